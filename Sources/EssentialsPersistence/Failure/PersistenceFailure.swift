@@ -23,6 +23,7 @@ public struct PersistenceFailure: Error, Sendable {
         var conflicts: [Conflict]
         var violations: [ConstraintViolation]
         var underlying: (any Error)?
+        var imported: ImportReport?
     }
 
     private final class Storage: Sendable {
@@ -74,6 +75,14 @@ public struct PersistenceFailure: Error, Sendable {
         return PersistenceFailure(content)
     }
 
+    /// The failure of an import, with what was stored before.
+    package func importing(_ report: ImportReport) -> PersistenceFailure {
+        guard imported == nil else { return self }
+        var content = storage.content
+        content.imported = report
+        return PersistenceFailure(content)
+    }
+
     /// The kind of failure. Its ``Reason-swift.struct/name`` is stable across versions.
     public var reason: Reason { storage.content.reason }
     /// What happened, in one sentence.
@@ -91,6 +100,8 @@ public struct PersistenceFailure: Error, Sendable {
     /// The constraints that a save violated, if it failed with ``Reason-swift.struct/constraint``: at most 100 rows in all.
     /// Empty if the rows are named by ``ids`` alone.
     public var violations: [ConstraintViolation] { storage.content.violations }
+    /// What an import has stored before it failed. `nil` for all other calls.
+    public var imported: ImportReport? { storage.content.imported }
     /// The underlying error, if any.
     public var underlying: (any Error)? { storage.content.underlying }
 

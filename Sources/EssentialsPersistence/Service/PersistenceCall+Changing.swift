@@ -82,4 +82,12 @@ extension PersistenceCall {
     ) -> PersistenceCall where Value == Int {
         .changing([Model.table], level, resolution) { try $0.delete(Model.self, ids: ids, missing: missing) }
     }
+
+    /// Deletes the rows of these models, which are found by their ids, and returns how many are gone.
+    public static func delete<Model: PersistentModel>(
+        _ models: [Model], missing: MissingRows = .fail, save level: SaveLevel,
+        resolving resolution: ConflictResolution? = nil
+    ) -> PersistenceCall where Value == Int {
+        .changing([Model.table], level, resolution) { try $0.delete(models, missing: missing) }
+    }
 }

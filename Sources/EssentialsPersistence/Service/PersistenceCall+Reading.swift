@@ -50,6 +50,13 @@ extension PersistenceCall {
         .reading(query.node) { try $0.count(query) }
     }
 
+    /// The number of values that a query finds.
+    public static func count<Model: PersistentModel, Element>(
+        _ query: ValueQuery<Model, Element>
+    ) -> PersistenceCall where Value == Int {
+        .reading(query.node) { try $0.count(query) }
+    }
+
     /// Whether a query finds a row.
     public static func exists<Model: PersistentModel>(_ query: Query<Model>) -> PersistenceCall where Value == Bool {
         .reading(query.node) { try $0.exists(query) }

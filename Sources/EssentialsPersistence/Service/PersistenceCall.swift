@@ -12,11 +12,36 @@ import Synchronization
 /// ```
 public struct PersistenceCall<Value: Sendable>: Sendable {
     var plan: PersistenceJob.Plan
-    let body: @Sendable (PersistenceWork) throws -> Value
+    private let body: @Sendable (PersistenceWork) throws -> Value?
+    /// Makes the value from the report of the save, if the closure does not.
+    private let value: @Sendable (SaveReport) -> Value?
 
     init(_ plan: PersistenceJob.Plan, _ body: @escaping @Sendable (PersistenceWork) throws -> Value) {
         self.plan = plan
         self.body = body
+        value = { _ in nil }
+    }
+
+    private init(
+        _ plan: PersistenceJob.Plan, body: @escaping @Sendable (PersistenceWork) throws -> Value?,
+        value: @escaping @Sendable (SaveReport) -> Value?
+    ) {
+        self.plan = plan
+        self.body = body
+        self.value = value
+    }
+
+    /// A call whose value is made from the report of its save.
+    static func reporting(
+        _ plan: PersistenceJob.Plan, _ value: @escaping @Sendable (SaveReport) -> Value,
+        _ body: @escaping @Sendable (PersistenceWork) throws -> Void = { _ in }
+    ) -> PersistenceCall {
+        PersistenceCall(
+            plan,
+            body: { work in
+                try body(work)
+                return nil
+            }, value: value)
     }
 
     /// A call that reads the result of a query.
@@ -45,23 +70,16 @@ public struct PersistenceCall<Value: Sendable>: Sendable {
 
     /// The job of the call.
     func job(_ completion: @escaping @Sendable (Result<Value, PersistenceFailure>) -> Void) -> PersistenceJob {
-        let value = CallValue<Value>()
+        let made = CallValue<Value>()
         return PersistenceJob(plan) { [body] work in
-            value.set(try body(work))
-        } completion: { result in
+            made.set(try body(work))
+        } completion: { [value] result in
             completion(
-                result.flatMap { _ in
-                    value.take().map { .success($0) }
+                result.flatMap { report in
+                    (made.take() ?? value(report)).map { .success($0) }
                         ?? .failure(PersistenceFailure(.closed, "The service has ended the call without running it."))
                 })
         }
-    }
-
-    /// The job of a call that only saves, and whose value is the report of the save.
-    func saving(
-        _ completion: @escaping @Sendable (Result<SaveReport, PersistenceFailure>) -> Void
-    ) -> PersistenceJob {
-        PersistenceJob(plan, body: { [body] in _ = try body($0) }, completion: completion)
     }
 }
 
@@ -69,7 +87,7 @@ public struct PersistenceCall<Value: Sendable>: Sendable {
 private final class CallValue<Value: Sendable>: Sendable {
     private let value = Mutex<Value?>(nil)
 
-    func set(_ new: Value) { value.withLock { $0 = new } }
+    func set(_ new: Value?) { value.withLock { $0 = new } }
     func take() -> Value? { value.withLock { $0 } }
 }
 

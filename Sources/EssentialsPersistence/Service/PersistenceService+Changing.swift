@@ -86,4 +86,13 @@ extension PersistenceService {
     ) async throws(PersistenceFailure) -> Int {
         try await result(of: .delete(type, ids: ids, missing: missing, save: level, resolving: resolution))
     }
+
+    /// Deletes the rows of these models, which are found by their ids, and returns how many are gone.
+    @discardableResult
+    public func delete<Model: PersistentModel>(
+        _ models: [Model], missing: MissingRows = .fail, save level: SaveLevel,
+        resolving resolution: ConflictResolution? = nil
+    ) async throws(PersistenceFailure) -> Int {
+        try await result(of: .delete(models, missing: missing, save: level, resolving: resolution))
+    }
 }

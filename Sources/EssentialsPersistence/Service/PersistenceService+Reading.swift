@@ -58,6 +58,13 @@ extension PersistenceService {
         try await result(of: .count(query))
     }
 
+    /// The number of values that a query finds.
+    public func count<Model: PersistentModel, Value>(
+        _ query: ValueQuery<Model, Value>
+    ) async throws(PersistenceFailure) -> Int {
+        try await result(of: .count(query))
+    }
+
     /// Whether a query finds a row.
     public func exists<Model: PersistentModel>(_ query: Query<Model>) async throws(PersistenceFailure) -> Bool {
         try await result(of: .exists(query))

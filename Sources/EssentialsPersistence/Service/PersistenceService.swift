@@ -130,6 +130,7 @@ extension PersistenceService {
     /// as ``PersistenceFailure/Reason-swift.struct/reentrant``, and before the store is open as
     /// ``PersistenceFailure/Reason-swift.struct/notReady``.
     @available(*, noasync, message: "Use the asynchronous method of the same name.")
+    @discardableResult
     public func wait<Value>(for call: PersistenceCall<Value>) throws(PersistenceFailure) -> Value {
         var call = call
         call.plan.isBlocking = true
@@ -201,12 +202,7 @@ extension PersistenceService {
     public func save(
         _ level: SaveLevel, resolving resolution: ConflictResolution? = nil
     ) async throws(PersistenceFailure) -> SaveReport {
-        let call = PersistenceCall<SaveReport>.saving(.change(level), resolution)
-        return try await CallWaiting<SaveReport>().result {
-            call.saving($0)
-        } run: {
-            run($0)
-        }
+        try await result(of: .save(level, resolving: resolution))
     }
 
     /// Says what a save into the store would do, and changes nothing.
@@ -215,12 +211,7 @@ extension PersistenceService {
     @discardableResult
     public func validate(resolving resolution: ConflictResolution? = nil) async throws(PersistenceFailure) -> SaveReport
     {
-        let call = PersistenceCall<SaveReport>.saving(.validate, resolution)
-        return try await CallWaiting<SaveReport>().result {
-            call.saving($0)
-        } run: {
-            run($0)
-        }
+        try await result(of: .validate(resolving: resolution))
     }
 
     /// Drops all pending rows of the scope. Those of scopes above it stay.
@@ -264,19 +255,21 @@ extension PersistenceCall {
     }
 }
 
-extension PersistenceCall where Value == Void {
+extension PersistenceCall where Value == SaveReport {
     /// Saves the pending rows of the scope; see ``PersistenceService/save(_:resolving:)``.
     public static func save(
         _ level: SaveLevel, resolving resolution: ConflictResolution? = nil
     ) -> PersistenceCall {
-        .changing([], level, resolution) { _ in }
+        .reporting(PersistenceJob.Plan(.change(level), tables: [], resolution: resolution)) { $0 }
     }
 
     /// Checks what a save into the store would do; see ``PersistenceService/validate(resolving:)``.
     public static func validate(resolving resolution: ConflictResolution? = nil) -> PersistenceCall {
-        PersistenceCall(PersistenceJob.Plan(.validate, tables: [], resolution: resolution)) { _ in }
+        .reporting(PersistenceJob.Plan(.validate, tables: [], resolution: resolution)) { $0 }
     }
+}
 
+extension PersistenceCall where Value == Void {
     /// Drops all pending rows of the scope; see ``PersistenceService/rollback()``.
     public static func rollback() -> PersistenceCall {
         PersistenceCall(PersistenceJob.Plan(.rollback, tables: [])) { _ in }
@@ -286,13 +279,5 @@ extension PersistenceCall where Value == Void {
     public static func discard<Model: PersistentModel>(_ type: Model.Type, ids: [Model.ID]) -> PersistenceCall {
         let ids = ids.compactMap { $0.storedValue }
         return PersistenceCall(PersistenceJob.Plan(.discard(table: Model.table, ids: ids), tables: [])) { _ in }
-    }
-}
-
-extension PersistenceCall where Value == SaveReport {
-    fileprivate static func saving(
-        _ action: PersistenceJob.Action, _ resolution: ConflictResolution?
-    ) -> PersistenceCall {
-        PersistenceCall(PersistenceJob.Plan(action, tables: [], resolution: resolution)) { _ in SaveReport() }
     }
 }

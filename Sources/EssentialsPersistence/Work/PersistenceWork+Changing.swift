@@ -159,6 +159,17 @@ extension PersistenceWork {
         return found.count
     }
 
+    /// Deletes the rows of these models, which are found by their ids. The other values do not count.
+    ///
+    /// - Returns: The number of rows that are gone.
+    /// - Throws: As ``delete(_:ids:missing:)`` does.
+    @discardableResult
+    public func delete<Model: PersistentModel>(
+        _ models: some Sequence<Model>, missing: MissingRows = .fail
+    ) throws(PersistenceFailure) -> Int {
+        try delete(Model.self, ids: models.map(\.id), missing: missing)
+    }
+
     /// The ids and the rows of new models.
     private func encoded<Model: PersistentModel>(
         _ models: some Sequence<Model>

@@ -36,6 +36,19 @@ public protocol WorkRows: AnyObject {
     ///
     /// - Throws: A failure with the reason `constraint` if a row that refers to one of them restricts its deletion.
     func delete(_ rows: [StoredRow], of table: String) throws(PersistenceFailure)
+    /// Reserves ids that nobody else ever gets, and returns the first; the others follow it. The default fails as
+    /// `invalidQuery`.
+    ///
+    /// - Parameter count: How many, at least 1.
+    /// - Throws: A failure with the reason `limit` if there are not enough of them.
+    func reserveIDs(of table: String, count: Int) throws(PersistenceFailure) -> Int64
+}
+
+extension WorkRows {
+    /// Fails as `invalidQuery`.
+    public func reserveIDs(of table: String, count: Int) throws(PersistenceFailure) -> Int64 {
+        throw PersistenceFailure(.invalidQuery, "The service reserves no ids.", model: table)
+    }
 }
 
 extension WorkRows {

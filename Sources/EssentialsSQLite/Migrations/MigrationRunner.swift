@@ -40,6 +40,15 @@
         /// Throws if these migrations do not go with those of the store.
         func check(_ db: Database) throws { _ = try plan(db) }
 
+        /// Throws if migrations are missing in a store that cannot be written.
+        func checkAll(_ db: Database) throws -> Report {
+            let plan = try plan(db)
+            guard let first = plan.pending.first else { return Report(edited: plan.edited) }
+            throw PersistenceFailure(
+                .readOnly, "The migration \(migrations[first].name) is missing, and the store cannot be written.",
+                store: store)
+        }
+
         private func plan(_ db: Database) throws -> MigrationPlan {
             let known = migrations.map { MigrationPlan.Step(name: $0.name, digest: $0.digest) }
             return try MigrationPlan(known: known, applied: Self.applied(db))

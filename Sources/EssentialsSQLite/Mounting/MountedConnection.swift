@@ -25,6 +25,7 @@
             configuration.allowsUnsafeTransactions = true
             configuration.prepareDatabase { db in
                 try db.execute(sql: "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -512")
+                ReadLimit.watch(db)
             }
             self.schema = schema
             queue = try DatabaseQueue(path: path, configuration: configuration)

@@ -73,31 +73,29 @@
             var columns = Array(layout.names.indices)
             let omitted = outside.filter { row.values[$0].isNull }
             if !omitted.isEmpty { columns.removeAll { omitted.contains($0) } }
-            let statement = try prepare(.insert(columns), isCommon: omitted.isEmpty || omitted.count == outside.count) {
+            let values = omitted.isEmpty ? row.values : columns.map { row.values[$0] }
+            try execute(.insert(columns), values, isCommon: omitted.isEmpty || omitted.count == outside.count) {
                 let places = Array(repeating: "?", count: columns.count).joined(separator: ", ")
                 return "INSERT OR ABORT INTO \(source)(\(list(columns))) VALUES (\(places))"
             }
-            try statement.execute(
-                arguments: omitted.isEmpty ? Self.arguments(row.values) : Self.arguments(columns.map { row.values[$0] })
-            )
         }
 
         /// Writes some columns of a row, and returns whether there was a row with its id.
         func update(_ row: StoredRow, columns: [Int], id: StoredValue) throws -> Bool {
             if columns.isEmpty { return try read(id) != nil }
-            let statement = try prepare(.update(columns), isCommon: columns.count <= 2) {
+            let values = columns.map { row.values[$0] } + [id]
+            try execute(.update(columns), values, isCommon: columns.count <= 2) {
                 "UPDATE OR ABORT \(source) SET \(assignments(columns)) WHERE \(hasKey(columns.count + 1))"
             }
-            try statement.execute(arguments: Self.arguments(columns.map { row.values[$0] } + [id]))
             return db.changesCount > 0
         }
 
         /// Writes some columns of a row if all columns still equal a base, and returns whether they did.
         func update(_ row: StoredRow, columns: [Int], ifEqualTo base: StoredRow) throws -> Bool {
-            let statement = try prepare(.updateIfEqual(columns), isCommon: columns.count <= 2) {
+            let values = columns.map { row.values[$0] } + base.values
+            try execute(.updateIfEqual(columns), values, isCommon: columns.count <= 2) {
                 "UPDATE OR ABORT \(source) SET \(assignments(columns)) WHERE \(isEqual(after: columns.count))"
             }
-            try statement.execute(arguments: Self.arguments(columns.map { row.values[$0] } + base.values))
             return db.changesCount > 0
         }
 
@@ -116,6 +114,16 @@
         }
 
         // MARK: Texts
+
+        private func execute(_ shape: Shape, _ values: [StoredValue], isCommon: Bool, sql: () -> String) throws {
+            do {
+                try prepare(shape, isCommon: isCommon, sql: sql).execute(arguments: Self.arguments(values))
+            } catch {
+                // A statement that has failed would report its error once more, at the next row.
+                prepared[shape] = nil
+                throw error
+            }
+        }
 
         /// The statement of a shape. The connection keeps common ones for later saves.
         private func prepare(_ shape: Shape, isCommon: Bool, sql: () -> String) throws -> Statement {

@@ -114,7 +114,10 @@
                         .invalidModel, "The row that decides a conflict has other columns or another id.",
                         model: step.key.table, ids: [step.key.id])
                 }
-                return theirs.map { .update(row, columns: row.changes(from: $0)) } ?? .insert(row)
+                guard let theirs else { return .insert(row) }
+                let columns = row.changes(from: theirs)
+                // Merged columns may be those that others have made already.
+                return columns.isEmpty ? nil : .update(row, columns: columns)
             }
             return nil
         }

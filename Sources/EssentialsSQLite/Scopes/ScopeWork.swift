@@ -9,7 +9,7 @@
 
         private(set) var machine: OverlayMachine
         private let reads: (any StateReads)?
-        private let store: OpenStore
+        let store: OpenStore
         /// The names of the scopes, that of the root scope first.
         private let scopes: [String]
         private let mayChange: Bool
@@ -47,6 +47,7 @@
                 throw PersistenceFailure(.closed, "The unit of work has ended.")
             }
             guard !isCancelled() else { throw PersistenceFailure(.cancelled, "The call was cancelled.") }
+            guard !ReadLimit.isOver else { throw ReadLimit.failure }
             do {
                 if let mounted = reads as? MountedReads {
                     if isBehind {
@@ -60,6 +61,8 @@
                 return try body(reads)
             } catch let error as NeedsMounting {
                 throw PersistenceFailure(.work, "The rows are pending on another connection.", underlying: error)
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT && ReadLimit.isOver {
+                throw ReadLimit.failure
             } catch {
                 throw PersistenceFailure(database: error, store: store.database.path)
             }
@@ -122,6 +125,12 @@
         }
 
         // MARK: Changing
+
+        /// Throws if the unit of work has ended or its call is cancelled.
+        func checkReserving() throws(PersistenceFailure) {
+            guard !isEnded else { throw PersistenceFailure(.closed, "The unit of work has ended.") }
+            guard !isCancelled() else { throw PersistenceFailure(.cancelled, "The call was cancelled.") }
+        }
 
         private func checkChanges() throws(PersistenceFailure) {
             guard !isEnded else { throw PersistenceFailure(.closed, "The unit of work has ended.") }

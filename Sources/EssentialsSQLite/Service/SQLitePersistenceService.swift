@@ -54,6 +54,7 @@
 
         deinit { end {} }
 
+
         /// The level of this scope.
         var level: ScopeLevel { chain[chain.count - 1] }
 

@@ -24,7 +24,7 @@
         let scope: SQLitePersistenceService
         private let changes = Changes()
         private var chain: [ScopeLevel] { scope.chain }
-        private var core: StoreCore { scope.core }
+        var core: StoreCore { scope.core }
 
         init(_ job: PersistenceJob, _ scope: SQLitePersistenceService) {
             self.job = job
@@ -57,6 +57,7 @@
                     _ = try work(store)
                 }
                 return SaveReport()
+            case .importRows(let conflict): return try importRows(conflict, store)
             case .change(let level): return try turn { () throws(PersistenceFailure) in try change(level, store) }
             case .validate: return try turn { () throws(PersistenceFailure) in try validate(store) }
             case .rollback:
@@ -147,7 +148,10 @@
                 machine, reads: reads, store: store, scopes: chain.map(\.name), mayChange: isChanging,
                 isCancelled: { job.isCancelled })
             do throws(PersistenceFailure) {
-                try job.run(on: work)
+                // A call without a state of the file holds nothing.
+                try ReadLimit.run(reads == nil ? nil : core.store.readTimeLimit) { () throws(PersistenceFailure) in
+                    try job.run(on: work)
+                }
             } catch {
                 _ = work.end()
                 throw error
@@ -155,7 +159,7 @@
             return work.end()
         }
 
-        private func interruptible<Result>(_ db: Database, _ body: () throws -> Result) throws -> Result {
+        func interruptible<Result>(_ db: Database, _ body: () throws -> Result) throws -> Result {
             let connection = Interruptible(connection: db.sqliteConnection)
             job.onCancel { sqlite3_interrupt(connection.connection) }
             defer { job.onCancel(nil) }
@@ -170,7 +174,8 @@
                 return .policy(model?.conflictPolicy ?? .fail)
             }
             do {
-                return try resolution.decide(conflict)
+                // A blocking call inside the closure would wait for this save.
+                return try core.openStore().database.marking { try resolution.decide(conflict) }
             } catch let failure as PersistenceFailure {
                 throw failure
             } catch {

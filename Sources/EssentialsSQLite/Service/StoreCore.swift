@@ -14,7 +14,7 @@
 
         init(_ store: SQLiteStore, migrations: [Migration]) throws(PersistenceFailure) {
             database = try StoreDatabase.open(store, migrations: migrations)
-            mounts = MountPool(path: store.path, schema: database.schema)
+            mounts = MountPool(path: database.name, schema: database.schema)
             models = store.models
             deletions = DeletionRules(foreignKeys: database.schema.foreignKeys)
         }

@@ -8,7 +8,9 @@
     /// store.durability = .power
     /// ```
     ///
-    /// One process owns a store; its number is in a locked file, `path-owner`. All files have the mode 0600.
+    /// One process owns a store; its number is in a locked file, `path-owner`. All files have the mode 0600. A store whose file
+    /// or folder cannot be written is opened for reading, if it needs no migration: reads work and rows can be pending, but
+    /// saves fail as `readOnly`.
     public struct SQLiteStore: Sendable {
         /// What a save survives.
         public enum Durability: Sendable, Hashable {
@@ -18,12 +20,25 @@
             case power
         }
 
+        /// How much of a store is read to find damage when it opens.
+        public enum Verification: String, Sendable, Hashable {
+            /// Nothing. Damage is found when its page is read.
+            case never
+            /// All tables, but not whether each index has the rows of its table. It takes about as long as reading the file.
+            case quick
+            /// All tables and indexes. It takes several times as long.
+            case full
+        }
+
         /// The path of the file.
         public let path: String
         /// What the models expect of their tables.
         let models: [ModelSchema]
         /// What a save survives. The default is ``Durability/process``.
         public var durability = Durability.process
+        /// How much of the store is read to find damage when it opens, before migrations run. A damaged store fails to open as
+        /// `corrupt`. The default is ``Verification-swift.enum/never``.
+        public var verification = Verification.never
         /// The maximum number of reads at the same time, at least 1. The default is 5.
         public var readers = 5
         /// How long a call waits for another process that locks the file. The default is 5 seconds.
@@ -44,6 +59,13 @@
         ///
         /// It runs on any thread. ``SQLitePersistenceService/close()`` returns after it.
         public var onDiscard: (@Sendable (_ scope: String, _ count: Int) -> Void)?
+        /// The longest time of a read, and of the closure of a unit of work. The statement that runs then is interrupted, and
+        /// later ones fail, as `expired`. The default is 30 seconds.
+        ///
+        /// A read keeps SQLite from shortening its log, so the limit bounds the size of the log. Saves are not limited.
+        public var readTimeLimit = Duration.seconds(30)
+        /// Whether the store is removed when it is closed.
+        private(set) var isTemporary = false
 
         /// Describes a store. Nothing is opened yet.
         ///
@@ -53,6 +75,24 @@
         public init(path: String, models: [any PersistentModel.Type]) {
             self.path = path
             self.models = models.map { Self.schema($0) }
+        }
+
+        /// Describes a temporary store, for tests.
+        ///
+        /// ```swift
+        /// let store = SQLitePersistenceService(.temporary(models: [Film.self]), migrations: migrations)
+        /// ```
+        ///
+        /// It is a store like any other, with a log and several readers, in a private folder of its own: in `/dev/shm`, which
+        /// is memory, or else in the folder for temporary files. Nothing is synchronized with a disk. The folder is removed
+        /// when the store is closed or released. One that a process has left behind is removed when the next temporary
+        /// store opens.
+        ///
+        /// - Parameter models: All models.
+        public static func temporary(models: [any PersistentModel.Type]) -> SQLiteStore {
+            var store = SQLiteStore(path: TemporaryStore.newPath(), models: models)
+            store.isTemporary = true
+            return store
         }
 
         private static func schema<Model: PersistentModel>(_ type: Model.Type) -> ModelSchema { ModelSchema(type) }

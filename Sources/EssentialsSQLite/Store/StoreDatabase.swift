@@ -19,25 +19,73 @@
         let report: MigrationRunner.Report
         /// The tables of the models.
         let schema: FileSchema
+        /// The name by which SQLite opens the file.
+        let name: String
         private let pool: DatabasePool
         private let owner: StoreOwner
+        /// The folder that goes with the store.
+        private let folder: TemporaryStore?
 
         /// Opens a store: claims and creates its file, runs migrations, and compares the tables with the models.
         ///
-        /// It blocks. After a failure nothing is held.
+        /// A file that cannot be written, or whose folder cannot, is opened for reading. It blocks. After a failure nothing is
+        /// held.
         static func open(_ store: SQLiteStore, migrations: [Migration]) throws(PersistenceFailure) -> StoreDatabase {
+            if !store.isTemporary, ReadOnlyStore.isThere(store.path) {
+                return try openForReading(store, migrations: migrations)
+            }
+            if store.isTemporary { try TemporaryStore.makeFolder(of: store.path) }
             let owner = try StoreOwner(store: store.path)
+            let folder = store.isTemporary ? TemporaryStore(store: store.path) : nil
             do {
-                return try StoreDatabase(store, migrations: migrations, owner: owner)
+                return try StoreDatabase(store, migrations: migrations, owner: owner, folder: folder)
+            } catch {
+                folder?.remove()
+                owner.release()
+                throw PersistenceFailure(database: error, store: store.path)
+            }
+        }
+
+        private static func openForReading(
+            _ store: SQLiteStore, migrations: [Migration]
+        ) throws(PersistenceFailure) -> StoreDatabase {
+            let opening = ReadOnlyStore.opening(store.path)
+            let owner = StoreOwner(reading: opening.descriptor)
+            do {
+                return try StoreDatabase(reading: store, opening.name, migrations: migrations, owner: owner)
             } catch {
                 owner.release()
                 throw PersistenceFailure(database: error, store: store.path)
             }
         }
 
-        private init(_ store: SQLiteStore, migrations: [Migration], owner: StoreOwner) throws {
+        private init(reading store: SQLiteStore, _ name: String, migrations: [Migration], owner: StoreOwner) throws {
+            (path, self.name, self.owner, folder) = (store.path, name, owner, nil)
+            var configuration = Self.configuration(store)
+            configuration.readonly = true
+            let pool = try DatabasePool(path: name, configuration: configuration)
+            self.pool = pool
+            let runner = MigrationRunner(store: path, migrations: migrations)
+            do {
+                try Self.verify(store, pool)
+                (report, schema) = try pool.read { db in
+                    let report = try runner.checkAll(db)
+                    try SchemaCheck(models: store.models).run(db)
+                    return (report, try FileSchema.read(db, models: store.models))
+                }
+            } catch {
+                try? pool.close()
+                throw error
+            }
+        }
+
+        private init(
+            _ store: SQLiteStore, migrations: [Migration], owner: StoreOwner, folder: TemporaryStore?
+        ) throws {
             path = store.path
+            name = path
             self.owner = owner
+            self.folder = folder
             let runner = MigrationRunner(store: path, migrations: migrations)
             if try !StoreFile.create(path) {
                 // A store that cannot be used is found out by reading alone.
@@ -46,9 +94,9 @@
             let pool = try DatabasePool(path: path, configuration: Self.configuration(store))
             self.pool = pool
             do {
-                if store.durability == .power {
-                    try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
-                }
+                let synchronous = store.isTemporary ? "OFF" : store.durability == .power ? "FULL" : "NORMAL"
+                try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = \(synchronous)") }
+                try Self.verify(store, pool)
                 report = try runner.run(pool)
                 schema = try pool.read { db in
                     try SchemaCheck(models: store.models).run(db)
@@ -68,6 +116,19 @@
             try queue.read { try runner.check($0) }
         }
 
+        private static func verify(_ store: SQLiteStore, _ pool: DatabasePool) throws {
+            let check: String
+            switch store.verification {
+            case .never: return
+            case .quick: check = "quick_check"
+            case .full: check = "integrity_check"
+            }
+            // The findings name tables, indexes and pages, and no values.
+            let finding = try pool.read { try String.fetchOne($0, sql: "PRAGMA main.\(check)(1)") }
+            guard finding != "ok" else { return }
+            throw PersistenceFailure(.corrupt, "The store is damaged: \(finding ?? "no finding").", store: store.path)
+        }
+
         private static func configuration(_ store: SQLiteStore) -> Configuration {
             var configuration = Configuration()
             configuration.label = "ServiceEssentials.store"
@@ -77,6 +138,7 @@
             configuration.prepareDatabase { db in
                 // Checkpoints are made outside commits.
                 try db.execute(sql: "PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = \(logLimit)")
+                ReadLimit.watch(db)
             }
             return configuration
         }
@@ -100,28 +162,49 @@
         func write<Result>(
             _ body: (Database) throws -> Result, committing: (() throws -> Void) throws -> Void
         ) throws(PersistenceFailure) -> Result {
-            let result = try checked {
-                try pool.writeWithoutTransaction { db in
-                    try db.beginTransaction(.immediate)
-                    do {
-                        let result = try Self.$running.withValue(running) { try body(db) }
-                        try committing { try db.commit() }
-                        if db.isInsideTransaction { try db.rollback() }
-                        return result
-                    } catch {
-                        // SQLite ends some transactions by itself, as when there is no space.
-                        if db.isInsideTransaction { try? db.rollback() }
-                        throw error
-                    }
-                }
-            }
+            let result = try checked { try transaction(body, committing: committing) }
             checkpointIfLarge()
             return result
+        }
+
+        /// Runs a closure in a transaction of the writing connection, while the current thread may be reading on another
+        /// connection. It must not be called inside ``write(_:)``.
+        func writeWithinRead<Result>(_ body: (Database) throws -> Result) throws(PersistenceFailure) -> Result {
+            guard owner.isOwner else { throw PersistenceFailure(.closed, "The store is closed.", store: path) }
+            do {
+                // The limit of the read is none of the write's.
+                return try ReadLimit.run(nil) { () throws in try transaction(body) { commit in try commit() } }
+            } catch {
+                throw PersistenceFailure(database: error, store: path)
+            }
+        }
+
+        private func transaction<Result>(
+            _ body: (Database) throws -> Result, committing: (() throws -> Void) throws -> Void
+        ) throws -> Result {
+            try pool.writeWithoutTransaction { db in
+                try db.beginTransaction(.immediate)
+                do {
+                    let result = try Self.$running.withValue(running) { try body(db) }
+                    try committing { try db.commit() }
+                    if db.isInsideTransaction { try db.rollback() }
+                    return result
+                } catch {
+                    // SQLite ends some transactions by itself, as when there is no space.
+                    if db.isInsideTransaction { try? db.rollback() }
+                    throw error
+                }
+            }
         }
 
         /// Runs a closure that uses other connections to the file.
         func guarded<Result>(_ body: () throws -> Result) throws(PersistenceFailure) -> Result {
             try checked { try Self.$running.withValue(running) { try body() } }
+        }
+
+        /// Runs a closure of the caller, inside which blocking calls of the store are refused.
+        func marking<Result>(_ body: () throws -> Result) rethrows -> Result {
+            try Self.$running.withValue(running) { try body() }
         }
 
         /// Whether this call is made inside a closure that runs on a connection of the store.
@@ -168,6 +251,7 @@
                 pool.invalidateReadOnlyConnections()
                 try? pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
                 try pool.close()
+                folder?.remove()
                 owner.release()
             }
         }

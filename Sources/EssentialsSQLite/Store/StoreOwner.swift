@@ -8,7 +8,13 @@
     /// The lock is that of flock(2), which ends with the process and excludes a second owner in the same process too.
     /// The file is never removed, because another process could hold a lock on the removed one.
     final class StoreOwner: Sendable {
-        private let descriptor: Mutex<Int32>
+        private struct State {
+            /// The locked file; -1 if there is none.
+            var descriptor: Int32
+            var isReleased = false
+        }
+
+        private let state: Mutex<State>
         private let process = getpid()
 
         /// Claims a store.
@@ -32,17 +38,22 @@
             let text = Array("\(process)\n".utf8)
             // The number is only advice for messages, so an error here is none of the store.
             if ftruncate(descriptor, 0) == 0 { _ = pwrite(descriptor, text, text.count, 0) }
-            self.descriptor = Mutex(descriptor)
+            state = Mutex(State(descriptor: descriptor))
         }
 
+        /// The use of a store that this process cannot write. It claims nothing.
+        ///
+        /// - Parameter descriptor: An open file that is closed at the end; -1 for none.
+        init(reading descriptor: Int32) { state = Mutex(State(descriptor: descriptor)) }
+
         /// Whether the store still belongs to this process. After a fork it belongs to the parent process.
-        var isOwner: Bool { descriptor.withLock { $0 >= 0 } && process == getpid() }
+        var isOwner: Bool { state.withLock { !$0.isReleased } && process == getpid() }
 
         /// Gives the store up. Calls after the first one do nothing.
         func release() {
-            let descriptor = descriptor.withLock { held in
-                defer { held = -1 }
-                return held
+            let descriptor = state.withLock { state in
+                defer { state = State(descriptor: -1, isReleased: true) }
+                return state.descriptor
             }
             if descriptor >= 0 { Glibc.close(descriptor) }
         }

@@ -91,7 +91,9 @@
 
         @Test("A long query ends when its task is cancelled")
         func cancelling() async throws {
-            let store = SQLitePersistenceService(fixture.store, migrations: [StoreFixture.first])
+            var description = fixture.store
+            description.readTimeLimit = .seconds(3600)
+            let store = SQLitePersistenceService(description, migrations: [StoreFixture.first])
             try await store.create((1...2000).map { Company(id: $0, name: "\($0)") }, save: .store)
             let endless = Company.where { _ in
                 .sql("(SELECT count(*) FROM company a, company b, company c, company d WHERE a.id + b.id > c.id) > 0")

@@ -124,6 +124,32 @@
             #expect(fixture.read("store.sqlite") == bytes)
         }
 
+        @Test("Damage of a page is found when the store opens, if it is asked to look")
+        func verification() throws {
+            let fixture = try StoreFixture()
+            let database = try fixture.open()
+            for number in 0..<2_000 { try database.add("Company \(number)") }
+            try database.close()
+            var store = fixture.store
+            for verification in [SQLiteStore.Verification.quick, .full] {
+                store.verification = verification
+                try StoreDatabase.open(store, migrations: [StoreFixture.first]).close()
+            }
+            var bytes = fixture.read("store.sqlite")
+            let damaged = bytes.count / 8192 * 4096
+            bytes.replaceSubrange(damaged..<damaged + 4096, with: Array(repeating: 0xA5, count: 4096))
+            fixture.write(bytes, to: "store.sqlite")
+            for verification in [SQLiteStore.Verification.quick, .full] {
+                store.verification = verification
+                let failure = #expect(throws: PersistenceFailure.self) {
+                    try StoreDatabase.open(store, migrations: [StoreFixture.first])
+                }
+                #expect(failure?.reason == .corrupt)
+            }
+            // Without the look, the damage is found by the first query that meets it.
+            try fixture.open().close()
+        }
+
         @Test("An empty file becomes a store")
         func emptyFile() throws {
             let fixture = try StoreFixture()

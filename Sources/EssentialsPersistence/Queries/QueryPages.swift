@@ -1,0 +1,105 @@
+/// The pages of a query, each of which begins after the last row of the one before.
+///
+/// A page names the values of that row, and no offset. So it costs as much as the first one, and rows that come or go
+/// before it do not move it.
+struct QueryPages: Sendable {
+    private let node: SelectNode
+    private let size: Int
+    /// The order, which ends with the key.
+    private let order: [SelectNode.Order]
+    /// The columns that are never NULL.
+    private let required: Set<String>
+    private var last: StoredRow?
+    /// The number of rows that the limit still allows.
+    private var remaining: Int?
+    private var isAtEnd = false
+
+    /// - Throws: A failure with the reason `invalidQuery` for a size below 1, and for a limit or an offset below 0.
+    init<Model: PersistentModel>(_ query: Query<Model>, size: Int) throws(PersistenceFailure) {
+        let node = query.node
+        guard size > 0, node.limit ?? 0 >= 0, node.offset >= 0 else {
+            throw PersistenceFailure(
+                .invalidQuery, "A batch has at least one row, and a limit and an offset are at least 0.",
+                model: node.table)
+        }
+        self.node = node
+        self.size = size
+        remaining = node.limit
+        required = Set(Model.columns.all.lazy.filter { !$0.isOptional }.map(\.name))
+        // Nothing is equal in the key, so what follows it has no effect.
+        let end = node.order.firstIndex { $0.column == node.key }
+        let own = SelectNode.Order(column: node.key, isDescending: false)
+        order = end.map { Array(node.order[...$0]) } ?? node.order + [own]
+    }
+
+    private var count: Int { min(size, remaining ?? size) }
+
+    /// The query of the next page; `nil` after the last one.
+    var next: SelectNode? {
+        guard !isAtEnd, count > 0 else { return nil }
+        guard let last else { return page(node.filter, offset: node.offset) }
+        let rest = after(last)
+        return page(node.filter.map { .both($0, rest) } ?? rest, offset: 0)
+    }
+
+    private func page(_ filter: FilterNode?, offset: Int) -> SelectNode {
+        SelectNode(table: node.table, key: node.key, filter: filter, order: node.order, limit: count, offset: offset)
+    }
+
+    /// Moves behind the rows of the page that ``next`` has described.
+    ///
+    /// - Throws: A failure with the reason `invalidQuery` if the page has not moved.
+    mutating func take(_ rows: [StoredRow]) throws(PersistenceFailure) {
+        isAtEnd = rows.count < count
+        remaining = remaining.map { $0 - rows.count }
+        guard let row = rows.last else { return }
+        // A text that SQL wrote with a NUL character cannot be named by an argument.
+        if let key = last?[node.key], key == row[node.key] {
+            throw PersistenceFailure(
+                .invalidQuery, "The rows cannot be read in batches by this order.", model: node.table, ids: [key])
+        }
+        last = row
+    }
+
+    // MARK: Conditions
+
+    /// The condition that a row comes after another one: it is equal in some columns, and after it in the next.
+    private func after(_ row: StoredRow) -> FilterNode {
+        var ways: [FilterNode] = []
+        var equal: [FilterNode] = []
+        for order in order {
+            let value = row[order.column] ?? .null
+            if let after = after(value, order) { ways.append(.all(equal + [after])) }
+            equal.append(comparison(order, .equal, value))
+        }
+        guard let first = order.first, ways.count > 1, let bound = notBefore(row[first.column] ?? .null, first)
+        else { return .any(ways) }
+        // It follows from the other condition, and lets SQLite begin in an index of the first column.
+        return .all([bound, .any(ways)])
+    }
+
+    private func comparison(
+        _ order: SelectNode.Order, _ comparison: FilterNode.Comparison, _ value: StoredValue
+    ) -> FilterNode {
+        .comparison(order.column, comparison, StoredArgument(stored: value))
+    }
+
+    /// The condition that a column is after a value. NULL is the smallest value. `nil` if nothing is.
+    private func after(_ value: StoredValue, _ order: SelectNode.Order) -> FilterNode? {
+        if value.isNull { return order.isDescending ? nil : comparison(order, .notEqual, .null) }
+        guard order.isDescending else { return comparison(order, .greater, value) }
+        return orNull(comparison(order, .less, value), order)
+    }
+
+    /// The condition that a column is not before a value; `nil` if all are.
+    private func notBefore(_ value: StoredValue, _ order: SelectNode.Order) -> FilterNode? {
+        if value.isNull { return order.isDescending ? comparison(order, .equal, .null) : nil }
+        guard order.isDescending else { return comparison(order, .greaterOrEqual, value) }
+        return orNull(comparison(order, .lessOrEqual, value), order)
+    }
+
+    /// NULL is after all values of a descending order. SQLite uses an index only if the condition does not say so in vain.
+    private func orNull(_ node: FilterNode, _ order: SelectNode.Order) -> FilterNode {
+        required.contains(order.column) ? node : .any([node, comparison(order, .equal, .null)])
+    }
+}

@@ -1,0 +1,128 @@
+import Dispatch
+import Synchronization
+
+/// Reads the batches of one state: a job that waits within its read until the next batch is asked for.
+///
+/// The job ends when the reader is released.
+final class BatchReader<Model: PersistentModel>: Sendable {
+    private let exchange: BatchExchange<[Model]>
+    private let job: PersistenceJob
+
+    /// Begins the read.
+    ///
+    /// - Throws: A failure with the reason `invalidQuery`.
+    init(
+        _ service: any PersistenceService, _ query: Query<Model>, _ size: Int, _ state: BatchState
+    ) throws(PersistenceFailure) {
+        let first = try QueryPages(query, size: size)
+        let exchange = BatchExchange<[Model]>(limit: state.limit ?? .zero)
+        let call = PersistenceCall<Void>.reading(query.node) { work in
+            var pages = first
+            try exchange.serve { () throws(PersistenceFailure) in
+                guard let node = pages.next else { return nil }
+                let rows = try work.rows.rows(RowQuery(node))
+                try pages.take(rows)
+                return rows.isEmpty ? nil : try work.coder(Model.self).models(rows)
+            }
+        }
+        self.exchange = exchange
+        job = call.job { exchange.end($0) }
+        service.run(job)
+    }
+
+    deinit { stop() }
+
+    /// The next batch; `nil` after the last one.
+    nonisolated(nonsending) func next() async throws(PersistenceFailure) -> [Model]? {
+        let batch = await withTaskCancellationHandler {
+            await exchange.next()
+        } onCancel: {
+            stop()
+        }
+        guard !Task.isCancelled else { throw PersistenceJob.cancelled }
+        return try batch.get()
+    }
+
+    private func stop() {
+        job.cancel()
+        exchange.close()
+    }
+}
+
+/// Passes values from a thread that makes them to a task that asks for them, one at a time.
+final class BatchExchange<Value: Sendable>: Sendable {
+    typealias Outcome = Result<Value?, PersistenceFailure>
+
+    private struct State {
+        var waiting: CheckedContinuation<Outcome, Never>?
+        var end: Outcome?
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+    private let demand = DispatchSemaphore(value: 0)
+    private let deadline: DispatchTime
+
+    /// - Parameter limit: How long values can be asked for.
+    init(limit: Duration) {
+        let (seconds, attoseconds) = limit.components
+        // A day is no limit for a read.
+        let nanoseconds = min(max(seconds, 0), 86_400) * 1_000_000_000 + max(attoseconds / 1_000_000_000, 0)
+        deadline = .now() + .nanoseconds(Int(nanoseconds))
+    }
+
+    // MARK: The task
+
+    /// The next value; `nil` after the last one.
+    nonisolated(nonsending) func next() async -> Outcome {
+        await withCheckedContinuation { continuation in
+            let outcome = state.withLock { state -> Outcome? in
+                if let end = state.end { return end }
+                guard state.waiting == nil else {
+                    return .failure(PersistenceFailure(.invalidQuery, "Two tasks ask for the next batch at once."))
+                }
+                state.waiting = continuation
+                return nil
+            }
+            if let outcome { continuation.resume(returning: outcome) } else { demand.signal() }
+        }
+    }
+
+    /// Ends the thread's part without asking for more.
+    func close() {
+        state.withLock { $0.isClosed = true }
+        demand.signal()
+    }
+
+    // MARK: The thread
+
+    /// Makes values as they are asked for, until there is none or no more is wanted. It blocks.
+    ///
+    /// - Throws: What the closure throws, and a failure with the reason `expired` after the time.
+    func serve(_ make: () throws(PersistenceFailure) -> Value?) throws(PersistenceFailure) {
+        while true {
+            let isAsked = demand.wait(timeout: deadline) == .success
+            if state.withLock({ $0.isClosed }) { return }
+            guard isAsked, .now() < deadline else {
+                throw PersistenceFailure(.expired, "One state of the rows was read for too long.")
+            }
+            guard let value = try make() else { return }
+            resume(.success(value))
+        }
+    }
+
+    /// Ends the exchange with the end of the thread's part.
+    func end(_ result: Result<Void, PersistenceFailure>) {
+        let outcome: Outcome = result.map { nil }
+        state.withLock { $0.end = outcome }
+        resume(outcome)
+    }
+
+    private func resume(_ outcome: Outcome) {
+        let continuation = state.withLock { state in
+            defer { state.waiting = nil }
+            return state.waiting
+        }
+        continuation?.resume(returning: outcome)
+    }
+}

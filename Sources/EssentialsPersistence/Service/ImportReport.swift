@@ -1,0 +1,56 @@
+/// What an import does with a model if there is a row with its id already, or one with the same unique value.
+///
+/// ```swift
+/// try await store.importRows(of: Film.self, from: films, onConflict: .replace)
+/// ```
+public enum ImportConflict: Sendable, Hashable, CaseIterable {
+    /// The batch fails as ``PersistenceFailure/Reason-swift.struct/constraint``, and names the rows.
+    case fail
+    /// The row that is there stays, and the model is skipped. Other constraints still fail the batch.
+    case ignore
+    /// The row with the id takes the values of the model; columns outside the model keep theirs. A unique value that a row
+    /// with another id has fails the batch.
+    case replace
+}
+
+/// What an import has stored.
+///
+/// ```swift
+/// do throws(PersistenceFailure) {
+///     try await store.importRows(of: Film.self, from: films)
+/// } catch {
+///     print("\(error.imported?.rows ?? 0) models are stored; continue with the next one.")
+/// }
+/// ```
+public struct ImportReport: Sendable, Hashable {
+    /// The number of batches that are stored.
+    public var batches = 0
+    /// The number of new rows.
+    public var inserted = 0
+    /// The number of rows that were there and have new values.
+    public var replaced = 0
+    /// The number of models that were skipped, because there was a row.
+    public var ignored = 0
+    /// The number of rows that triggers have changed.
+    public var cascaded = 0
+
+    /// The number of models that were taken from the source in the batches that are stored.
+    public var rows: Int { inserted + replaced + ignored }
+
+    /// Creates a report of nothing.
+    public init() {}
+
+    /// The report of one batch.
+    init(_ batch: SaveReport) {
+        batches = 1
+        (inserted, replaced, ignored, cascaded) = (batch.inserted, batch.updated, batch.kept, batch.cascaded)
+    }
+
+    mutating func add(_ other: ImportReport) {
+        batches += other.batches
+        inserted += other.inserted
+        replaced += other.replaced
+        ignored += other.ignored
+        cascaded += other.cascaded
+    }
+}

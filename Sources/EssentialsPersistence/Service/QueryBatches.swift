@@ -1,0 +1,146 @@
+/// The rows that a query finds, in batches, for more rows than should be in memory at once.
+///
+/// ```swift
+/// for try await films in store.batches(of: Film.where { $0.year < 1930 }, size: 500) {
+///     try await export(films)
+/// }
+/// ```
+///
+/// Each batch is one read, in the order of the query, with the pending rows that the scope sees. Between two batches
+/// nothing is held. A batch begins after the last row of the one before: a row that is changed meanwhile so that it moves in
+/// the order can come twice or not at all, and every other row comes once. ``BatchState/oneState`` reads one state of
+/// everything instead, for a limited time.
+///
+/// It ends with the last row, or by throwing once: a ``PersistenceFailure``, which is `cancelled` if the task is.
+public struct QueryBatches<Model: PersistentModel>: AsyncSequence, Sendable {
+    let service: any PersistenceService
+    let query: Query<Model>
+    let size: Int
+    let state: BatchState
+
+    /// Reads one batch each time that it is asked.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        private let batches: QueryBatches
+        private var position: BatchPosition<Model>?
+        private var isLast = false
+        private var reader: BatchReader<Model>?
+        private var isEnded = false
+
+        init(_ batches: QueryBatches) { self.batches = batches }
+
+        /// The next batch, which has at least one model; `nil` after the last one.
+        ///
+        /// - Throws: A failure with the reason `invalidQuery`, `decoding`, `cancelled`, `expired` for one state that was
+        ///   read for too long, or one of the store.
+        public mutating func next() async throws(PersistenceFailure) -> [Model]? {
+            guard !isEnded else { return nil }
+            do throws(PersistenceFailure) {
+                let batch = try await batches.state.limit == nil ? page() : part()
+                isEnded = batch == nil
+                if isEnded { reader = nil }
+                return batch
+            } catch {
+                isEnded = true
+                reader = nil
+                throw error
+            }
+        }
+
+        private mutating func page() async throws(PersistenceFailure) -> [Model]? {
+            if isLast { return nil }
+            let call = PersistenceCall.batch(of: batches.query, size: batches.size, after: position)
+            let batch = try await batches.service.result(of: call)
+            position = batch.position
+            isLast = position == nil
+            return batch.models.isEmpty ? nil : batch.models
+        }
+
+        private mutating func part() async throws(PersistenceFailure) -> [Model]? {
+            if let reader { return try await reader.next() }
+            let reader = try BatchReader(batches.service, batches.query, batches.size, batches.state)
+            self.reader = reader
+            return try await reader.next()
+        }
+    }
+
+    /// Begins with the first batch. Nothing is read before it is asked for.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
+}
+
+/// Which state of the rows a sequence of batches reads.
+public struct BatchState: Sendable, Hashable {
+    /// The longest time from the first batch to the last; `nil` if each batch is a read of its own.
+    let limit: Duration?
+
+    /// Each batch is a read of its own and sees what was saved before it. Between batches nothing is held.
+    public static let newest = BatchState(limit: nil)
+    /// All batches are of one state, which is held for at most 30 seconds. A later batch fails as
+    /// ``PersistenceFailure/Reason-swift.struct/expired``.
+    ///
+    /// It occupies a connection and a thread of the store, and the log of the store grows as long. A store that is closed
+    /// meanwhile waits for the end, which comes with the last batch, with the release of the iterator, or with the time.
+    public static let oneState = oneState(for: .seconds(30))
+
+    /// All batches are of one state, which is held for a limited time; see ``oneState``. A shorter limit of the store counts
+    /// too.
+    public static func oneState(for limit: Duration) -> BatchState { BatchState(limit: limit) }
+}
+
+/// One batch of a query, for calls with a handler and blocking calls.
+///
+/// ```swift
+/// var batch = try store.wait(for: .batch(of: Film.all, size: 500))
+/// while true {
+///     export(batch.models)
+///     guard let position = batch.position else { break }
+///     batch = try store.wait(for: .batch(of: Film.all, size: 500, after: position))
+/// }
+/// ```
+public struct QueryBatch<Model: PersistentModel>: Sendable {
+    /// The models, in the order of the query. Empty if there is none after the position.
+    public let models: [Model]
+    /// Where the next batch begins; `nil` if this one is the last.
+    public let position: BatchPosition<Model>?
+}
+
+/// A place in the rows of a query, behind the last row of a batch.
+public struct BatchPosition<Model: PersistentModel>: Sendable {
+    let pages: QueryPages
+}
+
+extension PersistenceCall {
+    /// Fetches one batch of a query as it is now; see ``QueryBatches``.
+    ///
+    /// - Parameters:
+    ///   - query: The query, the same for all batches.
+    ///   - size: The maximum number of models, at least 1.
+    ///   - position: The position of the batch before. The size and the query of the first batch count. The default is the
+    ///     beginning.
+    public static func batch<Model: PersistentModel>(
+        of query: Query<Model>, size: Int = 1_000, after position: BatchPosition<Model>? = nil
+    ) -> PersistenceCall where Value == QueryBatch<Model> {
+        .reading(query.node) { work in
+            var pages = if let position { position.pages } else { try QueryPages(query, size: size) }
+            guard let node = pages.next else { return QueryBatch(models: [], position: nil) }
+            let rows = try work.rows.rows(RowQuery(node))
+            try pages.take(rows)
+            return QueryBatch(
+                models: try work.coder(Model.self).models(rows),
+                position: pages.next == nil ? nil : BatchPosition(pages: pages))
+        }
+    }
+}
+
+extension PersistenceService {
+    /// The rows that a query finds, in batches; see ``QueryBatches``.
+    ///
+    /// - Parameters:
+    ///   - query: What to fetch. Its limit counts all rows, and its offset is skipped once.
+    ///   - size: The maximum number of models in a batch, at least 1. The default is 1,000.
+    ///   - state: Whether each batch is a read of its own, which is the default, or all are of one state.
+    public func batches<Model: PersistentModel>(
+        of query: Query<Model>, size: Int = 1_000, state: BatchState = .newest
+    ) -> QueryBatches<Model> {
+        QueryBatches(service: self, query: query, size: size, state: state)
+    }
+}

@@ -1,0 +1,70 @@
+#if Persistence
+    import Glibc
+
+    /// A store whose file or folder this process cannot write.
+    ///
+    /// It can be read, beside an owner too. It needs no claim, because it changes nothing.
+    enum ReadOnlyStore {
+        /// Whether there is a store that can only be read.
+        static func isThere(_ path: String) -> Bool {
+            access(path, F_OK) == 0 && (isRefused(path) || isRefused(folder(path)))
+        }
+
+        private static func isRefused(_ path: String) -> Bool {
+            access(path, W_OK) != 0 && [EACCES, EPERM, EROFS].contains(errno)
+        }
+
+        private static func folder(_ path: String) -> String {
+            guard let slash = path.lastIndex(of: "/") else { return "." }
+            return slash == path.startIndex ? "/" : String(path[..<slash])
+        }
+
+        /// How a store is opened: the name for SQLite, and a file that is held as long as it is open.
+        struct Opening {
+            let name: String
+            let descriptor: Int32
+        }
+
+        /// Decides how a store is opened.
+        ///
+        /// SQLite needs two writable files beside the store, unless it is told that nothing changes. That is so if there is no
+        /// owner and the log is empty. The lock that is held then keeps an owner with more rights away.
+        static func opening(_ path: String) -> Opening {
+            let plain = Opening(name: path, descriptor: -1)
+            guard logBytes(path) == 0 else { return plain }
+            var descriptor = Glibc.open(path + "-owner", O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+            if descriptor < 0 {
+                // An owner that hides its file may be there.
+                guard errno == ENOENT else { return plain }
+                descriptor = Glibc.open(path + "-owner", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            }
+            if descriptor >= 0, flock(descriptor, LOCK_SH | LOCK_NB) != 0 {
+                Glibc.close(descriptor)
+                return plain
+            }
+            return Opening(name: uri(path), descriptor: descriptor)
+        }
+
+        private static func logBytes(_ path: String) -> Int {
+            var status = stat()
+            return stat(path + "-wal", &status) == 0 ? Int(status.st_size) : 0
+        }
+
+        /// The path as a URI of SQLite. All bytes but plain ones are escaped.
+        static func uri(_ path: String) -> String {
+            let digits = Array("0123456789ABCDEF")
+            var text = path.hasPrefix("/") ? "file:" : "file:./"
+            for byte in path.utf8 {
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "-"),
+                    UInt8(ascii: "_"):
+                    text.unicodeScalars.append(Unicode.Scalar(byte))
+                default:
+                    text += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+                }
+            }
+            return text + "?immutable=1"
+        }
+    }
+#endif

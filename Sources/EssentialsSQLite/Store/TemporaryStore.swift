@@ -1,0 +1,118 @@
+#if Persistence
+    import EssentialsPersistence
+    import Glibc
+    import Synchronization
+
+    /// The private folder of a temporary store, which is removed with the store.
+    ///
+    /// Its name has the number of the process, so that the folder of a process that has ended without removing it is found.
+    final class TemporaryStore: Sendable {
+        private static let prefix = "service-essentials-store-"
+        private static let file = "store.sqlite"
+
+        private let path: String
+        private let process = getpid()
+        private let isRemoved = Mutex(false)
+
+        /// The folder of the store at this path, which belongs to the caller.
+        init(store path: String) { self.path = Self.folder(path) }
+
+        deinit { remove() }
+
+        /// Removes the folder with all files. Calls after the first one do nothing, nor do those of a forked process.
+        func remove() {
+            let isFirst = isRemoved.withLock { isRemoved in
+                defer { isRemoved = true }
+                return !isRemoved
+            }
+            if isFirst, process == getpid() { Self.remove(path) }
+        }
+
+        // MARK: Folders
+
+        /// The path of a new store: in memory where the system has a file system for that.
+        static func newPath() -> String { newPath(in: root) }
+
+        static func newPath(in root: String) -> String {
+            "\(root)/\(prefix)\(getpid())-\(String(UInt64.random(in: .min ... .max), radix: 36))/\(file)"
+        }
+
+        private static var root: String {
+            if isFolder("/dev/shm"), access("/dev/shm", W_OK | X_OK) == 0 { return "/dev/shm" }
+            guard let path = getenv("TMPDIR").map({ String(cString: $0) }), isFolder(path) else { return "/tmp" }
+            return path
+        }
+
+        private static func isFolder(_ path: String) -> Bool {
+            var status = stat()
+            return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+        }
+
+        private static func folder(_ store: String) -> String { String(store.dropLast(file.count + 1)) }
+
+        /// Makes the folder of a store, and removes those of processes that have ended.
+        ///
+        /// - Throws: A failure with the reason `full`, `readOnly` or `file`.
+        static func makeFolder(of store: String) throws(PersistenceFailure) {
+            let folder = folder(store)
+            sweep(String(folder.prefix(upTo: folder.lastIndex(of: "/") ?? folder.startIndex)))
+            if mkdir(folder, 0o700) == 0 { return }
+            let code = errno
+            var status = stat()
+            // The store is open already; its owner says so.
+            if code == EEXIST, lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR,
+                status.st_uid == geteuid()
+            {
+                return
+            }
+            throw StoreFile.failure(code, file: folder, store: store)
+        }
+
+        /// Removes the folders of processes of this user that have ended.
+        static func sweep(_ root: String) {
+            for name in entries(root) where name.hasPrefix(prefix) {
+                guard let process = pid_t(name.dropFirst(prefix.count).prefix { $0 != "-" }), process > 0,
+                    kill(process, 0) != 0, errno == ESRCH
+                else { continue }
+                let folder = "\(root)/\(name)"
+                // A process of another container has a number that means nothing here, but it holds its lock.
+                if isFree(folder) { remove(folder) }
+            }
+        }
+
+        /// Whether a folder belongs to this user, and no process holds its store.
+        private static func isFree(_ folder: String) -> Bool {
+            var status = stat()
+            guard lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid() else {
+                return false
+            }
+            let descriptor = Glibc.open("\(folder)/\(file)-owner", O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+            guard descriptor >= 0 else { return errno == ENOENT }
+            defer { Glibc.close(descriptor) }
+            return flock(descriptor, LOCK_EX | LOCK_NB) == 0
+        }
+
+        private static func remove(_ folder: String) {
+            for name in entries(folder) { unlink("\(folder)/\(name)") }
+            rmdir(folder)
+        }
+
+        private static func entries(_ folder: String) -> [String] {
+            let descriptor = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+            guard descriptor >= 0 else { return [] }
+            guard let stream = fdopendir(descriptor) else {
+                Glibc.close(descriptor)
+                return []
+            }
+            defer { closedir(stream) }
+            var names: [String] = []
+            while let entry = readdir(stream) {
+                let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                    String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+                }
+                if name != ".", name != ".." { names.append(name) }
+            }
+            return names
+        }
+    }
+#endif

@@ -1,0 +1,175 @@
+#if Persistence
+    import EssentialsPersistence
+    import GRDB
+    import Testing
+
+    @testable import EssentialsSQLite
+
+    /// Batches of a query over a real file.
+    struct BatchTests {
+        private let folder: TemporaryFolder
+        private let store: SQLitePersistenceService
+
+        init() throws {
+            folder = try TemporaryFolder()
+            store = SQLitePersistenceService(
+                SQLiteStore(path: folder.file("samples.sqlite"), models: [Sample.self]),
+                migrations: [Migration("1 samples", sql: Sample.schema)])
+        }
+
+        private func samples(_ ids: Range<Int64>, _ numbers: inout SeededNumbers) -> [Sample] {
+            ids.map { Sample.random(id: $0, &numbers) }
+        }
+
+        private func reason(_ body: () async throws -> Void) async -> PersistenceFailure.Reason? {
+            do {
+                try await body()
+                return nil
+            } catch {
+                return (error as? PersistenceFailure)?.reason
+            }
+        }
+
+        @Test(
+            "The batches of a query are its rows in their order, whatever is sorted, skipped or pending",
+            arguments: [UInt64.random(in: 0 ... .max), 1, 2])
+        func pages(seed: UInt64) async throws {
+            var numbers = SeededNumbers(state: seed)
+            try await store.create(samples(0..<60, &numbers), save: .store)
+            let edits = try store.child("edit")
+            try await edits.create(samples(60..<75, &numbers), save: .pending)
+            try await edits.put(samples(10..<20, &numbers), save: .pending)
+            try await edits.delete(Sample.self, ids: [3, 4, 5, 62], save: .pending)
+            var random = RandomQuery(numbers: numbers)
+            var count = 0
+            for _ in 0..<120 {
+                let query = random.query(depth: 2)
+                let size = Int.random(in: 1...12, using: &random.numbers)
+                let state = Bool.random(using: &random.numbers) ? BatchState.newest : .oneState
+                let scope: any PersistenceService = Bool.random(using: &random.numbers) ? edits : store
+                let expected = try await scope.fetch(query)
+                var found: [Sample] = []
+                for try await batch in scope.batches(of: query, size: size, state: state) {
+                    try #require(!batch.isEmpty && batch.count <= size)
+                    found += batch
+                }
+                try #require(found == expected, "seed \(seed), size \(size), \(query.node)")
+                count += found.count
+            }
+            #expect(count > 500)
+            await store.close()
+        }
+
+        @Test("Batches of the newest state see what is saved between them, and those of one state do not")
+        func states() async throws {
+            var numbers = SeededNumbers(state: 1)
+            try await store.create(samples(0..<4, &numbers), save: .store)
+            for state in [BatchState.newest, .oneState] {
+                var batches = store.batches(of: Sample.all, size: 2, state: state).makeAsyncIterator()
+                #expect(try await batches.next()?.map(\.id) == [0, 1])
+                try await store.delete(Sample.self, ids: [2], save: .store)
+                try await store.create(samples(9..<10, &numbers), save: .store)
+                #expect(try await batches.next()?.map(\.id) == (state == .newest ? [3, 9] : [2, 3]))
+                #expect(try await batches.next() == nil)
+                #expect(try await batches.next() == nil)
+                try await store.delete(Sample.self, ids: [9], save: .store)
+                try await store.create(samples(2..<3, &numbers), save: .store)
+            }
+            await store.close()
+        }
+
+        /// Whether a reader keeps a part of the log from being copied into the file and written again.
+        private func isLogHeld() throws -> Bool {
+            let other = try DatabaseQueue(path: folder.file("samples.sqlite"))
+            defer { try? other.close() }
+            return other.writeWithoutTransaction { db in (try? db.checkpoint(.restart)) == nil }
+        }
+
+        @Test("Between two batches of the newest state the log can be copied whole, and of one state it cannot")
+        func log() async throws {
+            var numbers = SeededNumbers(state: 1)
+            try await store.create(samples(0..<4, &numbers), save: .store)
+            let long = BatchState.oneState(for: .seconds(3600))
+            for state in [BatchState.newest, long] {
+                var batches = store.batches(of: Sample.all, size: 2, state: state).makeAsyncIterator()
+                #expect(try await batches.next()?.count == 2)
+                try await store.update(Sample.self, id: 0, save: .store) { $0.text += "x" }
+                let isHeld = try isLogHeld()
+                #expect(isHeld == (state == long))
+            }
+            // The iterator of the loop is released, and with it its state.
+            while try isLogHeld() { await Task.yield() }
+            await store.close()
+        }
+
+        @Test("One state that is read too slowly expires", .timeLimit(.minutes(1)))
+        func expired() async throws {
+            var numbers = SeededNumbers(state: 1)
+            try await store.create(samples(0..<4, &numbers), save: .store)
+            let limit = Duration.milliseconds(100)
+            var batches = store.batches(of: Sample.all, size: 1, state: .oneState(for: limit)).makeAsyncIterator()
+            #expect(try await batches.next()?.count == 1)
+            let end = ContinuousClock.now + limit
+            while .now < end { await Task.yield() }
+            #expect(await reason { _ = try await batches.next() } == .expired)
+            #expect(try await batches.next() == nil)
+            await store.close()
+        }
+
+        @Test("A batch is a call too, and continues behind a position")
+        func calls() async throws {
+            var numbers = SeededNumbers(state: 1)
+            try await store.create(samples(0..<7, &numbers), save: .store)
+            let query = Sample.all.sorted { [$0.number.descending] }.offset(1)
+            var found: [Sample] = []
+            var position: BatchPosition<Sample>?
+            var count = 0
+            repeat {
+                let store = store
+                let call = PersistenceCall.batch(of: query, size: 3, after: position)
+                let batch = try await withCheckedContinuation { continuation in
+                    store.start(call) { continuation.resume(returning: $0) }
+                }.get()
+                found += batch.models
+                position = batch.position
+                count += 1
+            } while position != nil
+            #expect(try await store.fetch(query) == found)
+            #expect(found.count == 6 && count == 3)
+            let end = try await store.result(of: .batch(of: query.limit(3), size: 3))
+            #expect(end.models.count == 3 && end.position == nil)
+            await store.close()
+        }
+
+        @Test("Batches end with a failure for an invalid query, a cancelled task and a closed scope, once")
+        func failures() async throws {
+            var numbers = SeededNumbers(state: 1)
+            try await store.create(samples(0..<4, &numbers), save: .store)
+            let store = store
+            for state in [BatchState.newest, .oneState] {
+                for query in [Sample.all.limit(-1), Sample.all.offset(-1)] {
+                    #expect(
+                        await reason { for try await _ in store.batches(of: query, state: state) {} } == .invalidQuery)
+                }
+                #expect(
+                    await reason { for try await _ in store.batches(of: Sample.all, size: 0, state: state) {} }
+                        == .invalidQuery)
+                let reason = await Task {
+                    await self.reason {
+                        for try await _ in store.batches(of: Sample.all, size: 1, state: state) {
+                            withUnsafeCurrentTask { $0?.cancel() }
+                        }
+                    }
+                }.value
+                #expect(reason == .cancelled)
+            }
+            let scope = try store.child("scope")
+            var batches = scope.batches(of: Sample.all, size: 1).makeAsyncIterator()
+            #expect(try await batches.next()?.count == 1)
+            await scope.close()
+            #expect(await self.reason { _ = try await batches.next() } == .closed)
+            #expect(try await batches.next() == nil)
+            await store.close()
+        }
+    }
+#endif
