@@ -185,6 +185,26 @@ extension ToolTests {
             #expect(pinned.code == 1 && pinned.reason == "pinMismatch", "\(pinned.errors)")
         }
 
+        @Test("A lasting failure after the first load is a line, and the watch goes on")
+        func lastingFailure() throws {
+            let untrusted = try TrustedServer()
+            let location = untrusted.server.url + "/"
+            let server = try LoopbackServer { request in
+                switch request.number {
+                case 0: Self.content("one", tag: "1")
+                case 1: .response(status: 307, headers: [("Location", location)])
+                default: Self.content("three", tag: "2")
+                }
+            }
+            let lines = try watch("\(server.url) --every 20ms", lines: 3)
+            try #require(lines.count >= 4, "\(lines)")
+            #expect(lines[0].contains(" newContent: status 200; 3 bytes"))
+            #expect(lines[1].contains(" failed: trustChain: ") && lines[1].contains("; 3 bytes"), "\(lines)")
+            #expect(lines[2].contains(" newContent: status 200; 5 bytes"))
+            #expect(lines[3] == "0", "\(lines)")
+            #expect(untrusted.server.applicationBytesReceived == 0)
+        }
+
         @Test("A response that exceeds the limit is a failure, and the watch goes on")
         func limit() throws {
             let server = try LoopbackServer { _ in .response(body: String(repeating: "x", count: 2_000)) }

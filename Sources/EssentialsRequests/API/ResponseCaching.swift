@@ -1,13 +1,22 @@
 import EssentialsHTTP
 
 /// A data-request service that may have a response cache (RFC 9111), seen by services above it.
+///
+/// Such a cache validates what it has stored by itself, so those above it send no conditions. Each of its responses has an
+/// identity (``DataResponse/identity``), and one that was stored says how it was used (``DataResponse/storedUse``).
 package protocol ResponseCaching: Sendable {
     /// Whether responses are stored.
     var storesResponses: Bool { get }
 
-    /// The responses by which the cache replaces the stored one of a URL in the background, such as after
+    /// The responses by which the cache replaces or confirms the stored one of a URL in the background, such as after
     /// `stale-while-revalidate` (RFC 5861, 3). It ends when the cache is closed.
-    func updates(of url: RequestURL) -> AsyncStream<DataResponse>
+    ///
+    /// Each has an identity, and the body of the response that is stored now. One that came before this call is the first
+    /// element, so that none is missed between a response and this call.
+    ///
+    /// - Parameter load: The number of the response that the caller has; see ``ResponseIdentity/load``. Only responses with
+    ///   greater ones are of interest.
+    func updates(of url: RequestURL, after load: UInt64) -> AsyncStream<DataResponse>
 }
 
 extension DataRequestService {

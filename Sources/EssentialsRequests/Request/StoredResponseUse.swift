@@ -10,11 +10,5 @@ package struct StoredResponseUse: Sendable, Hashable {
     package init(age: Duration, isStale: Bool = false) { (self.age, self.isStale) = (age, isStale) }
 
     /// The use with the age that a cache has written into the response (RFC 9111, 5.1). Without a valid one it is zero.
-    package init(of fields: HTTPFields) {
-        let text = fields[.age] ?? ""
-        let isNumber = !text.isEmpty && text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-        // A number that is too large counts as the largest that a cache must know (RFC 9111, 1.2.2).
-        let seconds = isNumber ? min(Int64(text) ?? .max, 1 << 31) : 0
-        self.init(age: .seconds(seconds))
-    }
+    package init(of fields: HTTPFields) { self.init(age: .seconds(Freshness.ageField(of: fields))) }
 }

@@ -34,6 +34,9 @@ struct CachePlaces: Sendable {
     func confirmEntities(by fields: HTTPFields, date: Date, age: Duration) {
         var kept = CacheRules.kept(fields)
         for name in Entity.ofBody { kept[name] = nil }
+        // A stored response without a date has that of its receipt (RFC 9110, 6.6.1). An older one would make the time
+        // to `Expires` longer than it is.
+        if kept[.date] == nil, kept[.expires] != nil { kept[.date] = HTTPDate.text(of: date) }
         let confirmation = EntityConfirmation(headerFields: kept, date: date, age: age)
         for place in places { place.access.add(.revalidate(confirmation), for: place.key) }
     }
@@ -48,11 +51,11 @@ struct CachePlaces: Sendable {
 
     /// What a response changes in the caches. Where it is not stored, the entity of an earlier one is removed, because it
     /// would come back.
-    func changes(for result: PipelineResult, at date: Date, _ service: HTTPResourceService) -> CacheChanges {
+    func changes(for response: LoadedResponse, _ service: HTTPResourceService) -> CacheChanges {
         CacheChanges(
             changes: places.map { place in
-                let output = result.outputs.first { $0.cache.stage == place.cache.stage }
-                let stored = output.flatMap { entity(of: $0, result.origin, date, place, service) }
+                let output = response.result.outputs.first { $0.cache.stage == place.cache.stage }
+                let stored = output.flatMap { entity(of: $0, in: response, place, service) }
                 return (place, stored.map { .store($0) } ?? .remove)
             })
     }
@@ -75,18 +78,17 @@ struct CachePlaces: Sendable {
     }
 
     private func entity(
-        of output: StageCache.Output, _ origin: ResponseOrigin, _ date: Date, _ place: Place,
-        _ service: HTTPResourceService
+        of output: StageCache.Output, in response: LoadedResponse, _ place: Place, _ service: HTTPResourceService
     ) -> StoredEntity? {
         let refusal = CacheRules.refusal(
-            of: output, isPersonal: isPersonal || origin.isPersonal, partition: place.key.partition,
+            of: output, isPersonal: isPersonal || response.result.origin.isPersonal, partition: place.key.partition,
             isPersistent: place.cache.cache.isPersistent, allowsSensitive: allowsSensitive)
         if refusal == .personal { service.caching.refusedPersonal() }
         guard refusal == nil, let body = output.body else { return nil }
         return StoredEntity(
             body: body, mediaType: output.mediaType, status: output.status,
-            headerFields: CacheRules.kept(output.headerFields), date: date,
-            age: origin.storedUse?.age ?? .zero)
+            headerFields: CacheRules.kept(output.headerFields), date: response.entity.date,
+            age: response.content.age)
     }
 }
 

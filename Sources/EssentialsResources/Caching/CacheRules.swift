@@ -63,10 +63,7 @@ enum CacheRules {
     }
 
     /// Whether the server forbids to store a response (RFC 9111, 5.2.2.5).
-    static func forbidsStoring(_ fields: HTTPFields) -> Bool {
-        let directives = fields[fields: .cacheControl].flatMap { $0.value.split(separator: ",") }
-        return directives.contains { $0.lowercased().filter { $0 != " " && $0 != "\t" } == "no-store" }
-    }
+    static func forbidsStoring(_ fields: HTTPFields) -> Bool { CacheDirectives(of: fields).forbidsStoring }
 
     /// Whether a cache may keep the model of a response in memory only.
     ///

@@ -62,8 +62,12 @@ extension ResourceCore {
         _ service: HTTPResourceService
     ) -> CacheVerdict {
         let now = service.time.now
-        let outcome = PersistedTime(date: stored.date, age: stored.age).content(readAt: now, now: service.clock.date)
-        let freshUntil = service.effective(for: self).freshness.deadline(of: outcome)
+        let rules = service.effective(for: self).freshness
+        let lifetime =
+            rules.isByServer ? Freshness.lifetime(of: value.head.headerFields, receivedAt: stored.date) : nil
+        let outcome = PersistedTime(date: stored.date, age: stored.age)
+            .content(readAt: now, now: service.clock.date, serverLifetime: lifetime)
+        let freshUntil = rules.deadline(of: outcome)
         let time: Duration? = if case .content(let content) = outcome { now - content.age } else { nil }
         let entity = Entity(
             mediaType: value.contentType.flatMap { MediaType(parsing: $0) }, headerFields: value.head.headerFields,

@@ -20,7 +20,7 @@ final class EffectiveConfiguration: Sendable {
     ) {
         (self.version, self.method, self.values, self.names) = (version, method, values, names)
         caches = [StageCache](values.pipeline, standard: values.usesServiceCache ? cache : nil)
-        freshness = FreshnessRules(expiration: .after(values.expiration), retryTime: values.retryTime)
+        freshness = FreshnessRules(expiration: values.expiration.rule, retryTime: values.retryTime)
     }
 }
 

@@ -11,7 +11,7 @@ import EssentialsRequests
 /// ``HTTPResourceService/configure(_:methods:name:_:)`` changes it for some resources.
 public struct ResourceConfiguration: Sendable {
     /// How long content is fresh after it was loaded, confirmed or set. The default is 30 seconds.
-    public var expiration = Duration.seconds(30)
+    public var expiration = ResourceExpiration.seconds(30)
     /// How long a failed load is not repeated by ``Resource/loadIfNeeded(priority:)``. The default is one second. A longer
     /// `Retry-After` of the response counts instead.
     public var retryTime = Duration.seconds(1)

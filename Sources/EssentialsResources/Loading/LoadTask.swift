@@ -20,25 +20,20 @@ struct LoadTask: Sendable {
         defer { progress?.ticker?.cancel() }
         do throws(RequestFailure) {
             // A request of the caller's has its own conditions, or none.
-            if wish.request == nil, let condition = core.condition {
-                switch try await send(condition, places, progress?.source) {
-                case .loaded(let result, let entity):
-                    let changes = places?.changes(for: result, at: entity.date, service)
-                    return core.commit(result, entity, isOwn: true, changes, run, service)
+            let hasResponseCache = service.responseCache(of: core) != nil
+            if wish.request == nil, let known = core.knownContent(hasResponseCache: hasResponseCache) {
+                switch try await send(known, places, progress?.source) {
+                case .loaded(let response): return commit(response, places)
                 case .notModified(let confirmation):
-                    if core.confirm(confirmation, places, run, service) { return }
+                    if confirm(confirmation, places) { return }
                 // A view was added whose content is not there, so the body is needed after all.
                 }
             }
             guard !run.hasEnded else { return }
             switch try await send(nil, places, progress?.source) {
-            case .loaded(let result, let entity):
-                let isOwn = wish.request == nil
-                // The response to another request is no entity of this URL, but the one in the caches is older.
-                let changes = isOwn ? places?.changes(for: result, at: entity.date, service) : places?.removals
-                core.commit(result, entity, isOwn: isOwn, changes, run, service)
+            case .loaded(let response): commit(response, places)
             case .notModified(let confirmation):
-                guard wish.request != nil, core.confirm(confirmation, nil, run, service) else {
+                guard wish.request != nil, confirm(confirmation, nil) else {
                     throw RequestFailure(
                         .protocolViolation, "The server answered 304 to a request without a condition.",
                         remedy: "Correct the server, or the cache in front of it.")
@@ -47,6 +42,27 @@ struct LoadTask: Sendable {
         } catch {
             core.fail(error, run, service)
         }
+    }
+
+    private func commit(_ response: LoadedResponse, _ places: CachePlaces?) {
+        let isOwn = wish.request == nil
+        // The response to another request is no entity of this URL, but the one in the caches is older.
+        let changes = isOwn ? places?.changes(for: response, service) : places?.removals
+        let verdict = core.commit(response, isOwn: isOwn, changes, .load(run), service)
+        if isOwn, verdict == .commits, response.content.isStale { follow(response.result.origin.identity) }
+    }
+
+    /// - Returns: Whether the load has ended.
+    private func confirm(_ confirmation: ResourceExchange.Confirmation, _ places: CachePlaces?) -> Bool {
+        guard let verdict = core.confirm(confirmation, places, .load(run), service) else { return false }
+        if verdict == .commits, confirmation.origin.storedUse?.isStale == true { follow(confirmation.origin.identity) }
+        return true
+    }
+
+    /// Waits for the response by which the response cache replaces the stale one that is shown.
+    private func follow(_ identity: ResponseIdentity?) {
+        guard let identity else { return }
+        service.followUpdate(of: core, since: run.number, after: identity.load, in: wish.environment)
     }
 
     /// Measures the load, if its request or an observer has asked for its progress.
@@ -66,30 +82,44 @@ struct LoadTask: Sendable {
     }
 
     private enum Reply {
-        case loaded(PipelineResult, Entity)
+        case loaded(LoadedResponse)
         case notModified(ResourceExchange.Confirmation)
     }
 
     private func send(
-        _ condition: (name: HTTPField.Name, value: String)?, _ places: CachePlaces?, _ progress: ProgressSource?
+        _ known: KnownContent?, _ places: CachePlaces?, _ progress: ProgressSource?
     ) async throws(RequestFailure) -> Reply {
-        var request = try service.request(wish, for: core, condition)
+        var request = try service.request(wish, for: core, known?.condition)
         progress?.attach(to: &request)
         if let priority = wish.priority { request.options.priority = priority }
         request.raisablePriority = run.priority
         let reply = try await ResourceExchange(service: service, core: core).reply(
-            to: request, caches: places?.caches ?? [])
+            to: request, knownBody: known?.body, caches: places?.caches ?? [])
         // A change of the environment during the transfer cancels the load.
         service.adoptEnvironment()
         switch reply {
         case .notModified(let confirmation): return .notModified(confirmation)
-        case .loaded(let result):
-            let value = result.value
-            let entity = Entity(
-                mediaType: value.contentType.flatMap { MediaType(parsing: $0) }, headerFields: value.head.headerFields,
-                date: service.clock.date, byteCount: value.body?.count ?? 0)
-            return .loaded(result, entity)
+        case .loaded(let result): return .loaded(LoadedResponse(result, of: core, service))
         }
+    }
+}
+
+/// A response after the pipeline, with its times.
+struct LoadedResponse: Sendable {
+    let result: PipelineResult
+    let entity: Entity
+    /// What it says about its freshness.
+    let content: FreshnessRules.Content
+
+    /// Describes a response that has been received now.
+    init(_ result: PipelineResult, of core: ResourceCore, _ service: HTTPResourceService) {
+        let (value, date) = (result.value, service.clock.date)
+        self.result = result
+        entity = Entity(
+            mediaType: value.contentType.flatMap { MediaType(parsing: $0) }, headerFields: value.head.headerFields,
+            date: date, byteCount: value.body?.count ?? 0)
+        content = service.effective(for: core).freshness.content(
+            with: value.head.headerFields, result.origin, at: service.time.now, date)
     }
 }
 

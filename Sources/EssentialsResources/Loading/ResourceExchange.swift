@@ -28,15 +28,17 @@ struct ResourceExchange: Sendable {
     /// A response that says that the content has not changed.
     struct Confirmation: Sendable {
         let headerFields: HTTPFields
-        /// How a response cache has served it; `nil` if it came from the server.
-        let storedUse: StoredResponseUse?
+        let origin: ResponseOrigin
     }
 
     /// Sends a request with the mutations and decorators of its method, reads the whole body, and runs the pipeline.
     ///
-    /// - Parameter caches: The caches for which entities are collected.
+    /// - Parameters:
+    ///   - knownBody: The body that the resource has already, as a response cache names it; `nil` if the pipeline is run in
+    ///     any case.
+    ///   - caches: The caches for which entities are collected.
     func reply(
-        to request: DataRequest, isDecorated: Bool = true, caches: [StageCache] = []
+        to request: DataRequest, isDecorated: Bool = true, knownBody: UInt64? = nil, caches: [StageCache] = []
     ) async throws(RequestFailure) -> Reply {
         try service.checkOpen()
         var request = request
@@ -48,54 +50,90 @@ struct ResourceExchange: Sendable {
             if request.method != method { configuration = service.effective(for: core, request.method) }
         }
         let decorators = isDecorated ? configuration.values.decorators[...] : []
-        let maximumBody = configuration.values.maximumBody
-        guard !configuration.values.pipeline.isEmpty else {
-            switch try await received(for: request, decorators, maximumBody, caches) {
-            case .notModified(let confirmation): return .notModified(confirmation)
-            case .value(let value, let origin):
-                let outputs = caches.map { $0.output(of: value) }
-                return .loaded(PipelineResult(value: value, outputs: outputs, origin: origin))
-            }
+        let began = configuration.freshness.isByServer ? service.time.now : nil
+        let received: Received
+        do throws(RequestFailure) {
+            let response = try await send(request, decorators)
+            let isPersonal = !caches.isEmpty && CacheRules.isPersonal(response, to: request)
+            received = try await read(
+                response, to: request, configuration.values.maximumBody, knownBody, since: began, isPersonal: isPersonal
+            )
+        } catch {
+            guard !configuration.values.pipeline.isEmpty, error.reason != .cancelled else { throw error }
+            received = .failure(error)
         }
+        return try await content(of: received, configuration, caches)
+    }
+
+    /// Reads a response that the response cache has received in the background, and runs the pipeline.
+    func reply(
+        with response: DataResponse, knownBody: UInt64?, caches: [StageCache]
+    ) async throws(RequestFailure) -> Reply {
+        try service.checkOpen()
+        let configuration = service.effective(for: core)
+        var request = DataRequest(.get, "")
+        request.codecs = try core.addressAndDefinition.1?.request.get().codecs
+        // Nobody knows whose credentials the cache has sent.
+        let received = try await read(
+            response, to: request, configuration.values.maximumBody, knownBody, since: nil, isPersonal: true)
+        return try await content(of: received, configuration, caches)
+    }
+
+    /// A response before the pipeline.
+    private enum Received {
+        case value(LoadedValue, ResponseOrigin)
+        case failure(RequestFailure)
+        case notModified(Confirmation)
+    }
+
+    /// Runs the pipeline.
+    private func content(
+        of received: Received, _ configuration: EffectiveConfiguration, _ caches: [StageCache]
+    ) async throws(RequestFailure) -> Reply {
         let outcome: Result<LoadedValue, RequestFailure>
         var origin = ResponseOrigin()
-        do throws(RequestFailure) {
-            switch try await received(for: request, decorators, maximumBody, caches) {
-            case .notModified(let confirmation): return .notModified(confirmation)
-            case .value(let value, let found): (outcome, origin) = (.success(value), found)
+        switch received {
+        case .notModified(let confirmation): return .notModified(confirmation)
+        case .failure(let failure): outcome = .failure(failure)
+        case .value(let value, let found):
+            guard !configuration.values.pipeline.isEmpty else {
+                let outputs = caches.map { $0.output(of: value) }
+                return .loaded(PipelineResult(value: value, outputs: outputs, origin: found))
             }
-        } catch {
-            guard error.reason != .cancelled else { throw error }
-            outcome = .failure(error)
+            (outcome, origin) = (.success(value), found)
         }
         var result = try await configuration.values.pipeline.run(outcome, service.codecs, caches: caches)
         result.origin = origin
         return .loaded(result)
     }
 
-    /// A response before the pipeline.
-    private enum Received {
-        case value(LoadedValue, ResponseOrigin)
-        case notModified(Confirmation)
-    }
-
-    private func received(
-        for request: DataRequest, _ decorators: ArraySlice<ResourceDecorator>, _ maximumBody: Int,
-        _ caches: [StageCache]
+    /// Reads the whole body of a response, unless it is known.
+    ///
+    /// - Parameter began: The monotonic time at which the request was sent; `nil` if nobody needs the delay.
+    private func read(
+        _ response: DataResponse, to request: DataRequest, _ maximumBody: Int, _ knownBody: UInt64?,
+        since began: Duration?, isPersonal: Bool
     ) async throws(RequestFailure) -> Received {
-        let response = try await send(request, decorators)
-        guard response.status != .notModified else {
-            return .notModified(
-                Confirmation(headerFields: response.headerFields, storedUse: response.storedUse))
+        var origin = ResponseOrigin(
+            isPersonal: isPersonal, storedUse: response.storedUse, identity: response.identity)
+        let isKnown = response.identity.map { $0.body == knownBody } ?? false
+        guard !isKnown, response.status != .notModified else {
+            origin.delay = delay(of: response, since: began)
+            return .notModified(Confirmation(headerFields: response.headerFields, origin: origin))
         }
         let body = try await response.body.collect(upTo: maximumBody)
+        origin.delay = delay(of: response, since: began)
         return .value(
             LoadedValue(
                 body: body, contentType: response.headerFields[.contentType], head: response.head,
-                method: request.method, url: response.url, codecs: request.codecs),
-            ResponseOrigin(
-                isPersonal: !caches.isEmpty && CacheRules.isPersonal(response, to: request),
-                storedUse: response.storedUse))
+                method: request.method, url: response.url, codecs: request.codecs), origin)
+    }
+
+    /// The time since the request was sent. Pauses before the last attempt do not make a response older.
+    private func delay(of response: DataResponse, since began: Duration?) -> Duration {
+        guard let began else { return .zero }
+        let passed = service.time.now - began
+        return response.metrics.finished.map { min($0, passed) } ?? passed
     }
 
     /// Sends a request through decorators, beginning with the last one.

@@ -40,14 +40,16 @@ final class OwnedReceiver<Observer: ResourceObserver>: OwnedObserver {
     /// The resource. Only its own methods and the service's ``OwnedObservers``, which hold it, call this object.
     private unowned let core: ResourceCore
     private let id: ObjectIdentifier
+    let reportsProgress: Bool
     private let state: Mutex<State>
     #if DEBUG
         private let mark = LiveMark(.ownedObserver)
     #endif
 
-    init(_ observer: Observer, _ resource: Resource<Observer.Content>) {
+    init(_ observer: Observer, reportsProgress: Bool, _ resource: Resource<Observer.Content>) {
         core = resource.core
         id = ObjectIdentifier(observer)
+        self.reportsProgress = reportsProgress
         state = Mutex(State(service: resource.service, observer: observer))
     }
 

@@ -40,13 +40,17 @@ final class OwnedObservers: Sendable {
         let (service, core) = (resource.service, resource.core)
         let configuration = service.effective(for: core)
         let id = ObjectIdentifier(observer)
+        // This is the observer's code, which is not called under the lock.
+        let reportsProgress = observer.reportsProgress
         let (entry, replaced) = state.withLock { state in
             if let entry = state.entry(id, of: core),
                 let receiver = entry.receiver as? OwnedReceiver<Observer>, receiver.add(owner, of: observer)
             {
                 return (entry, nil as (any OwnedObserver)?)
             }
-            let receiver = OwnedReceiver(observer, Resource<Observer.Content>(service: service, core: core))
+            let receiver = OwnedReceiver(
+                observer, reportsProgress: reportsProgress,
+                Resource<Observer.Content>(service: service, core: core))
             _ = receiver.add(owner, of: observer)
             let number = core.addSilently(receiver, configuration, service) { receiver.setNumber($0) }
             let entry = Entry(core: core, observer: id, number: number, receiver: receiver)

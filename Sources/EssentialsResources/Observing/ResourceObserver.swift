@@ -23,6 +23,10 @@ public protocol ResourceObserver: AnyObject, Sendable {
     /// Receives a change. The first one has the event `attached`.
     func resourceChanged(_ change: ResourceChange<Content>, of resource: Resource<Content>)
 
+    /// Whether the observer also receives ``ResourceEvent/progress(_:)``. It is read once, when the observer is added to a
+    /// resource. The default is `false`; without observers that return `true`, nothing is measured.
+    var reportsProgress: Bool { get }
+
     /// No more changes of the resource will come, because the observer was removed, its last owner was released, or the
     /// service was closed. An observer that was itself released does not receive this call.
     ///
@@ -32,6 +36,9 @@ public protocol ResourceObserver: AnyObject, Sendable {
 }
 
 extension ResourceObserver {
+    /// `false`.
+    public var reportsProgress: Bool { false }
+
     /// Does nothing.
     public func stoppedObserving(_ resource: Resource<Content>) {}
 }
@@ -77,13 +84,15 @@ extension Resource {
     ///
     /// - Parameters:
     ///   - owner: The object whose life limits the observation. The closure must not hold it strongly.
+    ///   - reportingProgress: Whether the closure also receives ``ResourceEvent/progress(_:)``.
     ///   - body: Receives the changes, beginning with `attached`.
     /// - Returns: A token that removes the closure.
     @discardableResult
     public func addObserver(
-        owner: any AnyObject & Sendable, _ body: @escaping @Sendable (ResourceChange<Content>) -> Void
+        owner: any AnyObject & Sendable, reportingProgress: Bool = false,
+        _ body: @escaping @Sendable (ResourceChange<Content>) -> Void
     ) -> ObserverToken {
-        addObserver(ClosureObserver(body), owner: owner)
+        addObserver(ClosureObserver(reportingProgress, body), owner: owner)
     }
 
     /// Takes an owner away from the observers of this resource. Those without another owner are removed.
@@ -126,9 +135,12 @@ extension ObserverToken: Hashable {
 
 /// A closure that has owners.
 private final class ClosureObserver<Content: Sendable>: ResourceObserver {
+    let reportsProgress: Bool
     private let body: @Sendable (ResourceChange<Content>) -> Void
 
-    init(_ body: @escaping @Sendable (ResourceChange<Content>) -> Void) { self.body = body }
+    init(_ reportsProgress: Bool, _ body: @escaping @Sendable (ResourceChange<Content>) -> Void) {
+        (self.reportsProgress, self.body) = (reportsProgress, body)
+    }
 
     func resourceChanged(_ change: ResourceChange<Content>, of resource: Resource<Content>) { body(change) }
 }

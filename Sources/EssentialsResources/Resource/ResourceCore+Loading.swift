@@ -132,16 +132,6 @@ extension ResourceCore {
     /// The load that began last; `nil` if none runs.
     var newestRun: LoadRun? { contents.withLock { $0.runs.last } }
 
-    /// The condition for the next request; `nil` unless the server's content is here for all views. With a condition, a 304
-    /// would otherwise confirm content that the server has never sent.
-    var condition: (name: HTTPField.Name, value: String)? {
-        contents.withLock { contents in
-            guard contents.facts.isOfServer, contents.views.allSatisfy(\.snapshot.hasContent), !contents.views.isEmpty
-            else { return nil }
-            return contents.facts.entity?.condition
-        }
-    }
-
     /// What the views read from a response. It is computed again when views were added.
     var responseKind: ResponseKind {
         let (known, types) = contents.withLock { contents -> (ResponseKind?, [Any.Type]) in
@@ -154,111 +144,7 @@ extension ResourceCore {
         return kind
     }
 
-    // MARK: Outcomes
-
-    /// Ends a load with a response. Its projections are made before, outside the lock.
-    ///
-    /// - Parameters:
-    ///   - isOwn: Whether the request was a GET of this resource, not one of the caller's.
-    ///   - changes: What is changed in the caches if the response becomes the content.
-    func commit(
-        _ result: PipelineResult, _ entity: Entity, isOwn: Bool, _ changes: CacheChanges?, _ run: LoadRun,
-        _ service: HTTPResourceService
-    ) {
-        let (value, use, now) = (result.value, result.origin.storedUse, service.time.now)
-        let freshUntil = deadline(use, now, service)
-        let provenance = use.map { Provenance.httpCache(age: $0.age, isStale: $0.isStale) } ?? .network
-        var projections: [any AnyProjection] = []
-        var known = 0
-        // Handles for further types may be created meanwhile, so the number of views is compared under the lock.
-        while true {
-            let (views, layers) = contents.withLock { ($0.views, $0.layers) }
-            for view in views[known...] {
-                if let projection = view.snapshot.project(value, service.codecs) { projections.append(projection) }
-            }
-            known = views.count
-            let content = LayeredContent(layers: layers, server: projections)
-            let shown = content.shown
-            let isDone = changing { contents -> Bool in
-                guard contents.views.count == known, contents.hasLayers(layers) else { return false }
-                let verdict = contents.machine.end(run.number)
-                guard verdict != .unknown else { return true }
-                contents.removeRuns { $0 === run }
-                let isInvalid = contents.machine.isInvalid
-                if verdict == .commits {
-                    changes?.add()
-                    contents.kept = KeptValue(value.kept)
-                    contents.replace(content, shown: shown, .newContent(provenance)) { facts in
-                        facts.entity = entity
-                        facts.provenance = provenance
-                        facts.isOfServer = isOwn
-                        facts.contentTime = now - (use?.age ?? .zero)
-                        facts.failure = nil
-                        facts.failureTime = nil
-                        facts.isInvalid = isInvalid
-                        facts.freshUntil = isInvalid ? nil : freshUntil
-                    }
-                } else {
-                    contents.changeFacts(.superseded) { _ in }
-                }
-                return true
-            }
-            if isDone { break }
-        }
-        changes?.work()
-        run.end(.loaded(value, projections))
-        service.table.resize(self, bytes: entity.byteCount)
-    }
-
-    /// How long content is fresh. The age that a response cache has found is taken off.
-    private func deadline(
-        _ use: StoredResponseUse?, _ now: Duration, _ service: HTTPResourceService
-    ) -> Duration? {
-        let content = FreshnessRules.Content(time: now, age: use?.age ?? .zero, isStale: use?.isStale ?? false)
-        return service.effective(for: self).freshness.deadline(of: .content(content))
-    }
-
-    /// Ends a load with a response that says that the content has not changed.
-    ///
-    /// - Parameter places: Where the caches have the entity.
-    /// - Returns: Whether the content of all views is here. Otherwise the load goes on.
-    func confirm(
-        _ confirmation: ResourceExchange.Confirmation, _ places: CachePlaces?, _ run: LoadRun,
-        _ service: HTTPResourceService
-    ) -> Bool {
-        let now = service.time.now
-        let (fields, use) = (confirmation.headerFields, confirmation.storedUse)
-        let freshUntil = deadline(use, now, service)
-        let date = service.clock.date
-        let projections = changing { contents -> [any AnyProjection]? in
-            guard let entity = contents.facts.entity, contents.views.allSatisfy(\.snapshot.hasContent) else {
-                return nil
-            }
-            let projections = contents.layered.server
-            let verdict = contents.machine.end(run.number)
-            guard verdict != .unknown else { return projections }
-            contents.removeRuns { $0 === run }
-            let isInvalid = contents.machine.isInvalid
-            if verdict == .commits {
-                places?.confirmEntities(by: fields, date: date, age: use?.age ?? .zero)
-                contents.changeFacts(.notModified) { facts in
-                    facts.entity = entity.revalidated(by: fields, date: date)
-                    facts.contentTime = now - (use?.age ?? .zero)
-                    facts.failure = nil
-                    facts.failureTime = nil
-                    facts.isInvalid = isInvalid
-                    facts.freshUntil = isInvalid ? nil : freshUntil
-                }
-            } else {
-                contents.changeFacts(.superseded) { _ in }
-            }
-            return projections
-        }
-        guard let projections else { return false }
-        places?.work()
-        run.end(.notModified(projections, fields))
-        return true
-    }
+    // MARK: Failures
 
     /// Ends a load with a failure. A cancellation changes neither content nor failure.
     func fail(_ failure: RequestFailure, _ run: LoadRun, _ service: HTTPResourceService) {

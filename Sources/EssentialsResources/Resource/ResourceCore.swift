@@ -16,6 +16,8 @@ final class ResourceCore: Sendable {
         var views: [ResourceView] = []
         /// The content as it was loaded or set, for content types that are asked for later.
         var kept: KeptValue?
+        /// The body of the content, if a response cache has sent it.
+        var knownBody = KnownBody()
         /// The loads that run, in the order of the machine's.
         var runs: [LoadRun] = []
         var observers = ObserverList()

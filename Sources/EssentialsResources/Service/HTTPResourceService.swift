@@ -68,6 +68,10 @@ public final class HTTPResourceService: ResourceService {
     let prefetching = PrefetchQueue()
     /// The event streams that are followed.
     let followers = EventFollowers()
+    /// The tasks that wait for responses in place of stale ones.
+    let staleResponses = StaleResponses()
+    /// The response cache of the data-request service; `nil` if it stores no responses.
+    let responseCache: (any ResponseCaching)?
     /// The outboxes that are sent before resources load when the server is reachable again.
     let outboxes = AttachedOutboxes()
     /// The timer for the resources that are loaded regularly.
@@ -98,6 +102,7 @@ public final class HTTPResourceService: ResourceService {
     ) throws(RequestFailure) {
         if let problem = CacheRules.problem(of: configuration.defaults, cache, over: requests) { throw problem }
         self.requests = requests
+        responseCache = requests.responseCaching
         self.environment = environment
         self.open = open
         self.configuration = configuration
@@ -215,6 +220,7 @@ public final class HTTPResourceService: ResourceService {
         closed.store(true, ordering: .releasing)
         endFollowing()
         followers.endAll()
+        staleResponses.endAll()
         for core in table.cores {
             core.cancelAll()
             core.cancelRequests()

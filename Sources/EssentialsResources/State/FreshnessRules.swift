@@ -1,3 +1,4 @@
+import EssentialsHTTP
 import FoundationEssentials
 
 /// Decides how long the content of a resource is fresh, so that `loadIfNeeded` sends nothing.
@@ -48,6 +49,8 @@ struct FreshnessRules: Sendable, Hashable {
             return time + Self.bounded(max(retryTime, retryAfter ?? .zero))
         case .content(let content):
             if content.isStale { return content.time + Self.bounded(retryTime) }
+            // The server wants to be asked for each use.
+            if isByServer, content.serverLifetime == .zero { return nil }
             return content.time + Self.bounded(limit(of: content)) - Self.bounded(content.age)
         }
     }
@@ -56,6 +59,32 @@ struct FreshnessRules: Sendable, Hashable {
     func isFresh(_ outcome: Outcome, isInvalid: Bool, now: Duration) -> Bool {
         guard !isInvalid, let deadline = deadline(of: outcome) else { return false }
         return now <= deadline
+    }
+
+    /// Whether the fields of responses matter.
+    var isByServer: Bool {
+        if case .byServer = expiration { true } else { false }
+    }
+
+    /// What a response says about its content. Only the rule that follows the server reads the fields.
+    ///
+    /// - Parameters:
+    ///   - fields: The fields of the response, or those of the content into which the fields of a 304 were merged.
+    ///   - confirmation: The fields of that 304; `nil` for a response with content.
+    ///   - time: The monotonic time at which it was received.
+    ///   - date: The date at which it was received.
+    func content(
+        with fields: HTTPFields, confirmedBy confirmation: HTTPFields? = nil, _ origin: ResponseOrigin,
+        at time: Duration, _ date: Date
+    ) -> Content {
+        let use = origin.storedUse
+        var content = Content(time: time, age: use?.age ?? .zero, isStale: use?.isStale ?? false)
+        guard isByServer else { return content }
+        let freshness = Freshness(of: fields, confirmedBy: confirmation, at: date, delay: origin.delay)
+        content.serverLifetime = freshness.lifetime
+        // A response cache knows the age better than the fields. Without a lifetime the application's begins now.
+        if use == nil, freshness.lifetime != nil { content.age = freshness.age }
+        return content
     }
 
     private func limit(of content: Content) -> Duration {
@@ -89,7 +118,7 @@ struct PersistedTime: Sendable, Hashable {
     /// - Parameters:
     ///   - time: The present time on the monotonic clock.
     ///   - now: The present date.
-    ///   - serverLifetime: How long it was fresh according to the server.
+    ///   - serverLifetime: How long it is fresh according to the server.
     func content(
         readAt time: Duration, now: Date, serverLifetime: Duration? = nil
     ) -> FreshnessRules.Outcome {

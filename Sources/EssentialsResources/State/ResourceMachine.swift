@@ -33,6 +33,8 @@ struct ResourceMachine: Sendable {
     private(set) var committed: UInt64 = 0
     /// The number of the last invalidation that still holds; zero if there is none.
     private(set) var invalidated: UInt64 = 0
+    /// The number that the response cache has given to the newest response that has counted; zero without a cache.
+    private(set) var response: UInt64 = 0
     /// The loads that run, in the order of their start.
     private(set) var loads: [Load] = []
     /// The writes that have begun and not ended, in the order of their beginning.
@@ -109,12 +111,28 @@ struct ResourceMachine: Sendable {
     }
 
     /// Ends a load with a response or a failure.
-    mutating func end(_ number: UInt64) -> Verdict {
+    ///
+    /// - Parameter response: The number that the response cache has given to the response; zero without one. A stored
+    ///   response may be older than what the resource shows, also if its load is not.
+    mutating func end(_ number: UInt64, response: UInt64 = 0) -> Verdict {
         guard let index = index(of: number) else { return .unknown }
         loads.remove(at: index)
-        guard number > committed else { return .superseded }
+        guard number > committed, response == 0 || response >= self.response else { return .superseded }
         committed = number
+        if response != 0 { self.response = response }
         if number > invalidated { invalidated = 0 }
+        return .commits
+    }
+
+    /// Takes note of a response by which the response cache replaces the one that a load has shown. It counts if nothing
+    /// else has changed the content since. An invalidation stays, because nobody knows which of both began first.
+    ///
+    /// - Parameters:
+    ///   - number: The number of the load.
+    ///   - response: The number that the cache has given to the new response.
+    mutating func update(since number: UInt64, response: UInt64) -> Verdict {
+        guard number == committed, response > self.response else { return .superseded }
+        self.response = response
         return .commits
     }
 
@@ -173,6 +191,7 @@ struct ResourceMachine: Sendable {
     /// - Returns: The numbers of the ended loads.
     mutating func wipeContent() -> [UInt64] {
         override()
+        response = 0
         return cancelAll()
     }
 

@@ -20,6 +20,7 @@ struct FreshContentTests {
         let service = try HTTPResourceService(
             requests: requests, environment: environment, configuration: configuration)
         // Article ends
+        try await byServer(service, transport)
         var shown: [Bool] = []
         func show(_ value: Bool) { shown.append(value) }
         let cart: Resource<String> = service.resource("cart")
@@ -33,5 +34,18 @@ struct FreshContentTests {
         gate.open()
         #expect(shown == [true])
         await #expect(throws: RequestFailure(.cancelled, "")) { try await load.content }
+    }
+
+    private func byServer(_ service: HTTPResourceService, _ transport: ScriptedTransport) async throws {
+        transport.on(.get, "/v1/prices/7").answer(text: "3", headerFields: [.cacheControl: "max-age=600"])
+        var left: Duration?
+        func show(_ price: String, freshFor: Duration?) { left = freshFor }
+        let prices: Resource<String> = service.resource("prices/7")
+        // Article begins
+        try service.configure("/prices/*") { $0.expiration = .byServer(else: .seconds(5)) }
+        let price = try await prices.loadIfNeeded()
+        show(price, freshFor: prices.state.freshFor)
+        // Article ends
+        #expect(try #require(left) > .seconds(500))
     }
 }

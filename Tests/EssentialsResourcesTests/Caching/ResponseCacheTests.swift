@@ -27,20 +27,21 @@ struct ResponseCacheTests {
             return response
         }
 
-        func updates(of url: RequestURL) -> AsyncStream<DataResponse> { AsyncStream { $0.finish() } }
+        func updates(of url: RequestURL, after load: UInt64) -> AsyncStream<DataResponse> {
+            AsyncStream { $0.finish() }
+        }
     }
 
     private struct Decorated: DataRequestDecorator {
         let next: any DataRequestService
     }
 
-    private func response(
-        _ name: String, _ use: StoredResponseUse?, _ status: HTTPResponse.Status = .ok
-    ) -> DataResponse {
+    private func response(_ name: String, _ use: StoredResponseUse?) -> DataResponse {
         var response = DataResponse(
-            status, headerFields: [.contentType: "application/json", .eTag: "\"1\""],
+            .ok, headerFields: [.contentType: "application/json", .eTag: "\"1\""],
             body: Data(#"{"name":"\#(name)"}"#.utf8))
         response.storedUse = use
+        response.identity = ResponseIdentity(load: 1, body: 1)
         return response
     }
 
@@ -88,7 +89,7 @@ struct ResponseCacheTests {
     func confirmed() async throws {
         let (clock, cache) = (ManualClock(), CacheDouble())
         let requests = StoringRequests([
-            response("Ada", nil), response("", StoredResponseUse(age: .seconds(12)), .notModified),
+            response("Ada", nil), response("", StoredResponseUse(age: .seconds(12))),
         ])
         let service = try service(requests, clock, cache)
         let item: Resource<Item> = service.resource("item")

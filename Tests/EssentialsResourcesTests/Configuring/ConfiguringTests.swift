@@ -20,7 +20,9 @@ struct ConfiguringTests {
             $0.expiration = .seconds(1)
             $0.maximumBody = 10
         }
-        try fixture.service.configure("/items/7", name: "seven") { $0.expiration += .seconds(1) }
+        try fixture.service.configure("/items/7", name: "seven") {
+            if $0.expiration == .seconds(1) { $0.expiration = .seconds(2) }
+        }
         try fixture.service.configure("/other") { $0.expiration = .seconds(9) }
         let item: Resource<Item> = fixture.service.resource("items/7")
         #expect(item.configuration().expiration == .seconds(2))

@@ -1,48 +1,10 @@
 import EssentialsHTTP
-import FoundationEssentials
 import Testing
 
 @testable import EssentialsResources
 
 @Suite("Blobs: rules and values")
 struct BlobRulesTests {
-    private let now = Date(timeIntervalSince1970: 784_111_777)
-
-    @Test(
-        "The lifetime of a blob is max-age, or else the time until Expires, and nothing with no-cache",
-        arguments: [
-            ([:], nil),
-            ([.cacheControl: "public"], nil),
-            ([.cacheControl: "max-age=60"], 60),
-            ([.cacheControl: "Public, MAX-AGE = \"60\""], 60),
-            ([.cacheControl: "max-age=60, max-age=5"], 5),
-            ([.cacheControl: "max-age=-1"], 0),
-            ([.cacheControl: "max-age"], 0),
-            ([.cacheControl: "max-age=99999999999999999999999"], 1 << 31),
-            ([.cacheControl: "max-age=60, no-cache"], 0),
-            ([.expires: "0"], 0),
-            ([.expires: "Sun, 06 Nov 1994 08:50:37 GMT"], 60),
-            ([.expires: "Sun, 06 Nov 1994 08:50:37 GMT", .date: "Sun, 06 Nov 1994 08:50:27 GMT"], 10),
-            ([.expires: "Sun, 06 Nov 1994 08:40:37 GMT"], 0),
-            ([.expires: "Sun, 06 Nov 1994 08:50:37 GMT", .cacheControl: "max-age=1"], 1),
-        ] as [(HTTPFields, Int64?)])
-    func lifetime(fields: HTTPFields, seconds: Int64?) {
-        #expect(BlobRules.lifetime(of: fields, receivedAt: now) == seconds.map { .seconds($0) })
-    }
-
-    @Test("Any Cache-Control gives a lifetime and no trap", arguments: [1, 2, 3] as [UInt64])
-    func anyCacheControl(seed: UInt64) {
-        var numbers = SeededNumbers(state: seed)
-        for _ in 0..<2_000 {
-            let text = numbers.text(of: ["max-age", "=", ",", "\"", " ", "9", "-", "no-cache", "é", "="], upTo: 12)
-            guard let field = try? HTTPField.checked(name: "Cache-Control", value: text) else { continue }
-            var fields = HTTPFields()
-            fields.append(field)
-            let lifetime = BlobRules.lifetime(of: fields, receivedAt: now)
-            #expect(lifetime.map { $0 >= .zero && $0 <= .seconds(1 << 31) } ?? true, "seed \(seed): \(text)")
-        }
-    }
-
     @Test(
         "Only whole responses are stored, and sensitive ones only if that is allowed",
         arguments: [

@@ -50,6 +50,7 @@ import Testing
         #expect(rules.deadline(of: content(at: 0, lifetime: 60)) == .seconds(60))
         #expect(rules.deadline(of: content(at: 0, age: 10, lifetime: 60)) == .seconds(50))
         #expect(rules.deadline(of: content(at: 0)) == .seconds(5))
+        #expect(rules.deadline(of: content(at: 0, lifetime: 0)) == nil)
         rules.expiration = .after(.seconds(7))
         #expect(rules.deadline(of: content(at: 0, lifetime: 60)) == .seconds(7))
     }
@@ -104,7 +105,9 @@ import Testing
                     let lifetime = Bool.random(using: &numbers) ? Int.random(in: 0...30, using: &numbers) : nil
                     outcome = content(at: now, age: age, lifetime: lifetime)
                     let used = isByServer ? lifetime ?? limit : limit
-                    fresh = Set((0...60).filter { $0 + age <= used }.map { $0 + now })
+                    // A lifetime of zero from the server means that it wants to be asked each time.
+                    let isAsked = isByServer && lifetime == 0
+                    fresh = isAsked ? [] : Set((0...60).filter { $0 + age <= used }.map { $0 + now })
                 case 1:
                     outcome = content(at: now, age: age, isStale: true)
                     fresh = Set(now...now + retry)

@@ -382,10 +382,10 @@ struct BlobFreshness: Sendable {
     /// The last moment, by the monotonic clock, at which a blob is fresh; `nil` if it never is.
     func limit(of record: BlobRecord) -> Duration? {
         let (entity, now) = (record.entity, clock.date)
-        let lifetime = BlobRules.lifetime(of: entity.headerFields, receivedAt: entity.date)
+        let lifetime = Freshness.lifetime(of: entity.headerFields, receivedAt: entity.date)
         let outcome = PersistedTime(date: entity.date, age: entity.age)
             .content(readAt: clock.now, now: now, serverLifetime: lifetime)
         let rules = FreshnessRules(expiration: .byServer(otherwise: expiration), retryTime: .zero)
-        return rules.deadline(of: outcome).flatMap { $0 >= clock.now && lifetime != .zero ? $0 : nil }
+        return rules.deadline(of: outcome).flatMap { $0 >= clock.now ? $0 : nil }
     }
 }

@@ -1,0 +1,152 @@
+import EssentialsHTTP
+import EssentialsRequests
+import Synchronization
+
+extension ResourceCore {
+    /// How a response has come to the resource.
+    enum Arrival {
+        /// By a load.
+        case load(LoadRun)
+        /// By the response cache, which has replaced the stale response that a load with this number has shown.
+        case update(since: UInt64)
+
+        /// The load; `nil` if there is none.
+        var run: LoadRun? {
+            if case .load(let run) = self { run } else { nil }
+        }
+    }
+
+    /// Makes a response the content, unless something newer has changed it, and ends its load. The projections are made
+    /// before, outside the lock.
+    ///
+    /// - Parameters:
+    ///   - isOwn: Whether the request was a GET of this resource, not one of the caller's.
+    ///   - changes: What is changed in the caches if the response becomes the content.
+    @discardableResult
+    func commit(
+        _ response: LoadedResponse, isOwn: Bool, _ changes: CacheChanges?, _ arrival: Arrival,
+        _ service: HTTPResourceService
+    ) -> ResourceMachine.Verdict {
+        let (value, use) = (response.result.value, response.result.origin.storedUse)
+        let freshUntil = service.effective(for: self).freshness.deadline(of: .content(response.content))
+        let provenance = Provenance(of: use)
+        var projections: [any AnyProjection] = []
+        var known = 0
+        var verdict: ResourceMachine.Verdict?
+        // Handles for further types may be created meanwhile, so the number of views is compared under the lock.
+        while verdict == nil {
+            let (views, layers) = contents.withLock { ($0.views, $0.layers) }
+            for view in views[known...] {
+                if let projection = view.snapshot.project(value, service.codecs) { projections.append(projection) }
+            }
+            known = views.count
+            let content = LayeredContent(layers: layers, server: projections)
+            let shown = content.shown
+            verdict = changing { contents in
+                guard contents.views.count == known, contents.hasLayers(layers) else { return nil }
+                let verdict = contents.end(arrival, response.result.origin.identity)
+                guard verdict == .commits else { return verdict }
+                changes?.add()
+                contents.kept = KeptValue(value.kept)
+                let isInvalid = contents.machine.isInvalid
+                contents.replace(content, shown: shown, .newContent(provenance)) { facts in
+                    facts.entity = response.entity
+                    facts.provenance = provenance
+                    facts.isOfServer = isOwn
+                    facts.confirm(at: response.content.time - (use?.age ?? .zero), isInvalid ? nil : freshUntil)
+                    facts.isInvalid = isInvalid
+                }
+                contents.knownBody = KnownBody(
+                    response.result.origin.identity, contentVersion: contents.facts.contentVersion)
+                return verdict
+            }
+        }
+        changes?.work()
+        arrival.run?.end(.loaded(value, projections))
+        service.table.resize(self, bytes: response.entity.byteCount)
+        return verdict ?? .unknown
+    }
+
+    /// Takes note of a response that says that the content has not changed, and ends its load.
+    ///
+    /// - Parameter places: Where the caches have the entity.
+    /// - Returns: What the response means; `nil` if the content of a view is not here, so that the load goes on.
+    @discardableResult
+    func confirm(
+        _ confirmation: ResourceExchange.Confirmation, _ places: CachePlaces?, _ arrival: Arrival,
+        _ service: HTTPResourceService
+    ) -> ResourceMachine.Verdict? {
+        let (now, date) = (service.time.now, service.clock.date)
+        let (fields, origin) = (confirmation.headerFields, confirmation.origin)
+        let rules = service.effective(for: self).freshness
+        typealias Confirmed = (verdict: ResourceMachine.Verdict, projections: [any AnyProjection])
+        let confirmed = changing { contents -> Confirmed? in
+            guard let entity = contents.facts.entity, contents.views.allSatisfy(\.snapshot.hasContent) else {
+                return nil
+            }
+            let projections = contents.layered.server
+            let verdict = contents.end(arrival, origin.identity)
+            guard verdict == .commits else { return (verdict, projections) }
+            let renewed = entity.revalidated(by: fields, date: date)
+            let content = rules.content(with: renewed.headerFields, confirmedBy: fields, origin, at: now, date)
+            let isInvalid = contents.machine.isInvalid
+            places?.confirmEntities(by: fields, date: date, age: content.age)
+            // The response of a cache is a whole one, so it says where the content comes from.
+            let provenance = origin.identity.map { _ in Provenance(of: origin.storedUse) }
+            let event = arrival.run == nil ? provenance.map { ResourceEvent.newContent($0) } : nil
+            contents.changeFacts(event ?? .notModified) { facts in
+                facts.entity = renewed
+                facts.provenance = provenance ?? facts.provenance
+                facts.confirm(
+                    at: now - (origin.storedUse?.age ?? .zero), isInvalid ? nil : rules.deadline(of: .content(content)))
+                facts.isInvalid = isInvalid
+            }
+            return (verdict, projections)
+        }
+        guard let confirmed else { return nil }
+        places?.work()
+        arrival.run?.end(.notModified(confirmed.projections, fields))
+        return confirmed.verdict
+    }
+}
+
+extension ResourceCore.Contents {
+    /// Ends a load with its response, or takes note of a response without one. If it does not count, the observers hear
+    /// that its load was superseded.
+    fileprivate mutating func end(
+        _ arrival: ResourceCore.Arrival, _ identity: ResponseIdentity?
+    ) -> ResourceMachine.Verdict {
+        let response = identity?.load ?? 0
+        switch arrival {
+        case .update(let number): return machine.update(since: number, response: response)
+        case .load(let run):
+            let verdict = machine.end(run.number, response: response)
+            if verdict != .unknown { removeRuns { $0 === run } }
+            if verdict == .superseded { changeFacts(.superseded) { _ in } }
+            return verdict
+        }
+    }
+}
+
+extension Provenance {
+    fileprivate init(of use: StoredResponseUse?) {
+        self = use.map { .httpCache(age: $0.age, isStale: $0.isStale) } ?? .network
+    }
+}
+
+extension ResourceFacts {
+    /// The server has sent or confirmed the content.
+    fileprivate mutating func confirm(at time: Duration, _ freshUntil: Duration?) {
+        contentTime = time
+        failure = nil
+        failureTime = nil
+        self.freshUntil = freshUntil
+    }
+}
+
+extension KnownBody {
+    fileprivate init(_ identity: ResponseIdentity?, contentVersion: UInt64) {
+        // Without a response cache no version fits.
+        self.init(body: identity?.body ?? 0, contentVersion: identity == nil ? 0 : contentVersion)
+    }
+}

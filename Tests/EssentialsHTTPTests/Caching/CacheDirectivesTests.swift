@@ -1,0 +1,98 @@
+import Testing
+
+@testable import EssentialsHTTP
+
+@Suite struct CacheDirectivesTests {
+    private func directives(_ lines: String...) throws -> CacheDirectives {
+        var fields = HTTPFields()
+        for line in lines { fields.append(try HTTPField.checked(name: "Cache-Control", value: line)) }
+        return CacheDirectives(of: fields)
+    }
+
+    @Test(
+        "The seconds of max-age are a number without sign, and text that is none counts as zero",
+        arguments: [
+            ("", nil), ("public", nil), ("s-maxage=60", nil), ("max-age=60", 60), ("max-age=0", 0), ("MAX-AGE=60", 60),
+            ("max-age=\"60\"", 60), ("max-age=\"6\\0\"", 60), ("max-age = 60", 60), ("max-age=060", 60),
+            ("max-age", 0), ("max-age=", 0), ("max-age=\"\"", 0), ("max-age=-1", 0), ("max-age=+60", 0),
+            ("max-age=1.5", 0), ("max-age='60'", 0), ("max-age=60s", 0), ("max-age=6 0", 0), ("max-age=60;", 0),
+            ("max-age=\"60\"0", 0), ("max-age=\"60", 0), ("max-age=2147483648", 1 << 31),
+            ("max-age=2147483649", 1 << 31), ("max-age=99999999999999999999999", 1 << 31),
+        ] as [(String, Int64?)])
+    func maximumAge(line: String, seconds: Int64?) throws {
+        #expect(try directives(line).maximumAge == seconds)
+    }
+
+    @Test("Of several max-age the smallest counts, in one line or in several")
+    func duplicates() throws {
+        #expect(try directives("max-age=60, max-age=5").maximumAge == 5)
+        #expect(try directives("max-age=5", "max-age=60").maximumAge == 5)
+        #expect(try directives("max-age=60, max-age=60").maximumAge == 60)
+        #expect(try directives("max-age=60, max-age=x").maximumAge == 0)
+    }
+
+    @Test("Directives are found among others, with any case, blanks and empty elements")
+    func list() throws {
+        let all = try directives(",, Private=\"Set-Cookie, X\"\t,No-Cache ,", "NO-STORE,must-revalidate,max-age=7")
+        #expect(all.requiresValidation && all.forbidsStoring && all.requiresValidationWhenStale)
+        #expect(all.maximumAge == 7)
+        let none = try directives("no-cached, xno-store, no-storex, must-revalidate2, amax-age=1")
+        #expect(none == CacheDirectives(of: [:]))
+    }
+
+    @Test("The qualified no-cache counts like the plain one, and so does one with any other value")
+    func qualified() throws {
+        #expect(try directives("no-cache=\"Set-Cookie\"").requiresValidation)
+        #expect(try directives("no-cache=Set-Cookie").requiresValidation)
+        #expect(try directives("no-cache foo, no-store=x").requiresValidation)
+        #expect(try directives("no-cache foo, no-store=x").forbidsStoring)
+    }
+
+    @Test(
+        "What is written in a quoted string is no directive",
+        arguments: [
+            "ext=\"max-age=60, no-store\"", "ext=\"a\\\", no-store, \\\"\"", "\"no-cache, max-age=60\"",
+            "ext = \", no-cache,\"",
+        ])
+    func quoted(line: String) throws { #expect(try directives(line) == CacheDirectives(of: [:])) }
+
+    @Test("A missing quote hides no directive after it")
+    func missingQuote() throws {
+        let read = try directives("ext=\"a, no-store, max-age=60")
+        #expect(read.forbidsStoring && read.maximumAge == 60)
+        #expect(try directives("\", no-cache").requiresValidation)
+        #expect(try directives("private=\"\\\", no-store").forbidsStoring)
+    }
+
+    @Test("Any text is read like its parts between commas, and without a trap", arguments: [1, 2, 3] as [UInt64])
+    func anyText(seed: UInt64) throws {
+        var numbers = SeededNumbers(state: seed)
+        let parts = ["max-age", "=", ",", "\"", "\\", " ", "9", "-", "no-cache", "no-store", "é", "=", "\t"]
+        for _ in 0..<3_000 {
+            let text = (0..<Int.random(in: 0...13, using: &numbers)).map { _ in
+                parts.randomElement(using: &numbers) ?? ""
+            }.joined()
+            guard let field = try? HTTPField.checked(name: "Cache-Control", value: text) else { continue }
+            let read = CacheDirectives(of: HTTPFields([field]))
+            #expect(read.maximumAge.map { (0...1 << 31).contains($0) } ?? true, "seed \(seed): \(text)")
+            // Without quotes the list is split at its commas.
+            guard !text.utf8.contains(UInt8(ascii: "\"")) else { continue }
+            let names = text.split(separator: ",").compactMap {
+                $0.split { "= \t".contains($0) }.first.map(String.init)
+            }
+            let starts = text.split(separator: ",").map { $0.drop { " \t".contains($0) }.first }
+            guard !starts.contains("=") else { continue }
+            #expect(read.forbidsStoring == names.contains("no-store"), "seed \(seed): \(text)")
+            #expect(read.requiresValidation == names.contains("no-cache"), "seed \(seed): \(text)")
+            #expect((read.maximumAge != nil) == names.contains("max-age"), "seed \(seed): \(text)")
+        }
+    }
+
+    @Test("A line of many quotes is read in linear time", .timeLimit(.minutes(1)))
+    func manyQuotes() throws {
+        let line = String(repeating: "a=\"\\", count: 200_000) + ", no-store"
+        #expect(try directives(line).forbidsStoring)
+        let closed = String(repeating: "a=\",\\\",", count: 200_000)
+        _ = try directives(closed)
+    }
+}

@@ -1,0 +1,279 @@
+import EssentialsHTTP
+import EssentialsRequests
+import EssentialsTestKit
+import FoundationEssentials
+import Synchronization
+import Testing
+
+@testable import EssentialsResources
+
+@Suite("Resource: over a response cache", .timeLimit(.minutes(2)))
+struct ResponseCachingTests {
+    let clock = ManualClock()
+    let cache = ResponseCacheDouble()
+    let service: HTTPResourceService
+    let item: Resource<Item>
+    private let piped = Runs()
+
+    /// Counts the bodies that the pipeline has read.
+    private final class Runs: Sendable {
+        let count = Mutex(0)
+    }
+
+    init() throws {
+        var configuration = HTTPResourceService.Configuration()
+        configuration.clock = clock.requestClock
+        configuration.defaults.pipeline.transform(at: .raw) { [piped] (data: Data) in
+            piped.count.withLock { $0 += 1 }
+            return data
+        }
+        service = try HTTPResourceService(
+            requests: cache, environment: ConstantEnvironment("https://h/v1/"), configuration: configuration)
+        item = service.resource("item")
+    }
+
+    private var pipelineRuns: Int { piped.count.withLock { $0 } }
+
+    /// Loads the resource, and then again so that a stale response is shown.
+    ///
+    /// - Returns: The changes from then on.
+    private func showStale() async throws -> ResourceChanges<Item>.AsyncIterator {
+        try await item.load()
+        cache.use(age: .seconds(90), isStale: true)
+        clock.advance(by: .seconds(31))
+        try await item.loadIfNeeded()
+        #expect(item.state.provenance == .httpCache(age: .seconds(90), isStale: true))
+        #expect(item.state.freshFor == .seconds(1))
+        var changes = item.changes().makeAsyncIterator()
+        #expect(await changes.next()?.event == .attached)
+        return changes
+    }
+
+    // MARK: Conditions and bodies
+
+    @Test("The cache validates, so the resource sends no condition, and the directive says what it accepts")
+    func noCondition() async throws {
+        try await item.loadIfNeeded()
+        try await item.load()
+        try await item.load(.onlyIfStored)
+        item.invalidate()
+        try await item.loadIfNeeded()
+        #expect(cache.requests.map { $0.headerFields[.ifNoneMatch] } == [nil, nil, nil, nil])
+        #expect(
+            cache.requests.map { $0.headerFields[.cacheControl] } == [nil, "no-cache", "only-if-cached", "no-cache"])
+        #expect(cache.fetches == 3)
+    }
+
+    @Test("A body that the resource has already runs no pipeline, whether it was validated or stored")
+    func knownBody() async throws {
+        try await item.load()
+        #expect(pipelineRuns == 1)
+        var changes = item.changes().makeAsyncIterator()
+        #expect(await changes.next()?.event == .attached)
+        #expect(try await item.load().name == "Ada")
+        #expect(await changes.next()?.event == .requested)
+        #expect(await changes.next()?.event == .notModified)
+        #expect(item.state.provenance == .network)
+        cache.use(age: .seconds(12))
+        clock.advance(by: .seconds(31))
+        #expect(try await item.loadIfNeeded().name == "Ada")
+        #expect(item.state.provenance == .httpCache(age: .seconds(12), isStale: false))
+        #expect(item.state.age == .seconds(12) && item.state.freshFor == .seconds(18))
+        #expect(pipelineRuns == 1)
+        cache.change("Grace")
+        #expect(try await item.load().name == "Grace")
+        #expect(pipelineRuns == 2)
+    }
+
+    @Test("After an override, a wipe or a new view, the same body is read again")
+    func unknownBody() async throws {
+        try await item.load()
+        item.override(with: Item(name: "mine"))
+        #expect(try await item.load().name == "Ada")
+        #expect(pipelineRuns == 2)
+        item.wipe()
+        #expect(try await item.load().name == "Ada")
+        #expect(pipelineRuns == 3)
+        try await item.load(using: DataRequest(.get, "other"))
+        #expect(pipelineRuns == 4)
+        #expect(try await item.load().name == "Ada")
+        #expect(pipelineRuns == 5)
+        #expect(try await item.load().name == "Ada")
+        #expect(pipelineRuns == 5)
+    }
+
+    @Test("A condition of the caller's reaches the cache, whose 304 confirms the content without the pipeline")
+    func ownCondition() async throws {
+        try await item.load()
+        cache.use(age: .seconds(4))
+        var request = DataRequest(.get, "item")
+        request.headerFields[.ifNoneMatch] = item.state.entity?.entityTag
+        #expect(try await item.load(using: request).name == "Ada")
+        #expect(cache.requests.last?.headerFields[.ifNoneMatch] == "\"1\"")
+        #expect(cache.fetches == 1 && pipelineRuns == 1)
+        #expect(item.state.age == .seconds(4))
+    }
+
+    // MARK: Order
+
+    @Test("A stored response that is older than the content changes nothing, also if its load began later")
+    func olderStored() async throws {
+        try await item.load()
+        let (first, second) = (Latch(), Latch())
+        cache.delay(first)
+        async let newer = item.load()
+        while cache.requests.count < 2 { await Task.yield() }
+        // The second load finds the old response before the cache sends the request of the first one.
+        cache.hold(second)
+        async let older = item.load(.onlyIfStored)
+        while cache.requests.count < 3 { await Task.yield() }
+        while !cache.hasHeld { await Task.yield() }
+        cache.change("Grace")
+        first.open()
+        #expect(try await newer.name == "Grace")
+        let version = item.state.version
+        second.open()
+        _ = try await older
+        #expect(item.content?.name == "Grace" && item.state.provenance == .network)
+        // The load has ended, and nothing else has changed.
+        #expect(item.state.version == version + 1)
+    }
+
+    @Test("Of two responses the number of the cache decides, if the loads say nothing else")
+    func numbers() {
+        var machine = ResourceMachine()
+        let (one, two, three) = (
+            machine.beginLoad(waiting: 1, isStarted: false), machine.beginLoad(waiting: 1, isStarted: false),
+            machine.beginLoad(waiting: 1, isStarted: false)
+        )
+        #expect(machine.end(one, response: 7) == .commits)
+        #expect(machine.end(two, response: 6) == .superseded)
+        #expect(machine.committed == one && machine.response == 7)
+        // The same stored response may be used again.
+        #expect(machine.end(three, response: 7) == .commits)
+        #expect(machine.update(since: three, response: 7) == .superseded)
+        #expect(machine.update(since: one, response: 8) == .superseded)
+        #expect(machine.update(since: three, response: 8) == .commits)
+        machine.invalidate()
+        #expect(machine.update(since: three, response: 9) == .commits && machine.isInvalid)
+        machine.override()
+        #expect(machine.update(since: three, response: 10) == .superseded)
+        _ = machine.wipe()
+        #expect(machine.response == 0)
+    }
+
+    // MARK: Updates
+
+    @Test("The response that replaces a stale one in the background arrives as new content of the network")
+    func update() async throws {
+        var changes = try await showStale()
+        cache.change("Grace")
+        cache.update()
+        let change = try #require(await changes.next())
+        #expect(change.event == .newContent(.network))
+        #expect(change.state.content?.name == "Grace" && change.state.provenance == .network)
+        #expect(item.state.freshFor == .seconds(30) && !item.isLoading)
+        #expect(cache.requests.count == 2 && pipelineRuns == 2)
+        await noFollowers()
+    }
+
+    @Test(
+        "A stale response that the server confirms in the background is one of the network, and nothing is read again")
+    func confirmation() async throws {
+        var changes = try await showStale()
+        cache.update()
+        let change = try #require(await changes.next())
+        #expect(change.event == .newContent(.network))
+        #expect(change.state.content?.name == "Ada" && change.state.provenance == .network)
+        #expect(item.state.freshFor == .seconds(30) && pipelineRuns == 1)
+    }
+
+    @Test("An update that came before the stale response was shown is not missed")
+    func earlyUpdate() async throws {
+        try await item.load()
+        cache.use(age: .seconds(90), isStale: true)
+        cache.change("Grace")
+        cache.updateWhileServing()
+        clock.advance(by: .seconds(31))
+        #expect(try await item.loadIfNeeded().name == "Ada")
+        for await state in item.states where state.provenance == .network { break }
+        #expect(item.content?.name == "Grace" && item.isFresh)
+    }
+
+    @Test("An update changes nothing after an override, a wipe or a newer load", arguments: [0, 1, 2])
+    func overtaken(by change: Int) async throws {
+        _ = try await showStale()
+        while cache.readerCount == 0 { await Task.yield() }
+        switch change {
+        case 0: item.override(with: Item(name: "mine"))
+        case 1: item.wipe()
+        default:
+            cache.change("Edsger")
+            try await item.load()
+        }
+        let version = item.state.version
+        cache.change("Grace")
+        cache.update()
+        await noFollowers()
+        #expect(item.state.version == version)
+        #expect(item.content?.name == ["mine", nil, "Edsger"][change])
+    }
+
+    @Test("An update after an invalidation is shown, and the resource stays invalid")
+    func invalid() async throws {
+        var changes = try await showStale()
+        item.invalidate()
+        #expect(await changes.next()?.event == .invalidated)
+        cache.change("Grace")
+        cache.update()
+        #expect(await changes.next()?.event == .newContent(.network))
+        #expect(item.content?.name == "Grace" && item.state.isInvalid && !item.isFresh)
+    }
+
+    @Test("An update that is no success changes nothing")
+    func failed() async throws {
+        _ = try await showStale()
+        let version = item.state.version
+        cache.answer(.internalServerError)
+        cache.update()
+        await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(30))
+        await noFollowers()
+        #expect(item.state.version == version && item.content?.name == "Ada" && item.state.failure == nil)
+    }
+
+    @Test("Waiting for an update ends after 30 seconds, and with the service", arguments: [true, false])
+    func end(byTime: Bool) async throws {
+        _ = try await showStale()
+        #expect(service.staleResponses.count == 1)
+        if byTime {
+            await clock.waitForSleepers(count: 1)
+            clock.advance(by: .seconds(30))
+        } else {
+            await service.close()
+        }
+        await noFollowers()
+    }
+
+    private func noFollowers() async {
+        while service.staleResponses.count > 0 { await Task.yield() }
+    }
+
+    // MARK: Freshness
+
+    @Test("The lifetime is the server's, and the age is the cache's, which knows it best")
+    func serverLifetime() async throws {
+        try service.configure("/item") { $0.expiration = .byServer(else: .seconds(5)) }
+        cache.send([.cacheControl: "max-age=60", .age: "1"])
+        try await item.load()
+        #expect(item.state.freshFor == .seconds(59))
+        cache.use(age: .seconds(20))
+        clock.advance(by: .seconds(60))
+        try await item.loadIfNeeded()
+        #expect(item.state.freshFor == .seconds(40))
+        cache.use(age: .seconds(70), isStale: true)
+        clock.advance(by: .seconds(41))
+        try await item.loadIfNeeded()
+        #expect(item.state.freshFor == .seconds(1))
+    }
+}
