@@ -68,6 +68,11 @@ public struct PersistenceCall<Value: Sendable>: Sendable {
         PersistenceCall(PersistenceJob.Plan(.change(level), tables: tables, resolution: resolution), body)
     }
 
+    /// What the call reads from rows that are at hand; `nil` if its value is made from the report of a save.
+    func value(on rows: any WorkRows) throws(PersistenceFailure) -> Value? {
+        try PersistenceJob.result { () throws in try body(PersistenceWork(rows)) }
+    }
+
     /// The job of the call.
     func job(_ completion: @escaping @Sendable (Result<Value, PersistenceFailure>) -> Void) -> PersistenceJob {
         let made = CallValue<Value>()

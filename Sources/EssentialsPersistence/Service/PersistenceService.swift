@@ -87,9 +87,9 @@ extension PersistenceService {
     /// Makes a call, and returns its result.
     public func result<Value>(of call: PersistenceCall<Value>) async throws(PersistenceFailure) -> Value {
         if let lookup = call.plan.lookup, !Task.isCancelled,
-            let rows = rowsAtHand(of: lookup.table, ids: lookup.ids)
+            let rows = rowsAtHand(of: lookup.table, ids: lookup.ids), let value = try call.value(on: rows)
         {
-            return try PersistenceJob.result { () throws in try call.body(PersistenceWork(rows)) }
+            return value
         }
         return try await CallWaiting<Value>().result {
             call.job($0)

@@ -54,7 +54,6 @@
 
         deinit { end {} }
 
-
         /// The level of this scope.
         var level: ScopeLevel { chain[chain.count - 1] }
 

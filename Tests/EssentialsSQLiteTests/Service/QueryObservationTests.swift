@@ -156,10 +156,9 @@
             try await store.create((1...4).map { Company(id: $0, name: "\($0)") }, save: .store)
             let reads = Mutex(0)
             var call = PersistenceCall<[Company]>.fetch(Company.self, ids: [3, 1, 9], missing: .ignore)
-            let body = call.body
             call = PersistenceCall(call.plan) { work in
                 reads.withLock { $0 += 1 }
-                return try body(work)
+                return try work.fetch(Company.self, ids: [3, 1, 9], missing: .ignore)
             }
             var states = store.observe(call).makeAsyncIterator()
             #expect(try await states.next()?.map(\.id) == [3, 1])

@@ -58,7 +58,7 @@
         private func threadCall(_ id: Int64) -> PersistenceCall<(thread: pthread_t, isSame: Bool)> {
             let find = PersistenceCall.find(Company.self, id: id)
             return PersistenceCall(find.plan) { work in
-                let company = try find.body(work)
+                let company = try work.find(Company.self, id: id)
                 #expect(company?.id == id)
                 return (pthread_self(), withUnsafeCurrentTask { $0 != nil })
             }
