@@ -113,6 +113,25 @@
             await store.close()
         }
 
+        @Test("Files that a killed process leaves have all that a save has confirmed, and nothing that was pending")
+        func killed() async throws {
+            let store = open()
+            try await store.create(Film(id: 1, title: "M"), save: .store)
+            let edits = try store.child("edit")
+            try await edits.create(Film(id: 2, title: "Faust"), save: .pending)
+            // The files as they are now, without a word of their owner.
+            let other = try TemporaryFolder()
+            for name in ["shop.sqlite", "shop.sqlite-wal"] {
+                try FileManager.default.copyItem(atPath: folder.file(name), toPath: other.file(name))
+            }
+            let next = SQLitePersistenceService(
+                SQLiteStore(path: other.file("shop.sqlite"), models: [Film.self]), migrations: Self.migrations)
+            #expect(try await next.fetch(Film.all).map(\.title) == ["M"])
+            await next.close()
+            #expect(other.entries == ["shop.sqlite", "shop.sqlite-owner"])
+            await store.close()
+        }
+
         @Test("A damaged file is corrupt and stays as it is, and its place can be taken by a good one")
         func corrupt() async throws {
             let good = open()

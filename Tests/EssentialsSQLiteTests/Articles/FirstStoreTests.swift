@@ -1,5 +1,4 @@
 #if Persistence
-    import Dispatch
     import EssentialsPersistence
     import EssentialsSQLite
     import Testing
@@ -39,12 +38,6 @@
                 let studioID = Column<Film, ModelID<Studio>?>("studioID")
                 var all: [ModelColumn<Film>] { [id.erased, title.erased, year.erased, studioID.erased] }
             }
-        }
-        // Article ends
-
-        // Article begins
-        func numberOfFilms(in store: any PersistenceService) throws -> Int {
-            try store.wait(for: .count(Film.all))  // blocks the thread, and is refused in async functions
         }
         // Article ends
 
@@ -91,12 +84,11 @@
                     .sorted { [$0.year.descending, $0.title.ascending] }.limit(20))
             let count = try await store.count(Film.where { $0.studioID == ufa.id })
             let years = try await store.values(Film.all.values { $0.year }.distinct())
-            for (film, studio) in try await store.fetch(Film.all, with: Film.studio) {
-                print(film.title, studio?.name ?? "-")
-            }
+            let pairs = try await store.fetch(Film.all, with: Film.studio)  // films, each with its studio
             // Article ends
             #expect(silent.map(\.title) == ["Metropolis"])
             #expect(count == 2 && years == [1926, 1927])
+            #expect(pairs.map { $0.1?.name } == ["Ufa", "Ufa"])
 
             // Article begins
             let edits = try store.child("edit")
@@ -119,46 +111,6 @@
             #expect(moved == 1)
             let faust = try await store.fetch(Film.where { $0.title == "Faust" }, with: Film.studio)
             #expect(faust.first?.1?.name == "Nero")
-            let number = await withCheckedContinuation { continuation in
-                DispatchQueue.global().async { continuation.resume(returning: try? numberOfFilms(in: store)) }
-            }
-            #expect(number == 2)
-            await store.close()
-        }
-
-        @Test("The article on the first store observes a query, and calls with a handler")
-        func observing() async throws {
-            let store = openStore()
-            let queue = DispatchQueue(label: "article")
-            let (counts, continuation) = AsyncStream<Int>.makeStream()
-            let show: @Sendable (Int) -> Void = { continuation.yield($0) }
-            // Article begins
-            let watching = Task {
-                for try await films in store.observe(Film.all) { show(films.count) }
-            }
-            // Article ends
-            var seen: [Int] = []
-            for await count in counts {
-                seen.append(count)
-                if count == 1 { break }
-                try await store.create(Film(title: "M", year: 1931), save: .store)
-            }
-            #expect(seen == [0, 1])
-            watching.cancel()
-            try await watching.value
-
-            let (titles, ended) = AsyncStream<[String]>.makeStream()
-            let showTitles: @Sendable ([Film]) -> Void = { ended.yield($0.map(\.title)) }
-            // Article begins
-            let job = store.start(.fetch(Film.all), completionQueue: queue) { result in
-                if case .success(let films) = result { showTitles(films) }
-            }
-            // Article ends
-            for await titles in titles {
-                #expect(titles == ["M"])
-                break
-            }
-            job.cancel()
             await store.close()
         }
     }
