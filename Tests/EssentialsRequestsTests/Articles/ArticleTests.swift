@@ -30,6 +30,18 @@ struct ArticleTests {
         "TestingResources": "EssentialsResourcesTestKit", "MovingFromSiesta": "ServiceEssentials",
         "MovingFromCachingService": "ServiceEssentials",
         "ChoosingPins": "EssentialsCurl", "PrivateAuthorities": "EssentialsCurl", "Scopes": "EssentialsLocator",
+        "FirstStore": "EssentialsSQLite", "Conflicts": "EssentialsPersistence",
+        "MigrationsAndBackups": "EssentialsSQLite", "Durability": "EssentialsSQLite",
+        "MovingFromPersistenceService": "ServiceEssentials",
+    ]
+
+    /// The folders of tests of articles that are not tested in the folder of this file.
+    private static let folders = [
+        "FirstStore": ["EssentialsSQLiteTests/Articles", "ServiceEssentialsTests/Persistence"],
+        "Conflicts": ["EssentialsSQLiteTests/Articles"],
+        "MigrationsAndBackups": ["EssentialsSQLiteTests/Articles"],
+        "Durability": ["EssentialsSQLiteTests/Articles"],
+        "MovingFromPersistenceService": ["EssentialsSQLiteTests/Articles"],
     ]
 
     /// The languages of other code blocks.
@@ -50,6 +62,7 @@ struct ArticleTests {
             "Blobs",
             "OutboxPromises",
             "FetchingModels", "MovingFromCachingService",
+            "FirstStore", "Conflicts", "MigrationsAndBackups", "Durability", "MovingFromPersistenceService",
         ])
     func sameText(name: String) throws {
         let article = try Self.article(name)
@@ -83,8 +96,11 @@ struct ArticleTests {
     }
 
     private static func tested(_ name: String) throws -> [[Substring]] {
-        let folder = URL(filePath: #filePath).deletingLastPathComponent()
-        return try ArticleText.tested(in: folder.appending(path: "\(name)Tests.swift").path)
+        let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        return try (folders[name] ?? ["EssentialsRequestsTests/Articles"]).flatMap { folder in
+            try ArticleText.tested(in: tests.appending(path: "\(folder)/\(name)Tests.swift").path)
+        }
     }
 
     @Test("The list of exceptions names each once, with its reason")
