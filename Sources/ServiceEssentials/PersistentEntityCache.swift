@@ -14,7 +14,7 @@ import Synchronization
 /// let resources = try HTTPResourceService(requests: requests, environment: environment, cache: cache)
 /// ```
 ///
-/// It suits programs that have a store anyway, or cannot have thousands of small files. ``FileEntityCache`` is faster and
+/// It suits programs that have a store anyway, or cannot have thousands of small files. `FileEntityCache` is faster and
 /// needs no store. The service belongs to the caller, who closes it after the resources. A scope with pending rows is not
 /// for caches, because each change is saved into the store at once.
 ///
@@ -41,7 +41,7 @@ public final class PersistentEntityCache: EntityCache {
 
     /// The entity under a key, which counts as a use.
     ///
-    /// - Throws: ``PersistenceFailure`` if the store cannot be read.
+    /// - Throws: `PersistenceFailure` if the store cannot be read.
     public func entity(for key: EntityKey) async throws -> StoredEntity? {
         let id = EntityFile.Name(key).keyText
         guard let row = try await store.find(EntityRow.self, id: id) else { return nil }
@@ -59,7 +59,7 @@ public final class PersistentEntityCache: EntityCache {
 
     /// Stores an entity. One that is larger than the cache is not kept.
     ///
-    /// - Throws: ``PersistenceFailure`` if the store cannot be written, such as on a full disk.
+    /// - Throws: `PersistenceFailure` if the store cannot be written, such as on a full disk.
     public func store(_ entity: StoredEntity, for key: EntityKey) async throws {
         guard let contents = EntityFile.bytes(of: entity, for: key), contents.count <= maximumBytes else {
             return try await remove(key)
@@ -86,7 +86,7 @@ public final class PersistentEntityCache: EntityCache {
 
     /// Removes an entity.
     ///
-    /// - Throws: ``PersistenceFailure`` if the store cannot be written.
+    /// - Throws: `PersistenceFailure` if the store cannot be written.
     public func remove(_ key: EntityKey) async throws {
         let id = EntityFile.Name(key).keyText
         try await store.delete(EntityRow.where { $0.id == id }, save: .store)
@@ -95,7 +95,7 @@ public final class PersistentEntityCache: EntityCache {
     /// Removes all entities of a scope. A partition and an origin are found in an index; a scope with a condition on keys
     /// needs their rows to be read.
     ///
-    /// - Throws: ``PersistenceFailure`` if the store cannot be read or written.
+    /// - Throws: `PersistenceFailure` if the store cannot be read or written.
     public func removeAll(in scope: EntityScope) async throws {
         var rows = EntityRow.all
         if let partition = scope.partition {

@@ -27,7 +27,7 @@ extension ServiceLocator {
     ///   - resolution: How conflicts are decided if a save does not say. The default is that of the scope above.
     /// - Returns: The scope, which the locator holds too.
     /// - Throws: `ServiceLocatorError` if no persistence service is found, or this locator has one of its own already;
-    ///   ``PersistenceFailure`` with the reason `closed`, or `limit` if there are too many scopes within each other.
+    ///   `PersistenceFailure` with the reason `closed`, or `limit` if there are too many scopes within each other.
     @discardableResult
     public func openPersistence(
         _ name: String? = nil, resolving resolution: ConflictResolution? = nil
