@@ -58,6 +58,8 @@
         private let reads: WorkQueue
         private let changes = WorkQueue("ServiceEssentials.persistence.changes", width: 8)
         private let observers = StoreObservers()
+        /// Entered while the store is being opened or closed, so that each `close()` returns after the file is released.
+        private let transitions = DispatchGroup()
         /// Set once, before the store is opened.
         private let others = Mutex<OtherWrites?>(nil)
 
@@ -81,7 +83,9 @@
 
         /// Opens the store in the background.
         func open() {
+            transitions.enter()
             DispatchQueue.global().async { [self] in
+                defer { transitions.leave() }
                 let opened: Phase
                 do throws(PersistenceFailure) {
                     let store = try OpenStore(store, migrations: migrations)
@@ -147,7 +151,7 @@
             if !isWaiting { queue.submit(body) }
         }
 
-        /// Closes the store. It blocks until running calls have ended.
+        /// Closes the store. It blocks until running calls have ended, and a store that was being opened is closed too.
         func close() {
             let old = phase.withLock { phase in
                 defer { phase = .closed }
@@ -156,9 +160,14 @@
             }
             otherWrites?.stop()
             switch old {
-            case .opening(let waiting): for body in waiting { body() }
-            case .ready(let store): Self.close(store)
-            case .failed, .closed: break
+            case .opening(let waiting):
+                for body in waiting { body() }
+                transitions.wait()
+            case .ready(let store):
+                transitions.enter()
+                Self.close(store)
+                transitions.leave()
+            case .failed, .closed: transitions.wait()
             }
         }
 

@@ -55,6 +55,17 @@
             await second.close()
         }
 
+        @Test("A store that is closed while it is being opened has released its file when the call returns")
+        func closedEarly() async throws {
+            for _ in 0..<20 {
+                let store = SQLitePersistenceService(fixture.store, migrations: [StoreFixture.first])
+                async let other: Void = store.close()
+                await store.close()
+                try fixture.open().close()
+                await other
+            }
+        }
+
         @Test("A blocking call inside a closure of the store fails as reentrant, on every scope")
         func reentrancy() async throws {
             let store = SQLitePersistenceService(fixture.store, migrations: [StoreFixture.first])
