@@ -24,6 +24,7 @@ public struct PersistenceFailure: Error, Sendable {
         var violations: [ConstraintViolation]
         var underlying: (any Error)?
         var imported: ImportReport?
+        var isOfOpening = false
     }
 
     private final class Storage: Sendable {
@@ -75,6 +76,13 @@ public struct PersistenceFailure: Error, Sendable {
         return PersistenceFailure(content)
     }
 
+    /// The failure as one that has kept a store from opening.
+    package func ofOpening() -> PersistenceFailure {
+        var content = storage.content
+        content.isOfOpening = true
+        return PersistenceFailure(content)
+    }
+
     /// The failure of an import, with what was stored before.
     package func importing(_ report: ImportReport) -> PersistenceFailure {
         guard imported == nil else { return self }
@@ -106,8 +114,8 @@ public struct PersistenceFailure: Error, Sendable {
     public var underlying: (any Error)? { storage.content.underlying }
 
     /// The number that earlier persistence services reported for this failure: 2000 for an error of the caller's own
-    /// code, 2001 for a store that is not ready or could not be opened. `nil` for all others.
-    public var legacyCode: Int? { reason.legacyCode }
+    /// code, 2001 for a store that is not ready or could not be opened, whatever the reason. `nil` for all others.
+    public var legacyCode: Int? { storage.content.isOfOpening ? 2001 : reason.legacyCode }
 }
 
 /// Two failures are equal if they have the same reason, store, model and ids.

@@ -92,7 +92,7 @@
                     if let otherWrites { otherWrites.begin(try store.database.otherWrites()) }
                     opened = .ready(store)
                 } catch {
-                    opened = .failed(error.naming(store: store.path))
+                    opened = .failed(error.naming(store: store.path).ofOpening())
                 }
                 let waiting = phase.withLock { phase in
                     guard case .opening(let waiting) = phase else { return nil as [@Sendable () -> Void]? }

@@ -34,6 +34,7 @@
                 } catch {
                     #expect(error.reason == .corrupt)
                     #expect(error.store == fixture.path)
+                    #expect(error.legacyCode == 2001)
                 }
             }
             fixture.write([], to: "store.sqlite")
