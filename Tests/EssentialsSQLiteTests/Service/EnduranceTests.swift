@@ -81,7 +81,7 @@
             #expect(await endings.all() == Array(repeating: 1, count: Self.calls))
         }
 
-        @Test("Thousands of scopes that are opened, used and closed or released leave no scope, no row and no descriptor")
+        @Test("Thousands of scopes that are opened, used and closed or released leave no row and no descriptor")
         func scopes() async throws {
             let description = SQLiteStore.temporary(models: [Note.self])
             let store = SQLitePersistenceService(description, migrations: [Note.migration])
@@ -90,7 +90,8 @@
             let (before, descriptors) = (resident(), descriptors(of: description.path))
             let used = try await use(store, Self.scopes)
             // Other tests share the process, so its memory is not judged here.
-            print("memory after \(Self.scopes) scopes: \((resident() - before) / 1024) KiB more than \(before / 1024)")
+            let grown = (resident() - before) / 1024
+            print("memory after \(Self.scopes) scopes: \(grown) KiB more than \(before / 1024)")
             #expect(used.allSatisfy { $0.isReleased })
             #expect(self.descriptors(of: description.path) <= max(descriptors, 24))
             #expect(try store.core.openStore().mounts.count <= 8)
