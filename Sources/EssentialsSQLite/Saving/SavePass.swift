@@ -128,27 +128,31 @@
             _ step: SavePlan.Step, decide: (Conflict) throws(PersistenceFailure) -> ConflictDecision
         ) throws {
             let statements = try statements(step.key, step.write.row)
-            let isDone =
-                switch step.write {
-                case .insert(let row):
-                    try attempt(.insert(row), at: step.key, statements, existing: true) { () throws in
-                        try statements.insert(row)
-                        return true
-                    }
-                case .update(let row, let columns, let base):
-                    try statements.canCompare(base)
-                        && attempt(.update(row, columns: columns), at: step.key, statements) { () throws in
-                            try statements.update(row, columns: columns, ifEqualTo: base)
-                        }
-                case .delete(let base):
-                    try statements.canCompare(base)
-                        && attempt(.delete, at: step.key, statements) { () throws in
-                            try statements.delete(ifEqualTo: base)
-                        }
-                }
-            if isDone { return }
+            if try attempt(step, statements) { return }
             if let change = try judge(step, statements, decide: decide) {
                 try write(change, at: step.key, statements)
+            }
+        }
+
+        /// Makes a change if the row is as it was seen, and returns whether the change is dealt with.
+        private mutating func attempt(_ step: SavePlan.Step, _ statements: RowStatements) throws -> Bool {
+            // With `&&` in a `switch` expression, Swift 6.3 releases the rows twice if the statement throws.
+            switch step.write {
+            case .insert(let row):
+                return try attempt(.insert(row), at: step.key, statements, existing: true) { () throws in
+                    try statements.insert(row)
+                    return true
+                }
+            case .update(let row, let columns, let base):
+                guard statements.canCompare(base) else { return false }
+                return try attempt(.update(row, columns: columns), at: step.key, statements) { () throws in
+                    try statements.update(row, columns: columns, ifEqualTo: base)
+                }
+            case .delete(let base):
+                guard statements.canCompare(base) else { return false }
+                return try attempt(.delete, at: step.key, statements) { () throws in
+                    try statements.delete(ifEqualTo: base)
+                }
             }
         }
 

@@ -64,10 +64,8 @@
         func cancelling() async throws {
             let queue = DispatchQueue(label: "handler")
             let calls = Mutex(0)
-            // States come no further than the queue until it is resumed.
-            queue.suspend()
             let observation = store.observe(Company.all, queue: queue) { _ in calls.withLock { $0 += 1 } }
-            queue.resume()
+            // A state may be on its way to the queue, before or after this block.
             await withCheckedContinuation { continuation in
                 queue.async {
                     observation.cancel()
