@@ -64,8 +64,8 @@ extension PersistenceService {
 }
 
 extension PersistenceCall where Value == ImportReport {
-    /// Writes models into the store in one transaction, past the pending rows of all scopes; see
-    /// ``PersistenceService/importRows(of:from:batch:onConflict:)``.
+    /// Writes models into the store in one transaction, past the pending rows of all scopes, as one batch of `importRows` of
+    /// ``PersistenceService`` does.
     public static func importRows<Model: PersistentModel>(
         _ models: [Model], onConflict conflict: ImportConflict = .fail
     ) -> PersistenceCall {

@@ -31,9 +31,7 @@
         // MARK: Folders
 
         /// The path of a new store: in memory where the system has a file system for that.
-        static func newPath() -> String { newPath(in: root) }
-
-        static func newPath(in root: String) -> String {
+        static func newPath() -> String {
             "\(root)/\(prefix)\(getpid())-\(String(UInt64.random(in: .min ... .max), radix: 36))/\(file)"
         }
 

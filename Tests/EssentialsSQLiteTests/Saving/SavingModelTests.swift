@@ -15,6 +15,7 @@
         func sequences(first: UInt64) async throws {
             print("seeds of the sequences of saves: \(Self.sequences) from \(first)")
             let store = SQLitePersistenceService(.temporary(models: [Note.self]), migrations: [Note.migration])
+            try await store.ready()
             var seen: [String: Int] = [:]
             for number in 0..<Self.sequences {
                 var world = SavingWorld(store, seed: first &+ number)

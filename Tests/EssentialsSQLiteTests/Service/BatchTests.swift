@@ -7,14 +7,18 @@
 
     /// Batches of a query over a real file.
     struct BatchTests {
+        /// One state that no busy machine makes expire.
+        private static let long = BatchState.oneState(for: .seconds(3600))
+
         private let folder: TemporaryFolder
         private let store: SQLitePersistenceService
 
         init() throws {
             folder = try TemporaryFolder()
+            var description = SQLiteStore(path: folder.file("samples.sqlite"), models: [Sample.self])
+            description.readTimeLimit = .seconds(3600)
             store = SQLitePersistenceService(
-                SQLiteStore(path: folder.file("samples.sqlite"), models: [Sample.self]),
-                migrations: [Migration("1 samples", sql: Sample.schema)])
+                description, migrations: [Migration("1 samples", sql: Sample.schema)])
         }
 
         private func samples(_ ids: Range<Int64>, _ numbers: inout SeededNumbers) -> [Sample] {
@@ -45,7 +49,7 @@
             for _ in 0..<120 {
                 let query = random.query(depth: 2)
                 let size = Int.random(in: 1...12, using: &random.numbers)
-                let state = Bool.random(using: &random.numbers) ? BatchState.newest : .oneState
+                let state = Bool.random(using: &random.numbers) ? BatchState.newest : Self.long
                 let scope: any PersistenceService = Bool.random(using: &random.numbers) ? edits : store
                 let expected = try await scope.fetch(query)
                 var found: [Sample] = []
@@ -64,7 +68,7 @@
         func states() async throws {
             var numbers = SeededNumbers(state: 1)
             try await store.create(samples(0..<4, &numbers), save: .store)
-            for state in [BatchState.newest, .oneState] {
+            for state in [BatchState.newest, Self.long] {
                 var batches = store.batches(of: Sample.all, size: 2, state: state).makeAsyncIterator()
                 #expect(try await batches.next()?.map(\.id) == [0, 1])
                 try await store.delete(Sample.self, ids: [2], save: .store)
@@ -89,13 +93,12 @@
         func log() async throws {
             var numbers = SeededNumbers(state: 1)
             try await store.create(samples(0..<4, &numbers), save: .store)
-            let long = BatchState.oneState(for: .seconds(3600))
-            for state in [BatchState.newest, long] {
+            for state in [BatchState.newest, Self.long] {
                 var batches = store.batches(of: Sample.all, size: 2, state: state).makeAsyncIterator()
                 #expect(try await batches.next()?.count == 2)
                 try await store.update(Sample.self, id: 0, save: .store) { $0.text += "x" }
                 let isHeld = try isLogHeld()
-                #expect(isHeld == (state == long))
+                #expect(isHeld == (state == Self.long))
             }
             // The iterator of the loop is released, and with it its state.
             while try isLogHeld() { await Task.yield() }
@@ -106,7 +109,7 @@
         func expired() async throws {
             var numbers = SeededNumbers(state: 1)
             try await store.create(samples(0..<4, &numbers), save: .store)
-            let limit = Duration.milliseconds(100)
+            let limit = Duration.seconds(1)
             var batches = store.batches(of: Sample.all, size: 1, state: .oneState(for: limit)).makeAsyncIterator()
             #expect(try await batches.next()?.count == 1)
             let end = ContinuousClock.now + limit
@@ -146,7 +149,7 @@
             var numbers = SeededNumbers(state: 1)
             try await store.create(samples(0..<4, &numbers), save: .store)
             let store = store
-            for state in [BatchState.newest, .oneState] {
+            for state in [BatchState.newest, Self.long] {
                 for query in [Sample.all.limit(-1), Sample.all.offset(-1)] {
                     #expect(
                         await reason { for try await _ in store.batches(of: query, state: state) {} } == .invalidQuery)

@@ -31,7 +31,7 @@
 
         @Test("A statement that runs longer than a read may is interrupted, over the file and over pending rows")
         func running() async throws {
-            let store = try await open(.milliseconds(100))
+            let store = try await open(.milliseconds(500))
             let edits = try store.child("edit")
             #expect(await reason { _ = try await store.count(Self.endless) } == .expired)
             try await edits.create(Note(id: 2, year: 2), save: .pending)
@@ -56,11 +56,11 @@
 
         @Test("A closure that holds its state for longer than a read may fails at its next query")
         func closures() async throws {
-            let store = try await open(.milliseconds(100))
+            let store = try await open(.milliseconds(500))
             let reason = await reason {
                 try await store.read { work in
                     _ = try work.count(Note.all)
-                    let end = ContinuousClock.now + .milliseconds(100)
+                    let end = ContinuousClock.now + .milliseconds(500)
                     while .now < end {}
                     _ = try work.count(Note.all)
                 }
