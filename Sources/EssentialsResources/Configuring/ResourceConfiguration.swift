@@ -10,7 +10,8 @@ import EssentialsRequests
 ///
 /// ``HTTPResourceService/configure(_:methods:name:_:)`` changes it for some resources.
 public struct ResourceConfiguration: Sendable {
-    /// How long content is fresh after it was loaded, confirmed or set. The default is 30 seconds.
+    /// How long content is fresh after it was loaded, confirmed or set. The default is 30 seconds, whatever the server
+    /// says; see ``ResourceExpiration/byServer(else:)``.
     public var expiration = ResourceExpiration.seconds(30)
     /// How long a failed load is not repeated by ``Resource/loadIfNeeded(priority:)``. The default is one second. A longer
     /// `Retry-After` of the response counts instead.

@@ -110,6 +110,8 @@ struct LoadedResponse: Sendable {
     let entity: Entity
     /// What it says about its freshness.
     let content: FreshnessRules.Content
+    /// The monotonic time until which it is fresh; `nil` if it never is.
+    let freshUntil: Duration?
 
     /// Describes a response that has been received now.
     init(_ result: PipelineResult, of core: ResourceCore, _ service: HTTPResourceService) {
@@ -118,8 +120,9 @@ struct LoadedResponse: Sendable {
         entity = Entity(
             mediaType: value.contentType.flatMap { MediaType(parsing: $0) }, headerFields: value.head.headerFields,
             date: date, byteCount: value.body?.count ?? 0)
-        content = service.effective(for: core).freshness.content(
-            with: value.head.headerFields, result.origin, at: service.time.now, date)
+        let rules = service.effective(for: core).freshness
+        content = rules.content(with: value.head.headerFields, result.origin, at: service.time.now, date)
+        freshUntil = rules.deadline(of: .content(content))
     }
 }
 

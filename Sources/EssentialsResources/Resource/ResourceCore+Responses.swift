@@ -28,7 +28,6 @@ extension ResourceCore {
         _ service: HTTPResourceService
     ) -> ResourceMachine.Verdict {
         let (value, use) = (response.result.value, response.result.origin.storedUse)
-        let freshUntil = service.effective(for: self).freshness.deadline(of: .content(response.content))
         let provenance = Provenance(of: use)
         var projections: [any AnyProjection] = []
         var known = 0
@@ -53,7 +52,8 @@ extension ResourceCore {
                     facts.entity = response.entity
                     facts.provenance = provenance
                     facts.isOfServer = isOwn
-                    facts.confirm(at: response.content.time - (use?.age ?? .zero), isInvalid ? nil : freshUntil)
+                    facts.confirm(
+                        at: response.content.time - (use?.age ?? .zero), isInvalid ? nil : response.freshUntil)
                     facts.isInvalid = isInvalid
                 }
                 contents.knownBody = KnownBody(
