@@ -7,8 +7,6 @@
     ///
     /// Closures run on the dispatch queues of the connections, never on the cooperative pool.
     final class StoreDatabase: Sendable {
-        /// The log is copied into the file when it has grown to this size, after a save.
-        static let logSize = 4 << 20
         /// The size to which SQLite cuts the log.
         static let logLimit = 64 << 20
 
@@ -22,6 +20,7 @@
         /// The name by which SQLite opens the file.
         let name: String
         private let pool: DatabasePool
+        private let pages = LogPages()
         private let owner: StoreOwner
         /// The folder that goes with the store.
         private let folder: TemporaryStore?
@@ -95,7 +94,10 @@
             self.pool = pool
             do {
                 let synchronous = store.isTemporary ? "OFF" : store.durability == .power ? "FULL" : "NORMAL"
-                try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = \(synchronous)") }
+                try pool.writeWithoutTransaction { [pages] db in
+                    try db.execute(sql: "PRAGMA synchronous = \(synchronous)")
+                    pages.watch(db)
+                }
                 try Self.verify(store, pool)
                 report = try runner.run(pool)
                 schema = try pool.read { db in
@@ -238,8 +240,9 @@
             return stat(path + "-wal", &status) == 0 ? Int(status.st_size) : 0
         }
 
+        /// Copies the log into the file when it has grown, outside commits.
         private func checkpointIfLarge() {
-            guard logBytes >= Self.logSize else { return }
+            guard pages.takeCheckpoint() else { return }
             // Readers may hold parts of the log; what is left is copied after a later save.
             try? pool.writeWithoutTransaction { _ = try $0.checkpoint(.passive) }
         }

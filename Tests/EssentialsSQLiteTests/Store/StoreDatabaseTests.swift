@@ -198,8 +198,33 @@
                         arguments: [round])
                 }
             }
-            #expect(database.logBytes < 2 * StoreDatabase.logSize)
+            #expect(database.logBytes < 2 * LogPages.step * 4_096)
             try database.close()
+        }
+
+        @Test("A log that was copied is not copied again before it has grown again")
+        func pages() throws {
+            let fixture = try StoreFixture()
+            try fixture.open().close()
+            let pool = try DatabasePool(path: fixture.path)
+            let pages = LogPages()
+            try pool.writeWithoutTransaction { db in
+                try db.execute(sql: "PRAGMA wal_autocheckpoint = 0")
+                pages.watch(db)
+                var rounds: [Int] = []
+                for round in 1...60 {
+                    // About a hundred pages.
+                    try db.execute(
+                        sql: "INSERT OR REPLACE INTO person(id, name) VALUES (1, ?||hex(zeroblob(200000)))",
+                        arguments: [round])
+                    guard pages.takeCheckpoint() else { continue }
+                    rounds.append(round)
+                    _ = try db.checkpoint(.passive)
+                }
+                #expect((4...6).contains(rounds.count), "\(rounds)")
+                #expect(zip(rounds, rounds.dropFirst()).allSatisfy { $1 - $0 >= 9 }, "\(rounds)")
+            }
+            try pool.close()
         }
 
         @Test(
