@@ -113,6 +113,21 @@ if Context.environment["BENCHMARK_LOCATOR_PEERS"] == "1",
     locator.swiftSettings = settings + [.define("LOCATOR_PEERS")]
 }
 
+// Persistence needs GRDB, which is also what it is compared with. One trait is enabled for all programs.
+if Context.environment["BENCHMARK_STORE"] == "1" {
+    dependencies[0] = .package(name: "ServiceEssentials", path: "../..", traits: ["Persistence"])
+    dependencies.append(.package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"))
+    targets.append(
+        .executableTarget(
+            name: "bench-store",
+            dependencies: [
+                "Figures", .product(name: "EssentialsPersistence", package: "ServiceEssentials"),
+                .product(name: "EssentialsSQLite", package: "ServiceEssentials"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: settings))
+}
+
 let package = Package(
     name: "Benchmarks",
     dependencies: dependencies,

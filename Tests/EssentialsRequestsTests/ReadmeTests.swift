@@ -59,7 +59,7 @@ struct ReadmeTests {
         let trust = try TrustPolicy(pins: [.publicKey(pin), .publicKey(backupPin)], anchors: anchors)
         let requests = try HTTPDataRequestService(environment: ConstantEnvironment(baseURL), trust: trust)
         requests.setAuthorization(try .bearer(accessToken))
-        let request = try RequestBuilder(.post, "films").body(json: draft).expecting(201...201).build()
+        let request = try RequestBuilder(.post, "films").body(model: draft).expecting(201...201).build()
         let film = try await requests.model(of: request, as: Film.self)
         // README ends
 
