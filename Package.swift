@@ -200,12 +200,11 @@ if let sanitizer = Context.environment["ESSENTIALS_SANITIZER"] {
     package.products.removeAll { $0.name == "essentials" }
     var omitted: Set = [
         "essentials", "ToolTests", "FirstProgram", "Roster", "TutorialTests", "EssentialsTransportTests",
-        "EssentialsFoundationTests", "EssentialsPublishersTests", "EssentialsPersistenceTests", "EssentialsSQLiteTests",
-        "ServiceEssentialsTests",
+        "EssentialsFoundationTests", "EssentialsPublishersTests", "ServiceEssentialsTests",
     ]
     if sanitizer == "address" {
         omitted.formUnion([
-            "EssentialsResourcesTests", "EssentialsObservationTests", "EssentialsResourcesTestKitTests",
+            "EssentialsRequestsTests", "EssentialsPersistenceTests", "EssentialsSQLiteTests", "EssentialsResourcesTests", "EssentialsObservationTests", "EssentialsResourcesTestKitTests",
             "OutboxProbe",
         ])
     }

@@ -126,7 +126,7 @@
             let count = level.close()
             core.scopeHasEnded(level.number)
             // Closing waits for running calls, one of which may have released the service.
-            DispatchQueue.global().async {
+            core.closing.async {
                 if count > 0 { core.store.onDiscard?(level.name, count) }
                 if isRoot {
                     core.close()

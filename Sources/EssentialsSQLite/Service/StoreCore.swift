@@ -60,6 +60,9 @@
         private let observers = StoreObservers()
         /// Entered while the store is being opened or closed, so that each `close()` returns after the file is released.
         private let transitions = DispatchGroup()
+        /// Where the store is opened, and where scopes and the store are closed. Serial queues have threads of their own.
+        private let opening = DispatchQueue(label: "ServiceEssentials.persistence.opening")
+        let closing = DispatchQueue(label: "ServiceEssentials.persistence.closing")
         /// Set once, before the store is opened.
         private let others = Mutex<OtherWrites?>(nil)
 
@@ -84,7 +87,7 @@
         /// Opens the store in the background.
         func open() {
             transitions.enter()
-            DispatchQueue.global().async { [self] in
+            opening.async { [self] in
                 defer { transitions.leave() }
                 let opened: Phase
                 do throws(PersistenceFailure) {

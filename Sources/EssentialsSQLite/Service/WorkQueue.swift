@@ -3,41 +3,47 @@
     import Synchronization
 
     /// Runs closures on threads of its own, a limited number at the same time, in the order in which they come.
+    ///
+    /// The threads are those of serial queues. Those of concurrent ones are as few as the machine has cores, and tasks run on
+    /// them too on Linux: closures that wait for the disk would hold up the whole program.
     final class WorkQueue: Sendable {
         private struct State {
+            /// The queues that run nothing. They are made when they are needed.
+            var idle: [DispatchQueue] = []
             var running = 0
             var waiting: ArraySlice<@Sendable () -> Void> = []
         }
 
-        private let queue: DispatchQueue
+        private let label: String
         private let width: Int
         private let state = Mutex(State())
 
         init(_ label: String, width: Int) {
-            queue = DispatchQueue(label: label, attributes: .concurrent)
+            self.label = label
             self.width = max(width, 1)
         }
 
         func submit(_ body: @escaping @Sendable () -> Void) {
-            let isFree = state.withLock { state in
-                if state.running < width {
-                    state.running += 1
-                    return true
+            let queue: DispatchQueue? = state.withLock { state in
+                guard state.running < width else {
+                    state.waiting.append(body)
+                    return nil
                 }
-                state.waiting.append(body)
-                return false
+                state.running += 1
+                return state.idle.popLast() ?? DispatchQueue(label: label)
             }
-            guard isFree else { return }
+            guard let queue else { return }
             queue.async { [self] in
                 body()
-                while let next = next() { next() }
+                while let next = next(queue) { next() }
             }
         }
 
-        private func next() -> (@Sendable () -> Void)? {
+        private func next(_ queue: DispatchQueue) -> (@Sendable () -> Void)? {
             state.withLock { state in
                 if let next = state.waiting.popFirst() { return next }
                 state.running -= 1
+                state.idle.append(queue)
                 return nil
             }
         }

@@ -5,7 +5,7 @@
 
     /// Compares reads over pending rows with a naive evaluation, over random sequences of changes, saves and reads.
     @Suite struct MountModelTests {
-        private static let sequences = 1000
+        private static let sequences = 400
 
         @Test("Random sequences in scopes on two connections read what a naive evaluation finds")
         func sequences() async throws {
