@@ -165,8 +165,13 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "EssentialsPersistenceTests", dependencies: ["EssentialsPersistence"], swiftSettings: settings),
+        // A program with a store, which its tests start and kill.
+        .executableTarget(
+            name: "StoreProbe", dependencies: ["EssentialsSQLite", "EssentialsPersistence", grdb],
+            path: "Tests/StoreProbe", swiftSettings: settings),
         .testTarget(
-            name: "EssentialsSQLiteTests", dependencies: ["EssentialsSQLite", "EssentialsPersistence", grdb],
+            name: "EssentialsSQLiteTests",
+            dependencies: ["EssentialsSQLite", "EssentialsPersistence", "StoreProbe", grdb],
             swiftSettings: settings),
         .testTarget(
             name: "ServiceEssentialsTests", dependencies: ["ServiceEssentials", "EssentialsResourcesTestKit"],
@@ -201,7 +206,7 @@ if let sanitizer = Context.environment["ESSENTIALS_SANITIZER"] {
     var omitted: Set = [
         "essentials", "ToolTests", "FirstProgram", "Roster", "TutorialTests", "EssentialsTransportTests",
         "EssentialsFoundationTests", "EssentialsPublishersTests", "EssentialsPersistenceTests", "EssentialsSQLiteTests",
-        "ServiceEssentialsTests",
+        "StoreProbe", "ServiceEssentialsTests",
     ]
     if sanitizer == "address" {
         omitted.formUnion([
