@@ -66,6 +66,7 @@
                 ]
                 #expect(failures.map { $0?.reason } == Array(repeating: .corrupt, count: 3))
                 #expect(failures.map { $0?.store } == Array(repeating: fixture.path, count: 3))
+                #expect(failures.allSatisfy { $0?.remedy?.contains("essentials store check") == true })
             }
             await store.close()
             // Opening a store changes the first page, which also counts changes, and may add an empty one.

@@ -90,10 +90,12 @@
             var (kills, saves, logs) = (0, 0, 0)
             for round in 0..<Self.rounds {
                 // In some rounds a second process recovers what the first one has left, and is killed too.
-                for process in 0..<(round.isMultiple(of: 10) ? 2 : 1) {
-                    let delay = Duration.microseconds(Int.random(in: 0...60_000, using: &numbers))
+                for process in 0..<(round.isMultiple(of: 20) ? 2 : 1) {
                     // While the store is opened, before the first save, and among saves.
-                    let lines = try await kill(after: (round + process) % 3, delay)
+                    let count = (round + process) % 3
+                    let longest = count == 0 ? 60_000 : 40_000
+                    let delay = Duration.microseconds(Int.random(in: 0...longest, using: &numbers))
+                    let lines = try await kill(after: count, delay)
                     saves += try read(lines, into: &known)
                     kills += 1
                     if hasLog { logs += 1 }
