@@ -165,8 +165,13 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "EssentialsPersistenceTests", dependencies: ["EssentialsPersistence"], swiftSettings: settings),
+        // A program with a store, which its tests start and kill.
+        .executableTarget(
+            name: "StoreProbe", dependencies: ["EssentialsSQLite", "EssentialsPersistence", grdb],
+            path: "Tests/StoreProbe", swiftSettings: settings),
         .testTarget(
-            name: "EssentialsSQLiteTests", dependencies: ["EssentialsSQLite", "EssentialsPersistence", grdb],
+            name: "EssentialsSQLiteTests",
+            dependencies: ["EssentialsSQLite", "EssentialsPersistence", "StoreProbe", grdb],
             swiftSettings: settings),
         .testTarget(
             name: "ServiceEssentialsTests", dependencies: ["ServiceEssentials", "EssentialsResourcesTestKit"],
@@ -204,7 +209,8 @@ if let sanitizer = Context.environment["ESSENTIALS_SANITIZER"] {
     ]
     if sanitizer == "address" {
         omitted.formUnion([
-            "EssentialsRequestsTests", "EssentialsPersistenceTests", "EssentialsSQLiteTests", "EssentialsResourcesTests", "EssentialsObservationTests", "EssentialsResourcesTestKitTests",
+            "EssentialsRequestsTests", "EssentialsPersistenceTests", "EssentialsSQLiteTests", "StoreProbe",
+            "EssentialsResourcesTests", "EssentialsObservationTests", "EssentialsResourcesTestKitTests",
             "OutboxProbe",
         ])
     }

@@ -38,6 +38,7 @@
             8 | 4 << 8: .file,  // READONLY_DBMOVED
             10 | 12 << 8: .limit,  // IOERR_NOMEM
             10 | 15 << 8: .busy,  // IOERR_LOCK
+            10 | 19 << 8: .full,  // IOERR_SHMSIZE: the shared memory of the log cannot grow
             10 | 32 << 8: .corrupt,  // IOERR_DATA: a checksum is wrong
             10 | 33 << 8: .corrupt,  // IOERR_CORRUPTFS
             19 | 12 << 8: .invalidModel,  // CONSTRAINT_DATATYPE

@@ -25,22 +25,31 @@
                     .full, "The backup before the migration \(migration) needs \(size) bytes; \(free) are free.",
                     store: store)
             }
-            // A backup of an earlier attempt is replaced.
-            unlink(path)
-            guard try StoreFile.create(path) else {
-                throw PersistenceFailure(.file, "The backup \(path) exists and cannot be replaced.", store: store)
+            // A process that is killed here leaves no file that looks like a backup.
+            let part = "\(store).unfinished"
+            removePart(part)
+            guard try StoreFile.create(part) else {
+                throw PersistenceFailure(.file, "The file \(part) exists and cannot be replaced.", store: store)
             }
             do {
-                let copy = try DatabaseQueue(path: path)
+                let copy = try DatabaseQueue(path: part)
                 try reader.backup(to: copy)
                 try copy.close()
-                guard StoreFile.synchronize(path) else { throw StoreFile.failure(errno, file: path, store: store) }
+                // A backup of an earlier attempt is replaced.
+                guard StoreFile.synchronize(part), rename(part, path) == 0, StoreFile.synchronize(path) else {
+                    throw StoreFile.failure(errno, file: path, store: store)
+                }
             } catch {
-                unlink(path)
+                removePart(part)
                 throw error
             }
             removeOld(except: path)
             return path
+        }
+
+        /// Removes a copy that was begun, with the journal by which SQLite would take it back.
+        private func removePart(_ part: String) {
+            for suffix in ["", "-journal"] { unlink(part + suffix) }
         }
 
         /// A migration's name as a part of a file name.

@@ -194,6 +194,10 @@
                 } catch {
                     // SQLite ends some transactions by itself, as when there is no space.
                     if db.isInsideTransaction { try? db.rollback() }
+                    if PersistenceFailure(database: error, store: path).reason == .full {
+                        // The log cannot grow. If it is copied, its space is used again by the next transaction.
+                        _ = try? db.checkpoint(.passive)
+                    }
                     throw error
                 }
             }

@@ -16,7 +16,8 @@
             "A code means a reason, and an extended code can mean another one",
             arguments: [
                 (5, .busy), (5 | 2 << 8, .busy), (8, .readOnly), (8 | 4 << 8, .file), (10, .file),
-                (10 | 33 << 8, .corrupt), (10 | 12 << 8, .limit), (11, .corrupt), (13, .full), (14, .file),
+                (10 | 19 << 8, .full), (10 | 33 << 8, .corrupt), (10 | 12 << 8, .limit), (11, .corrupt), (13, .full),
+                (14, .file),
                 (19 | 8 << 8, .constraint), (19 | 12 << 8, .invalidModel), (26, .corrupt), (9, .cancelled),
                 (1, .invalidQuery), (18, .limit),
             ] as [(Int32, PersistenceFailure.Reason)])

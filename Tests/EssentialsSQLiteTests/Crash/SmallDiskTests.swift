@@ -1,0 +1,44 @@
+#if Persistence
+    import Glibc
+    import Testing
+
+    /// A store on a file system of 1 MiB, which a process of its own mounts and nobody else sees.
+    @Suite(.timeLimit(.minutes(1)))
+    struct SmallDiskTests {
+        /// The beginning of a command that runs another one where it may mount.
+        private static let privately = ["unshare", geteuid() == 0 ? "-m" : "-rm"]
+        private static let mount = "mount -t tmpfs -o size=1m tmpfs"
+
+        /// Whether a file system can be mounted here.
+        private static let mayMount: Bool = {
+            let command = privately + ["sh", "-c", "\(mount) /tmp 2>/dev/null && echo mounted"]
+            guard let process = try? StoreProcess(command: command) else { return false }
+            defer { process.wait() }
+            return process.line() == "mounted"
+        }()
+
+        @Test(
+            "Without space saves and openings fail as full, scopes keep their rows, and removed files or rows make space again",
+            .enabled(if: Self.mayMount, "A small file system cannot be mounted here."))
+        func full() async throws {
+            let folder = try TemporaryFolder()
+            let program = try #require(StoreProcess.executable, "no executable “StoreProbe” beside the tests")
+            let script = "\(Self.mount) \(folder.path) && exec \(program) fill \(folder.path)"
+            let lines = try await StoreProcess.onThread {
+                let process = try StoreProcess(command: Self.privately + ["sh", "-c", script])
+                defer { process.wait() }
+                var lines: [String] = []
+                while let line = process.line() { lines.append(line) }
+                return lines
+            }
+            #expect(
+                lines == [
+                    "save: full", "save again: full", "unit of work: full", "pending: 310", "stored: 10",
+                    "save with space: done", "stored: 310",
+                    "open: full", "open with space: done",
+                    "create: full", "delete: done", "create in their place: done", "20 updates: done", "stored: 310",
+                    "integrity: ok",
+                ])
+        }
+    }
+#endif
