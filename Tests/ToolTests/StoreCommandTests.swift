@@ -241,27 +241,31 @@ extension ToolTests {
                 }
             }
         }
-    #else
-        @Test("Without the trait, the commands of persistence say in one line how to build the tool")
-        func storeIsUnavailable() async throws {
-            for arguments in [["store", "info", "file"], ["demo", "--persistence"]] {
-                let result = try await ToolProcess(arguments).end()
-                #expect(result.code == 69 && result.output.isEmpty && result.errorLines.count == 1)
-                #expect(result.errors.contains("swift build --enable-all-traits --product essentials"))
-            }
-        }
     #endif
 
-    @Test(
-        "Wrong actions, operands and options of a store are refused",
-        arguments: [
-            ["empty", "f"], ["info"], ["info", "f", "g"], ["rows", "f"], ["backup", "f"], ["restore", "f"],
-            ["check", "f", "--force"], ["info", "f", "--mermaid"], ["schema", "f", "--limit", "1"],
-            ["schema", "f", "--mermaid", "--format", "json"], ["rows", "f", "t", "--limit", "0"],
-            ["rows", "f", "t", "--limit", "10001"], ["rows", "f", "t", "--offset=-1"], ["rows", "f", ""],
-        ])
-    func refusedStore(arguments: [String]) async throws {
-        let result = try await ToolProcess(["store"] + arguments).end()
-        #expect(result.code == 64 && result.output.isEmpty, "\(result.errors)")
+    @Suite("Tool: stores, wrong usage")
+    struct StoreUsageTests {
+        @Test(
+            "Wrong actions, operands and options of a store are refused",
+            arguments: [
+                ["empty", "f"], ["info"], ["info", "f", "g"], ["rows", "f"], ["backup", "f"], ["restore", "f"],
+                ["check", "f", "--force"], ["info", "f", "--mermaid"], ["schema", "f", "--limit", "1"],
+                ["schema", "f", "--mermaid", "--format", "json"], ["rows", "f", "t", "--limit", "0"],
+                ["rows", "f", "t", "--limit", "10001"], ["rows", "f", "t", "--offset=-1"], ["rows", "f", ""],
+            ])
+        func refusedStore(arguments: [String]) async throws {
+            let result = try await ToolProcess(["store"] + arguments).end()
+            #expect(result.code == 64 && result.output.isEmpty, "\(result.errors)")
+        }
+        #if !Persistence
+            @Test("Without the trait, the commands of persistence say in one line how to build the tool")
+            func storeIsUnavailable() async throws {
+                for arguments in [["store", "info", "file"], ["demo", "--persistence"]] {
+                    let result = try await ToolProcess(arguments).end()
+                    #expect(result.code == 69 && result.output.isEmpty && result.errorLines.count == 1)
+                    #expect(result.errors.contains("swift build --enable-all-traits --product essentials"))
+                }
+            }
+        #endif
     }
 }
