@@ -29,6 +29,7 @@ struct EssentialsTool: AsyncParsableCommand {
               essentials watch api.example.com/status --every 5s
               essentials cookies jar.txt
               essentials outbox views drain --base-url https://api.example.com/
+              essentials store info shop.sqlite
               essentials bench https://localhost:8443/ -c 64 -n 10000
               essentials demo
 
@@ -47,6 +48,7 @@ struct EssentialsTool: AsyncParsableCommand {
               0    Success.
               1    The request failed. The line “error: REASON: text” names a stable REASON.
               64   Wrong usage, or an invalid value that was refused before anything was sent.
+              69   The tool was built without what the command needs.
               130  Interrupted with Ctrl-C.
               141  The program that read the output has ended, as “head” does.
               143  Terminated by SIGTERM.
@@ -55,7 +57,8 @@ struct EssentialsTool: AsyncParsableCommand {
         subcommands: [
             SendCommand.self, GetCommand.self, PostCommand.self, PutCommand.self, PatchCommand.self, DeleteCommand.self,
             HeadCommand.self, OptionsCommand.self, MethodCommand.self, PinsCommand.self, ReachabilityCommand.self,
-            WatchCommand.self, CookiesCommand.self, OutboxCommand.self, BenchCommand.self, DemoCommand.self,
+            WatchCommand.self, CookiesCommand.self, OutboxCommand.self, StoreCommand.self, BenchCommand.self,
+            DemoCommand.self,
             HelpTopicCommand.self,
         ])
 

@@ -12,6 +12,9 @@ extension ToolTests {
             ("essentials watch --format js", "json"), ("essentials demo --res", "--resources"),
             ("essentials demo --pol", "--policies"), ("essentials outb", "outbox"),
             ("essentials get --source cacheT", "cacheThenBackend"), ("essentials outbox --format js", "json"),
+            ("essentials stor", "store"), ("essentials store che", "check"),
+            ("essentials store info uniq", "unique-file.txt"),
+            ("essentials store --merm", "--mermaid"), ("essentials demo --pers", "--persistence"),
         ]
 
         private func folder() throws -> TemporaryDirectory {

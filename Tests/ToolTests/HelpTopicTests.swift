@@ -8,7 +8,7 @@ extension ToolTests {
     @Suite("Tool: help topics")
     struct HelpTopicTests {
         static let topics = [
-            "pins", "policies", "environments", "output", "exit-codes", "reasons", "variables", "completions",
+            "pins", "policies", "environments", "output", "stores", "exit-codes", "reasons", "variables", "completions",
         ]
 
         @Test("Help explains each topic within 80 columns, apart from examples", arguments: topics)

@@ -87,7 +87,7 @@ extension ToolTests {
             "The help of every command contains examples and exit codes",
             arguments: [
                 "send", "get", "post", "put", "patch", "delete", "head", "options", "request", "pins", "reachability",
-                "watch", "cookies", "outbox", "bench", "demo",
+                "watch", "cookies", "outbox", "store", "bench", "demo",
             ])
         func help(command: String) async throws {
             let result = try await tool(command, "--help")
@@ -103,7 +103,7 @@ extension ToolTests {
             let words = result.text.split { $0 == " " || $0 == "\n" }
             for command in [
                 "send", "get", "post", "put", "patch", "delete", "head", "options", "request", "pins", "reachability",
-                "watch", "cookies", "outbox", "bench", "demo",
+                "watch", "cookies", "outbox", "store", "bench", "demo",
                 "ESSENTIALS_USER", "ESSENTIALS_DIGEST", "ESSENTIALS_BEARER", "ESSENTIALS_CLIENT_ID",
                 "ESSENTIALS_CLIENT_SECRET", "ESSENTIALS_KEY_PASSPHRASE",
             ] {

@@ -25,6 +25,8 @@ extension ToolTests {
                 (["pins", "x", "--insecure"], "No option accepts an invalid certificate"),
                 (["pins", "x", "--format", "jsn"], "Did you mean “json”?"),
                 (["reachability", "x", "--format", "JSON"], "Did you mean “json”?"),
+                (["store", "inof", "x"], "Did you mean “info”?"),
+                (["stores"], "Did you mean “essentials help stores”?"),
                 (["get", url, "--error-format", "txt"], "Did you mean “text”?"),
                 (["-v", "get", url], "Options stand after the command: essentials get -v …"),
                 (["get", url, "-A", "x"], "Write --header 'User-Agent: …' instead."),

@@ -11,7 +11,18 @@
             /// The queues that run nothing. They are made when they are needed.
             var idle: [DispatchQueue] = []
             var running = 0
-            var waiting: ArraySlice<@Sendable () -> Void> = []
+            /// What came last, and what is next, the last of which is the first. What is taken out of an array is released,
+            /// which a slice of one would keep.
+            var added: [@Sendable () -> Void] = []
+            var next: [@Sendable () -> Void] = []
+
+            mutating func takeNext() -> (@Sendable () -> Void)? {
+                if next.isEmpty {
+                    next = added.reversed()
+                    added = []
+                }
+                return next.popLast()
+            }
         }
 
         private let label: String
@@ -26,7 +37,7 @@
         func submit(_ body: @escaping @Sendable () -> Void) {
             let queue: DispatchQueue? = state.withLock { state in
                 guard state.running < width else {
-                    state.waiting.append(body)
+                    state.added.append(body)
                     return nil
                 }
                 state.running += 1
@@ -41,7 +52,7 @@
 
         private func next(_ queue: DispatchQueue) -> (@Sendable () -> Void)? {
             state.withLock { state in
-                if let next = state.waiting.popFirst() { return next }
+                if let next = state.takeNext() { return next }
                 state.running -= 1
                 state.idle.append(queue)
                 return nil

@@ -50,8 +50,8 @@
             return stat(path + "-wal", &status) == 0 ? Int(status.st_size) : 0
         }
 
-        /// The path as a URI of SQLite. All bytes but plain ones are escaped.
-        static func uri(_ path: String) -> String {
+        /// The path as a URI of SQLite with a parameter. All bytes but plain ones are escaped.
+        static func uri(_ path: String, _ parameter: String = "immutable=1") -> String {
             let digits = Array("0123456789ABCDEF")
             var text = path.hasPrefix("/") ? "file:" : "file:./"
             for byte in path.utf8 {
@@ -64,7 +64,7 @@
                     text += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
                 }
             }
-            return text + "?immutable=1"
+            return "\(text)?\(parameter)"
         }
     }
 #endif

@@ -28,7 +28,7 @@
             while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
                 let code = errno
                 if code == EINTR { continue }
-                let owner = Self.owner(descriptor)
+                let owner = Self.process(in: descriptor)
                 Glibc.close(descriptor)
                 guard code == EWOULDBLOCK else { throw StoreFile.failure(code, file: file, store: path) }
                 throw PersistenceFailure(
@@ -60,7 +60,8 @@
 
         deinit { release() }
 
-        private static func owner(_ descriptor: Int32) -> Int32? {
+        /// The number of the process that a claim's file names; `nil` if it names none.
+        static func process(in descriptor: Int32) -> Int32? {
             var bytes: [UInt8] = Array(repeating: 0, count: 16)
             let count = pread(descriptor, &bytes, bytes.count, 0)
             guard count > 0 else { return nil }

@@ -20,8 +20,12 @@ struct DemoCommand: AsyncParsableCommand {
             With --policies, it shows fetches with a cache instead: a coin list while the server is down and afterwards, \
             a picture that is transferred once, and requests in an outbox that are sent when the server is up again.
 
+            With --persistence, it shows a store in a temporary directory instead: a pending change that the store does not \
+            see, a conflict with its three rows, and a process that is killed while it saves, whose confirmed saves are \
+            there afterwards.
+
             EXIT CODES
-              0 all steps succeeded, 1 a step failed
+              0 all steps succeeded, 1 a step failed, 69 with --persistence: the tool was built without it
             """)
 
     /// The time after which the steps are cancelled. They take less than a second.
@@ -33,18 +37,29 @@ struct DemoCommand: AsyncParsableCommand {
     @Flag(name: .customLong("policies"), help: "Demonstrate fetches with a cache, blobs and an outbox.")
     var showsPolicies = false
 
+    @Flag(name: .customLong("persistence"), help: "Demonstrate a store, its scopes and their conflicts.")
+    var showsPersistence = false
+
+    /// The store of a process that the demonstration starts and kills.
+    @Option(name: .customLong("saving-process"), help: .private)
+    var savingPath: String?
+
     @Flag(help: "Finally print the locator's graph: the registrations, and the services each one was created from.")
     var graph = false
 
     @OptionGroup(title: "Output") var errors: ErrorOptions
 
     func validate() throws {
-        if showsResources, showsPolicies { throw ValidationError("Give --resources or --policies, not both.") }
+        guard [showsResources, showsPolicies, showsPersistence].count(where: \.self) > 1 else { return }
+        throw ValidationError("Give only one of --resources, --policies and --persistence.")
     }
 
     func run() async throws {
         try await FailurePrinter(format: errors.format).run { () async throws(RequestFailure) in
             do {
+                #if Persistence
+                    if let savingPath { return try await SavingProcess.save(into: savingPath) }
+                #endif
                 try await showInTime()
             } catch let failure as RequestFailure {
                 throw failure
@@ -78,6 +93,13 @@ struct DemoCommand: AsyncParsableCommand {
     }
 
     private func demonstration() throws -> any Demonstration {
+        if showsPersistence {
+            #if Persistence
+                return try PersistenceDemo()
+            #else
+                throw MissingTrait.failure
+            #endif
+        }
         if showsResources { return try ResourcesDemo(api: ResourcesDemoAPI()) }
         return showsPolicies ? try PoliciesDemo(api: PoliciesDemoAPI()) : try Demo(api: DemoAPI())
     }

@@ -165,7 +165,7 @@ func bootstrapPolicies(
 }
 
 /// A directory of the demonstration, which is removed with this object.
-private final class DemoDirectory: Sendable {
+final class DemoDirectory: Sendable {
     let path: String
 
     init() throws(RequestFailure) {

@@ -54,13 +54,14 @@ extension HelpTopic {
         1:: The request failed: no connection, no trust, an unexpected status, or a file that cannot be read or written.
         Standard error has a line “error: REASON: text”.
         64:: Wrong usage, or a value that was refused. Nothing was sent.
+        69:: The tool was built without what the command needs. Standard error says how to build it.
         130:: Ctrl-C ended the command.
         141:: The program that read the output has ended, as “head” does.
         143:: The signal SIGTERM ended the command.
 
         “essentials reachability” also exits with 1 if the host is unreachable. “essentials bench” exits with 1 if a
         request failed or a status was not expected. “essentials outbox DIR drain” exits with 1 if an entry is left or
-        was given up. “essentials watch” exits with 0 after Ctrl-C and SIGTERM, which are its only end.
+        was given up. “essentials store check” exits with 1 if it has found something. “essentials watch” exits with 0 after Ctrl-C and SIGTERM, which are its only end.
 
         A script can tell failures apart by the REASON, which is stable. See “essentials help reasons”.
 

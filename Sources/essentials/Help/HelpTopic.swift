@@ -11,7 +11,7 @@ struct HelpTopic: Sendable {
         text = HelpText(source)
     }
 
-    static let all = [pins, policies, environments, output, exitCodes, reasons, variables, completions]
+    static let all = [pins, policies, environments, output, stores, exitCodes, reasons, variables, completions]
 
     /// The list of topics for the help of the tool.
     static var list: String {

@@ -71,7 +71,9 @@ enum Mistakes {
         } else if let value = text(in: first, after: "The value '", before: "' is invalid for '"),
             let list = first.firstRange(of: "Please provide one of ")
         {
-            let values = quoted(in: first[list.upperBound...])
+            // Many values stand on lines of their own.
+            let listed = lines.filter { $0.hasPrefix("  - ") }.map { String($0.dropFirst(4)) }
+            let values = quoted(in: first[list.upperBound...]) + listed
             lines[0] += EditDistance.question(EditDistance.suggestions(for: value, among: values))
         } else if let word = text(in: first, after: "Unexpected argument '", before: "'"),
             options.contains("--" + word)

@@ -35,6 +35,7 @@ struct FailurePrinter {
     /// The exit code for a failure.
     static func exitCode(for failure: RequestFailure) -> ExitCode {
         if let interrupt = failure.underlying as? Interruption.Signal { return ExitCode(128 + interrupt.number) }
+        if failure.underlying is MissingTrait { return ExitCode(MissingTrait.exitCode) }
         let isRefusedValue = failure.reason == .invalidRequest || failure.reason == .invalidPolicy
         return isRefusedValue && failure.phase == .preparation ? .validationFailure : .failure
     }
@@ -48,8 +49,13 @@ struct FailurePrinter {
 
     /// `REASON: text` in one line, even if a server's text contains line breaks.
     static func text(of failure: RequestFailure) -> String {
-        // The message already says that a signal arrived.
-        let cause = failure.underlying is Interruption.Signal ? " Caused by Signal." : ""
+        // The message already says that a signal arrived or that a trait is missing.
+        let cause =
+            switch failure.underlying {
+            case is Interruption.Signal: " Caused by Signal."
+            case is MissingTrait: " Caused by MissingTrait."
+            default: ""
+            }
         let text = failure.description
         return OneLine.text(text.hasSuffix(cause) ? String(text.dropLast(cause.count)) : text)
     }

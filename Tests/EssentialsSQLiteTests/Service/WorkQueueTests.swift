@@ -35,6 +35,30 @@
             #expect(counts.withLock { (1...3).contains($0.greatest) })
         }
 
+        @Test("A closure that has waited for its turn is released after it")
+        func releasing() async {
+            final class Token: Sendable {}
+            let queue = WorkQueue("test", width: 1)
+            let gate = DispatchSemaphore(value: 0)
+            let ended = DispatchSemaphore(value: 0)
+            queue.submit { gate.wait() }
+            weak var token: Token?
+            do {
+                let held = Token()
+                token = held
+                queue.submit { _ = held }
+            }
+            queue.submit { ended.signal() }
+            gate.signal()
+            await withCheckedContinuation { continuation in
+                DispatchQueue.global().async {
+                    ended.wait()
+                    continuation.resume()
+                }
+            }
+            #expect(token == nil)
+        }
+
         @Test("Tasks run while all closures of a queue are blocked")
         func blocked() async {
             let queue = WorkQueue("test", width: 16)

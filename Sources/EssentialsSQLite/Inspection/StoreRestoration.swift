@@ -1,0 +1,110 @@
+#if Persistence
+    package import EssentialsPersistence
+    import FoundationEssentials
+    import Glibc
+
+    /// The replacement of a store by a backup, while no process owns it.
+    package struct StoreRestoration: Sendable {
+        /// What stands between the name of a store and the time in the name of a file that was replaced.
+        static let keptMark = ".replaced-"
+
+        let path: String
+        let backup: StoreInspection
+        private let copy: StoreBackup
+
+        /// The file that is written first. It is removed if the restoration fails.
+        package var temporary: String { copy.temporary }
+
+        /// - Parameters:
+        ///   - path: The path of the store. There may be no file.
+        ///   - backup: The backup.
+        package init(of path: String, from backup: StoreInspection) {
+            self.path = path
+            self.backup = backup
+            copy = StoreBackup(of: backup, to: path)
+        }
+
+        /// Checks the backup, claims the store as an owner does, keeps its present file under another name, and puts a copy
+        /// of the backup in its place.
+        ///
+        /// The present log goes with the present file. A process that is killed here leaves the present file or the backup at
+        /// the path of the store, and the kept file complete.
+        ///
+        /// - Returns: The path of the file that was kept; `nil` if there was none.
+        /// - Throws: A failure with the reason `busy` if a process owns the store, `corrupt` if the backup is damaged, and
+        ///   `file` or `full` if a file cannot be written.
+        package func run() throws(PersistenceFailure) -> String? {
+            try checkFile()
+            let owner = try StoreOwner(store: path)
+            defer { owner.release() }
+            let damage = try backup.findings().damage
+            if let first = damage.first {
+                throw PersistenceFailure(
+                    .corrupt, "The backup \(backup.givenPath) is damaged: \(first)",
+                    remedy: "Restore another backup.", store: path)
+            }
+            try copy.write()
+            do throws(PersistenceFailure) {
+                giveAway()
+                let kept = try keep()
+                guard rename(temporary, path) == 0, StoreFile.synchronize(path) else { throw failure(path) }
+                return kept
+            } catch {
+                unlink(temporary)
+                throw error
+            }
+        }
+
+        private func checkFile() throws(PersistenceFailure) {
+            var status = stat()
+            guard lstat(path, &status) == 0 else {
+                guard errno == ENOENT else { throw failure(path) }
+                return
+            }
+            guard status.st_mode & S_IFMT == S_IFREG else {
+                throw PersistenceFailure(
+                    .file, "The file is not a regular one.", remedy: "Give the path of the store's own file.",
+                    store: path)
+            }
+            let resolved = try StoreInspection(path: path).path
+            guard resolved != backup.path else {
+                throw PersistenceFailure(
+                    .file, "The backup is the store itself.", remedy: "Give the path of a backup.", store: path)
+            }
+        }
+
+        /// Gives what root has made here to the user of the present file, or else of the folder, who could not open it.
+        private func giveAway() {
+            var status = stat()
+            let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+            guard geteuid() == 0, stat(path, &status) == 0 || stat(folder, &status) == 0 else { return }
+            for file in [temporary, path + "-owner"] { _ = lchown(file, status.st_uid, status.st_gid) }
+        }
+
+        /// Gives the present file a second name, and moves its log there.
+        private func keep() throws(PersistenceFailure) -> String? {
+            let time = Date.now.formatted(.iso8601).filter { !"-:".contains($0) }
+            let isThere = access(path, F_OK) == 0
+            for number in 1...100 {
+                let kept = path + Self.keptMark + time + (number == 1 ? "" : "-\(number)")
+                guard access(kept, F_OK) != 0, access(kept + "-wal", F_OK) != 0 else { continue }
+                if isThere, link(path, kept) != 0 {
+                    guard errno == EEXIST else { throw failure(kept) }
+                    continue
+                }
+                // The log must be gone before the file is replaced: SQLite would replay it onto the backup.
+                for ending in ["-wal", "-journal"] where access(path + ending, F_OK) == 0 {
+                    guard rename(path + ending, kept + ending) == 0 else { throw failure(path + ending) }
+                }
+                unlink(path + "-shm")
+                return isThere ? kept : nil
+            }
+            throw PersistenceFailure(
+                .file, "There are 100 files \(path)\(Self.keptMark)\(time).", remedy: "Move them away.", store: path)
+        }
+
+        private func failure(_ file: String) -> PersistenceFailure {
+            StoreFile.failure(errno, file: file, store: path)
+        }
+    }
+#endif
