@@ -1,11 +1,13 @@
 import EssentialsHTTP
+import Synchronization
 
 /// All that makes requests to one URL equal, so that they can share a response.
 ///
 /// Deadlines and priorities make no difference: a shared exchange has the highest priority of its requests. Everything
 /// else does if it can change the response, the parts of it that the caller may see, or whether the request may be sent.
 ///
-/// It is an object, because it is large and several tables hold it.
+/// It is an object, because it is large and several tables hold it. It also contains the wait of its request, which is no
+/// part of what is compared.
 final class JoinKey: Sendable {
     private let method: HTTPRequest.Method
     private let headerFields: HTTPFields
@@ -22,6 +24,8 @@ final class JoinKey: Sendable {
     private let redirects: RedirectPolicy
     /// What interceptors see of the request when they receive its outcome; `nil` without interceptors.
     private let judgement: Judgement?
+    /// The wait of the request for the outcome of its group.
+    let wait = Mutex(Wait.ahead)
 
     private struct Judgement: Sendable, Hashable {
         let expectation: [ClosedRange<Int>]
@@ -100,9 +104,6 @@ extension HTTPFields {
             "X-Cloud-Trace-Context", "uber-trace-id",
         ].compactMap { HTTPField.Name($0) })
 
-    /// The first bytes of these names, which most other names do not begin with.
-    private static let traceInitials = Set(traceNames.compactMap(\.canonicalName.utf8.first))
-
     /// The fields without those that differ in each request and change no response.
     fileprivate var withoutTraces: HTTPFields {
         guard contains(where: { Self.isTrace($0.name) }) else { return self }
@@ -110,7 +111,10 @@ extension HTTPFields {
     }
 
     private static func isTrace(_ name: HTTPField.Name) -> Bool {
-        guard let initial = name.canonicalName.utf8.first, traceInitials.contains(initial) else { return false }
-        return traceNames.contains(name)
+        // Most other names begin differently, and are not hashed.
+        switch name.canonicalName.utf8.first {
+        case UInt8(ascii: "b"), UInt8(ascii: "t"), UInt8(ascii: "u"), UInt8(ascii: "x"): traceNames.contains(name)
+        default: false
+        }
     }
 }

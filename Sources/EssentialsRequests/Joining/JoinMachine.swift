@@ -2,8 +2,8 @@
 ///
 /// The first request of a group leads it: it has to be sent. The others follow. A group is open until it has ended, or
 /// until something has happened after which its response could be out of date; a closed one takes no more requests.
-/// The machine owns no request and no task.
-struct JoinMachine<Place: Hashable & Sendable, Key: Hashable & Sendable>: Sendable {
+/// The machine owns no request and no task. It keeps the waiters, which are what the caller resumes, and never uses them.
+struct JoinMachine<Place: Hashable & Sendable, Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
     /// What happens to a request that arrives.
     enum Arrival: Hashable {
         /// It begins a group with this number, and has to be sent.
@@ -26,15 +26,15 @@ struct JoinMachine<Place: Hashable & Sendable, Key: Hashable & Sendable>: Sendab
 
     /// The requests that waited for a group, in order of arrival. One for the leader alone allocates nothing.
     struct Waiters: Sequence, IteratorProtocol {
-        fileprivate var leader: UInt64?
-        fileprivate var followers: [UInt64] = []
+        private var leader: Waiter?
+        private var followers: [Waiter] = []
         private var index = 0
 
-        fileprivate init(leader: UInt64? = nil, followers: [UInt64] = []) {
+        fileprivate init(leader: Waiter? = nil, followers: [Waiter] = []) {
             (self.leader, self.followers) = (leader, followers)
         }
 
-        mutating func next() -> UInt64? {
+        mutating func next() -> Waiter? {
             if let leader = leader.take() { return leader }
             guard index < followers.count else { return nil }
             defer { index += 1 }
@@ -46,21 +46,23 @@ struct JoinMachine<Place: Hashable & Sendable, Key: Hashable & Sendable>: Sendab
         let place: Place
         let key: Key
         /// The request that leads the group, while it waits. Most groups have no other.
-        var leader: UInt64?
-        var followers: Set<UInt64> = []
+        var leader: (number: UInt64, waiter: Waiter)?
+        var followers: [UInt64: Waiter] = [:]
         var isOpen = true
 
         var isEmpty: Bool { leader == nil && followers.isEmpty }
+        var count: Int { (leader == nil ? 0 : 1) + followers.count }
         var waiters: Waiters {
-            Waiters(leader: leader, followers: followers.isEmpty ? [] : followers.sorted())
+            let sorted = followers.isEmpty ? [] : followers.sorted { $0.key < $1.key }.map(\.value)
+            return Waiters(leader: leader?.waiter, followers: sorted)
         }
 
-        mutating func remove(_ waiter: UInt64) -> Bool {
-            if leader == waiter {
+        mutating func remove(_ number: UInt64) -> Bool {
+            if leader?.number == number {
                 leader = nil
                 return true
             }
-            return followers.remove(waiter) != nil
+            return followers.removeValue(forKey: number) != nil
         }
     }
 
@@ -97,33 +99,36 @@ struct JoinMachine<Place: Hashable & Sendable, Key: Hashable & Sendable>: Sendab
     init(limit: Int = JoinedExchanges.maximumGroups) { self.limit = limit }
 
     var groupCount: Int { groups.count }
+    /// The number of requests that wait.
+    var waiterCount: Int { groups.values.reduce(0) { $0 + $1.count } }
     /// The number of places that have open groups.
     var placeCount: Int { open.count }
 
     /// A request arrives.
     ///
     /// - Parameters:
-    ///   - waiter: Identifies the request.
+    ///   - number: Identifies the request. Later requests have higher numbers.
+    ///   - waiter: What ``finish(_:)`` returns for the request.
     ///   - key: The properties that equal requests to one place have in common.
     ///   - place: Where the request goes, which ``close(_:)`` names too.
-    mutating func arrive(_ waiter: UInt64, _ key: Key, at place: Place) -> Arrival {
-        let number = lastGroup + 1
+    mutating func arrive(_ number: UInt64, _ waiter: Waiter, _ key: Key, at place: Place) -> Arrival {
+        let new = lastGroup + 1
         let group =
             groups.count < limit
-            ? open[place, default: OpenGroups()].group(of: key, orNew: number) : open[place]?.group(of: key)
+            ? open[place, default: OpenGroups()].group(of: key, orNew: new) : open[place]?.group(of: key)
         guard let group else { return .alone }
-        guard group == number else {
-            groups[group]?.followers.insert(waiter)
+        guard group == new else {
+            groups[group]?.followers[number] = waiter
             return .follow(group)
         }
-        lastGroup = number
-        groups[number] = Group(place: place, key: key, leader: waiter)
-        return .lead(number)
+        lastGroup = new
+        groups[new] = Group(place: place, key: key, leader: (number, waiter))
+        return .lead(new)
     }
 
     /// A request stops waiting, whether or not it leads its group.
-    mutating func leave(_ waiter: UInt64, _ group: UInt64) -> Departure {
-        guard groups[group]?.remove(waiter) == true else { return .none }
+    mutating func leave(_ number: UInt64, _ group: UInt64) -> Departure {
+        guard groups[group]?.remove(number) == true else { return .none }
         guard groups[group]?.isEmpty == true else { return .fromOthers }
         // The next equal request must not get the outcome of the cancellation.
         remove(group)

@@ -65,8 +65,8 @@ final class JoinStage: Stage {
             cancellation: seat.exchange.cancellation)
         own.log = record.log
         let exchange = SharedExchange(record: own)
-        let task = Task.immediate { [joins, next, clock] in
-            joins.finish(seat.group, await exchange.run(over: next, clock))
+        let task = Task.immediate { [self, group = seat.group] in
+            joins.finish(group, await exchange.run(over: next, clock))
         }
         // For stages and transports that check whether their task is cancelled.
         _ = seat.exchange.cancellation.add { task.cancel() }

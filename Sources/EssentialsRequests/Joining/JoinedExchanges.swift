@@ -17,7 +17,10 @@ final class JoinedExchanges: Sendable {
     struct Seat: Sendable {
         let group: UInt64
         let exchange: Exchange
-        fileprivate let waiter: UInt64
+        /// The request's number in the machine.
+        fileprivate let number: UInt64
+        /// The request, with its wait. Whoever takes it out of its group in the machine ends the wait, once.
+        fileprivate let key: JoinKey
     }
 
     /// The exchange of a group.
@@ -35,38 +38,10 @@ final class JoinedExchanges: Sendable {
         case alone
     }
 
-    /// The wait of one request.
-    private enum Wait {
-        /// It has not begun.
-        case ahead
-        case running(CheckedContinuation<Verdict, Never>)
-        /// It ended before it began.
-        case over(Verdict)
-    }
-
     private struct State {
-        var machine = JoinMachine<RequestURL, JoinKey>()
-        /// The waits that have not ended, and those that ended before they began.
-        var waits: [UInt64: Wait] = [:]
+        var machine = JoinMachine<RequestURL, JoinKey, JoinKey>()
         var exchanges: [UInt64: Exchange] = [:]
-        var lastWaiter: UInt64 = 0
-
-        /// Ends the wait of a request. It returns the continuation to resume, if the wait has begun.
-        mutating func end(_ waiter: UInt64, _ verdict: Verdict) -> CheckedContinuation<Verdict, Never>? {
-            if case .running(let continuation)? = waits[waiter] {
-                waits[waiter] = nil
-                return continuation
-            }
-            waits[waiter] = .over(verdict)
-            return nil
-        }
-
-        /// The verdict of a wait that ended before it began.
-        mutating func early(_ waiter: UInt64) -> Verdict? {
-            guard case .over(let verdict)? = waits[waiter] else { return nil }
-            waits[waiter] = nil
-            return verdict
-        }
+        var lastNumber: UInt64 = 0
     }
 
     private let state = Mutex(State())
@@ -75,32 +50,24 @@ final class JoinedExchanges: Sendable {
 
     /// The number of groups, and of requests that wait for them.
     var usage: (groups: Int, waiters: Int) {
-        state.withLock { state in
-            let waiters = state.waits.values.count { wait in
-                if case .over = wait { false } else { true }
-            }
-            return (max(state.machine.groupCount, state.exchanges.count), waiters)
-        }
+        state.withLock { (max($0.machine.groupCount, $0.exchanges.count), $0.machine.waiterCount) }
     }
 
     /// A request arrives. Unless it is sent alone, ``verdict(of:within:_:_:)`` has to be called.
     func arrive(_ key: JoinKey, at url: RequestURL) -> Arrival {
         isUsed.store(true, ordering: .relaxed)
         return state.withLock { state in
-            state.lastWaiter += 1
-            let waiter = state.lastWaiter
-            let arrival = state.machine.arrive(waiter, key, at: url)
-            switch arrival {
+            state.lastNumber += 1
+            let number = state.lastNumber
+            switch state.machine.arrive(number, key, key, at: url) {
             case .alone: return .alone
             case .lead(let group):
                 let exchange = Exchange()
                 state.exchanges[group] = exchange
-                state.waits[waiter] = .ahead
-                return .lead(Seat(group: group, exchange: exchange, waiter: waiter))
+                return .lead(Seat(group: group, exchange: exchange, number: number, key: key))
             case .follow(let group):
-                state.waits[waiter] = .ahead
-                return .follow(
-                    Seat(group: group, exchange: state.exchanges[group] ?? Exchange(), waiter: waiter))
+                let exchange = state.exchanges[group] ?? Exchange()
+                return .follow(Seat(group: group, exchange: exchange, number: number, key: key))
             }
         }
     }
@@ -114,7 +81,7 @@ final class JoinedExchanges: Sendable {
     func verdict(
         of seat: Seat, within limit: Duration?, _ clock: RequestClock, _ cancellation: Cancellation
     ) async -> Verdict {
-        if let verdict = state.withLock({ $0.early(seat.waiter) }) { return verdict }
+        if let verdict = seat.key.verdict { return verdict }
         let registration = cancellation.add { self.leave(seat, .cancelled) }
         defer { cancellation.remove(registration) }
         let timer = limit.map { limit in
@@ -126,14 +93,7 @@ final class JoinedExchanges: Sendable {
         }
         defer { timer?.cancel() }
         return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let verdict = state.withLock { state in
-                    let verdict = state.early(seat.waiter)
-                    if verdict == nil { state.waits[seat.waiter] = .running(continuation) }
-                    return verdict
-                }
-                if let verdict { continuation.resume(returning: verdict) }
-            }
+            await seat.key.ended()
         } onCancel: {
             leave(seat, .cancelled)
         }
@@ -141,31 +101,22 @@ final class JoinedExchanges: Sendable {
 
     /// Ends the wait of one request. If it was the last one of its group, the exchange is cancelled.
     private func leave(_ seat: Seat, _ verdict: Verdict) {
-        let (continuation, isLast) = state.withLock { state -> (CheckedContinuation<Verdict, Never>?, Bool) in
-            let departure = state.machine.leave(seat.waiter, seat.group)
-            guard departure != .none else { return (nil, false) }
+        let departure = state.withLock { state in
+            let departure = state.machine.leave(seat.number, seat.group)
             if departure == .last { state.exchanges[seat.group] = nil }
-            return (state.end(seat.waiter, verdict), departure == .last)
+            return departure
         }
-        if isLast { seat.exchange.cancellation.cancel() }
-        continuation?.resume(returning: verdict)
+        if departure == .last { seat.exchange.cancellation.cancel() }
+        if departure != .none { seat.key.end(verdict) }
     }
 
     /// Passes the outcome of an exchange to all requests of its group.
     func finish(_ group: UInt64, _ outcome: SharedOutcome) {
-        typealias Continuation = CheckedContinuation<Verdict, Never>
-        // Most groups have one request, for which no array is needed.
-        let (first, others) = state.withLock { state -> (Continuation?, [Continuation]) in
+        let requests = state.withLock { state in
             state.exchanges[group] = nil
-            var (first, others): (Continuation?, [Continuation]) = (nil, [])
-            for waiter in state.machine.finish(group) {
-                guard let continuation = state.end(waiter, .finished(outcome)) else { continue }
-                if first == nil { first = continuation } else { others.append(continuation) }
-            }
-            return (first, others)
+            return state.machine.finish(group)
         }
-        first?.resume(returning: .finished(outcome))
-        for continuation in others { continuation.resume(returning: .finished(outcome)) }
+        for request in requests { request.end(.finished(outcome)) }
     }
 
     /// Closes the groups of a URL: later requests do not share an exchange that has begun.

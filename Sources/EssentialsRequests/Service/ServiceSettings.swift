@@ -34,10 +34,13 @@ final class ServiceSettings: Sendable {
 
     /// Adds the service's fields, unless the request has them already.
     func complete(_ fields: inout HTTPFields, of request: DataRequest) {
-        let priority = configuration.sendsPriority ? request.options.priority.field : nil
-        for field in [accept(request.responseKind), priority, userAgent] {
+        func add(_ field: HTTPField?) {
             if let field, !fields.contains(field.name) { fields.append(field) }
         }
+        fields.reserveCapacity(fields.count + 3)
+        add(accept(request.responseKind))
+        if configuration.sendsPriority { add(request.options.priority.field) }
+        add(userAgent)
     }
 
     /// The retries of a request, or `nil` if its policy has no effect.

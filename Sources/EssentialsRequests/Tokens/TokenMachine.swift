@@ -16,13 +16,22 @@ struct TokenMachine: Sendable, Hashable {
     typealias Session = Int
     typealias Waiter = Int
 
-    /// The permission to send one attempt with a token.
-    struct Lease: Sendable, Hashable {
+    /// The permission to send attempts with a token. All requests with the token share the object.
+    final class Lease: Sendable {
         let token: AccessToken
         /// Which of the source's tokens this is, in the order of their arrival.
         let generation: Int
         /// Whether a server has accepted this token before.
         let isProven: Bool
+        /// The field `Authorization`.
+        let field: HTTPField
+
+        init(token: AccessToken, generation: Int, isProven: Bool) {
+            self.token = token
+            self.generation = generation
+            self.isProven = isProven
+            field = HTTPField(name: .authorization, value: token.fieldValue)
+        }
     }
 
     /// Why there is no token.
@@ -91,18 +100,14 @@ struct TokenMachine: Sendable, Hashable {
     static let maximumWaiters = 100_000
 
     private struct Held: Hashable {
-        var token: AccessToken
-        var generation: Int
+        var lease: Lease
         var expiresAt: Duration?
         /// When to refresh in the background.
         var refreshAt: Duration?
-        var isProven = false
         /// Whether a 401 has asked for a replacement.
         var isRefused = false
         /// Whether a 401 to this token was counted.
         var isCounted = false
-
-        var lease: Lease { Lease(token: token, generation: generation, isProven: isProven) }
 
         func isUsable(at now: Duration) -> Bool { !isRefused && expiresAt.map { now < $0 } ?? true }
     }
@@ -173,10 +178,17 @@ struct TokenMachine: Sendable, Hashable {
 
     /// Decides on the token of a request.
     ///
-    /// - Parameter waiter: The waiter to register if the request has to wait; a refresh then starts if none is running.
-    ///   With `nil`, the decision `wait` changes nothing.
-    mutating func request(from session: Session, waiter: Waiter?, at now: Duration) -> (Decision, [Action]) {
+    /// - Parameters:
+    ///   - session: The session of the request.
+    ///   - waiter: The waiter to register if the request has to wait; a refresh then starts if none is running. With
+    ///     `nil`, the decision `wait` changes nothing.
+    ///   - clock: The time, which is not read for a token that does not expire.
+    mutating func request(
+        from session: Session, waiter: Waiter?, at clock: @autoclosure () -> Duration
+    ) -> (Decision, [Action]) {
         guard sessions.contains(session) else { return (.fail(.ended), []) }
+        if let held, !held.isRefused, held.expiresAt == nil { return (.use(held.lease), []) }
+        let now = clock()
         if let held, held.isUsable(at: now) {
             guard let refreshAt = held.refreshAt, now >= refreshAt, refresh == nil, blocked(at: now) == nil else {
                 return (.use(held.lease), [])
@@ -202,7 +214,7 @@ struct TokenMachine: Sendable, Hashable {
         _ generation: Int, in session: Session, _ attempt: Attempt, at now: Duration
     ) -> (Verdict, [Action]) {
         guard sessions.contains(session) else { return (.fail(.ended), []) }
-        let isPresent = held?.generation == generation
+        let isPresent = held?.lease.generation == generation
         if isPresent { count(at: now) }
         guard attempt != .last else { return (.handBack(nil), []) }
         let goesOn: Verdict = attempt == .repeatable ? .again : .handBack(nil)
@@ -217,8 +229,8 @@ struct TokenMachine: Sendable, Hashable {
 
     /// Records that a server accepted a token.
     mutating func accepted(_ generation: Int) {
-        guard held?.generation == generation else { return }
-        held?.isProven = true
+        guard let lease = held?.lease, lease.generation == generation else { return }
+        if !lease.isProven { held?.lease = Lease(token: lease.token, generation: generation, isProven: true) }
         refusals = 0
         holdEnd = nil
     }
@@ -239,11 +251,10 @@ struct TokenMachine: Sendable, Hashable {
         case .token(let token):
             lastGeneration += 1
             let expiresAt = token.expiresIn.map { now + max(.zero, min($0, .seconds(1 << 40))) }
-            let new = Held(
-                token: token, generation: lastGeneration, expiresAt: expiresAt, refreshAt: expiresAt.map { $0 - early })
-            held = new
+            let lease = Lease(token: token, generation: lastGeneration, isProven: false)
+            held = Held(lease: lease, expiresAt: expiresAt, refreshAt: expiresAt.map { $0 - early })
             block = nil
-            return takeWaiters().map { [.resume($0, new.lease)] } ?? []
+            return takeWaiters().map { [.resume($0, lease)] } ?? []
         case .failed:
             block = Block(failure: ended.isOverdue ? .overdue : .provider, end: now + Self.pause)
             return failAll(ended.isOverdue ? .overdue : .provider)
@@ -264,11 +275,11 @@ struct TokenMachine: Sendable, Hashable {
     private mutating func start() -> Action {
         lastRefresh += 1
         refresh = Refresh(number: lastRefresh)
-        return .start(refresh: lastRefresh, replacing: held?.token)
+        return .start(refresh: lastRefresh, replacing: held?.lease.token)
     }
 
     private mutating func count(at now: Duration) {
-        guard let present = held, !present.isProven, !present.isCounted else { return }
+        guard let present = held, !present.lease.isProven, !present.isCounted else { return }
         held?.isCounted = true
         refusals += 1
         if refusals >= Self.refusalLimit { holdEnd = now + Self.hold }
@@ -288,5 +299,18 @@ struct TokenMachine: Sendable, Hashable {
         guard !waiters.isEmpty else { return nil }
         defer { waiters = [:] }
         return waiters.keys.sorted()
+    }
+}
+
+/// Leases are compared by what they contain.
+extension TokenMachine.Lease: Hashable {
+    static func == (one: TokenMachine.Lease, other: TokenMachine.Lease) -> Bool {
+        one.token == other.token && one.generation == other.generation && one.isProven == other.isProven
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(token)
+        hasher.combine(generation)
+        hasher.combine(isProven)
     }
 }

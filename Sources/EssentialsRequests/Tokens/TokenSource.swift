@@ -81,9 +81,8 @@ final class TokenSource: Sendable {
 
     /// Decides on the token of a request. If there is none, call ``wait(in:_:timeout:timer:)``.
     func request(from session: Int) -> (TokenMachine.Decision, (any Error)?) {
-        let now = clock.now
-        return act { state in
-            let (decision, actions) = state.machine.request(from: session, waiter: nil, at: now)
+        act { state in
+            let (decision, actions) = state.machine.request(from: session, waiter: nil, at: clock.now)
             return ((decision, state.error), actions)
         }
     }
@@ -143,11 +142,10 @@ final class TokenSource: Sendable {
     private func join(
         _ continuation: CheckedContinuation<Waited, Never>, _ number: Int, _ session: Int, _ cancellation: Cancellation
     ) -> Waited? {
-        let now = clock.now
-        return act { state in
+        act { state in
             // A cancellation before this moment has found no waiter.
             if Task.isCancelled || cancellation.isCancelled { return (.cancelled, []) }
-            let (decision, actions) = state.machine.request(from: session, waiter: number, at: now)
+            let (decision, actions) = state.machine.request(from: session, waiter: number, at: clock.now)
             switch decision {
             case .use(let lease): return (.lease(lease), actions)
             case .fail(let failure): return (.failure(failure, state.error), actions)

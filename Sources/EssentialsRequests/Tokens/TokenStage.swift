@@ -8,8 +8,8 @@ import EssentialsHTTP
 final class TokenStage: Stage {
     /// What one attempt carries.
     private struct Grant {
-        /// The value of `Authorization`.
-        let value: String
+        /// The field `Authorization`.
+        let field: HTTPField
         /// The token and its session; `nil` for other credentials, which have replaced the tokens.
         let token: (lease: TokenMachine.Lease, session: TokenSession)?
         /// Whether time has passed since the stage received the request.
@@ -29,7 +29,7 @@ final class TokenStage: Stage {
     func send(
         _ request: TransportRequest, _ record: ExchangeRecord
     ) async throws(RequestFailure) -> TransportResponse {
-        guard let session = record.rules.tokens, !record.hasLeftOrigin, request.headerFields[.authorization] == nil,
+        guard let session = record.rules.tokens, !record.hasLeftOrigin, !request.headerFields.contains(.authorization),
             !session.source.isCalledHere
         else { return try await next.send(request, record) }
         var grant = try await grant(request, record, session)
@@ -56,7 +56,7 @@ final class TokenStage: Stage {
             authorized = try record.deadline.limited(
                 authorized, between: "its wait for an access token and its sending", after: "it had waited for a token")
         }
-        authorized.headerFields.append(HTTPField(name: .authorization, value: grant.value))
+        authorized.headerFields.append(grant.field)
         return authorized
     }
 
@@ -76,11 +76,13 @@ final class TokenStage: Stage {
             }
             switch decision {
             case .use(let lease):
-                return Grant(value: lease.token.fieldValue, token: (lease, session), hasWaited: hasWaited)
+                return Grant(field: lease.field, token: (lease, session), hasWaited: hasWaited)
             case .fail(.ended):
                 switch session.successor {
                 case .tokens(let new): session = new
-                case .field(let value): return Grant(value: value, token: nil, hasWaited: hasWaited)
+                case .field(let value):
+                    return Grant(
+                        field: HTTPField(name: .authorization, value: value), token: nil, hasWaited: hasWaited)
                 case .digest: throw Self.replacedByDigest(request)
                 case nil: throw Self.failure(.ended, nil, request)
                 }

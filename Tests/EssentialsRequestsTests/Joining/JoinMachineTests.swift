@@ -2,7 +2,14 @@ import Testing
 
 @testable import EssentialsRequests
 
-private typealias Machine = JoinMachine<String, String>
+private typealias Machine = JoinMachine<String, String, UInt64>
+
+extension JoinMachine where Waiter == UInt64 {
+    /// A request arrives whose waiter is its number.
+    fileprivate mutating func arrive(_ number: UInt64, _ key: Key, at place: Place) -> Arrival {
+        arrive(number, number, key, at: place)
+    }
+}
 
 @Suite("Groups of equal requests")
 struct JoinMachineTests {
