@@ -35,7 +35,8 @@ struct Film: PersistentModel {
         (0..<count).map { index in
             let id = first + Int64(index)
             return Film(
-                id: id, title: "film \(id * 7_919 % 100_003)", year: 1_000 + Int(id) / 200, rating: Double(id % 100) / 10,
+                id: id, title: "film \(id * 7_919 % 100_003)", year: 1_000 + Int(id) / 200,
+                rating: Double(id % 100) / 10,
                 notes: "notes on a film that nobody has seen for a long time, number \(id)")
         }
     }

@@ -38,7 +38,8 @@ enum ObservingCost {
                 what: "    with a hundred observers: times as long", value: observed / alone, unit: "", digits: 2,
                 goal: .atMost(1.1)),
             Row(
-                what: "a read by id beside saves of \(scale.saved) rows: 99 of 100 within", value: waits / 1e3, unit: "us"),
+                what: "a read by id beside saves of \(scale.saved) rows: 99 of 100 within", value: waits / 1e3,
+                unit: "us"),
         ]
     }
 

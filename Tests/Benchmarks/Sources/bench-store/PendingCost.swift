@@ -40,7 +40,8 @@ enum PendingCost {
                 Row(what: name + ", over the file", value: median(file) / Double(count) / 1e3, unit: "us", digits: 1))
             rows.append(
                 Row(
-                    what: "    over \(scale.pending) pending rows: times as long", value: median(pending) / median(file),
+                    what: "    over \(scale.pending) pending rows: times as long",
+                    value: median(pending) / median(file),
                     unit: "", digits: 2, goal: .atMost(goal)))
         }
         await store.close()

@@ -42,7 +42,8 @@ enum WritingCost {
                 what: "imported: times as fast", value: insert / median(imported), unit: "", digits: 2,
                 goal: .atLeast(1)),
             Row(
-                what: "\(min(films.count, 1_000)) rows saved to the scope above", value: median(level) / 1e6, unit: "ms",
+                what: "\(min(films.count, 1_000)) rows saved to the scope above", value: median(level) / 1e6,
+                unit: "ms",
                 digits: 2, goal: .atMost(1)),
         ]
     }
