@@ -67,7 +67,7 @@ struct ReadmeTests {
         let sent = try #require(server.requests.first)
         #expect(sent.path == "/v1/films")
         #expect(sent.header("Authorization") == "Bearer dG9rZW4=")
-        #expect(sent.header("Content-Type") == "application/json")
+        #expect(sent.header("Content-Type") == "application/json; charset=utf-8")
         #expect(sent.bodyText == #"{"id":0}"#)
         await requests.shutdown()
     }
