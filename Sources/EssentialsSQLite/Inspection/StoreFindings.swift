@@ -11,8 +11,9 @@
         package let damage: [String]
         /// Rows that refer to missing ones: for each pair of tables how many.
         package let dangling: [Dangling]
-        /// The number of migrations that were applied.
-        package let migrationCount: Int
+        /// The number of migrations that were applied. `nil` if the damage has ended the check before references and
+        /// migrations were read.
+        package let migrationCount: Int?
 
         package struct Dangling: Sendable, Equatable {
             package let table, parent: String
@@ -37,7 +38,7 @@
                 }
             } catch {
                 guard (error.underlying as? DatabaseError)?.resultCode == .SQLITE_CORRUPT else { throw error }
-                return StoreFindings(damage: [error.message], dangling: [], migrationCount: 0)
+                return StoreFindings(damage: [error.message], dangling: [], migrationCount: nil)
             }
         }
 

@@ -126,16 +126,18 @@
         }
 
         var lines: [String] {
-            let migrations = findings.migrationCount == 1 ? "1 is" : "\(findings.migrationCount) are"
-            let unknown =
-                "migrations: \(migrations) recorded. Only the program knows whether it has them all and has edited none."
             let damage = findings.damage.map { "damage: " + VisibleText.line($0) }
             let dangling = findings.dangling.map { found in
                 "reference: \(found.rows) rows of “\(VisibleText.line(found.table))” refer to missing ones of"
                     + " “\(VisibleText.line(found.parent))”"
             }
+            let unknown = "Only the program knows whether it has them all and has edited none."
+            guard let count = findings.migrationCount else {
+                return damage + ["references: not checked, because of the damage", "migrations: not read. \(unknown)"]
+            }
             return (damage.isEmpty ? ["damage: none was found"] : damage)
-                + (dangling.isEmpty ? ["references: all rows that others refer to are there"] : dangling) + [unknown]
+                + (dangling.isEmpty ? ["references: all rows that others refer to are there"] : dangling)
+                + ["migrations: \(count == 1 ? "1 is" : "\(count) are") recorded. \(unknown)"]
         }
 
         func encode(to encoder: any Encoder) throws {
