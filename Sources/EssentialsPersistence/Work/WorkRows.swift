@@ -39,7 +39,9 @@ public protocol WorkRows: AnyObject {
     /// Reserves ids that nobody else ever gets, and returns the first; the others follow it. The default fails as
     /// `invalidQuery`.
     ///
-    /// - Parameter count: How many, at least 1.
+    /// - Parameters:
+    ///   - table: The table.
+    ///   - count: How many, at least 1.
     /// - Throws: A failure with the reason `limit` if there are not enough of them.
     func reserveIDs(of table: String, count: Int) throws(PersistenceFailure) -> Int64
 }
