@@ -1,6 +1,7 @@
 internal import EssentialsPersistence
 internal import EssentialsSQLite
 internal import Figures
+internal import Synchronization
 
 /// A commit with and without observers, and what readers wait for beside large saves.
 enum ObservingCost {
@@ -9,25 +10,31 @@ enum ObservingCost {
         let store = try await folder.store()
         try await store.importRows(of: Film.self, from: Film.list(1_000))
         let commits = scale.isSmoke ? 5 : 100
-        func commit() async throws -> Double {
+        let delivered = Deliveries()
+        // Each commit begins when the observers have read what the one before has changed, so that only its own time counts.
+        func commit(observers: Int) async throws -> Double {
             var times: [Double] = []
             for number in 0..<commits {
+                let expected = delivered.count + observers
                 times.append(
                     try await nanoseconds {
                         try await store.update(Film.self, id: 7, save: .store) { $0.rating = Double(number) }
                     })
-                try await Task.sleep(for: .milliseconds(2))
+                while delivered.count < expected { try await Task.sleep(for: .milliseconds(1)) }
             }
             return median(times)
         }
-        let alone = try await commit()
-        let observers = (0..<100).map { number in
+        let alone = try await commit(observers: 0)
+        let observers = (0..<100).map { _ in
             Task {
-                for try await films in store.observe(Film.where { $0.year == 1_000 + number % 5 }) { _ = films.count }
+                for try await films in store.observe(Film.where { $0.year == 1_000 }) {
+                    _ = films.count
+                    delivered.add()
+                }
             }
         }
-        try await Task.sleep(for: .milliseconds(500))
-        let observed = try await commit()
+        while delivered.count < observers.count { try await Task.sleep(for: .milliseconds(1)) }
+        let observed = try await commit(observers: observers.count)
         for observer in observers { observer.cancel() }
         for observer in observers { _ = await observer.result }
         let waits = try await readerWaits(store, scale)
@@ -66,4 +73,13 @@ enum ObservingCost {
         try await saving.value
         return times.sorted()[times.count * 99 / 100]
     }
+}
+
+/// How many values the observers have received.
+private final class Deliveries: Sendable {
+    private let received = Atomic<Int>(0)
+
+    var count: Int { received.load(ordering: .relaxed) }
+
+    func add() { received.add(1, ordering: .relaxed) }
 }
