@@ -31,7 +31,7 @@
         /// owner and the log is empty. The lock that is held then keeps an owner with more rights away.
         static func opening(_ path: String) -> Opening {
             let plain = Opening(name: path, descriptor: -1)
-            guard logBytes(path) == 0 else { return plain }
+            guard FileState(path + "-wal").bytes == 0 else { return plain }
             var descriptor = Glibc.open(path + "-owner", O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
             if descriptor < 0 {
                 // An owner that hides its file may be there.
@@ -43,11 +43,6 @@
                 return plain
             }
             return Opening(name: uri(path), descriptor: descriptor)
-        }
-
-        private static func logBytes(_ path: String) -> Int {
-            var status = stat()
-            return stat(path + "-wal", &status) == 0 ? Int(status.st_size) : 0
         }
 
         /// The path as a URI of SQLite with a parameter. All bytes but plain ones are escaped.

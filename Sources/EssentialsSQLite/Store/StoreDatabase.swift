@@ -1,6 +1,5 @@
 #if Persistence
     import EssentialsPersistence
-    import Glibc
     import GRDB
 
     /// An open store: its connections, and the claim on it.
@@ -20,6 +19,7 @@
         /// The name by which SQLite opens the file.
         let name: String
         private let pool: DatabasePool
+        /// The pool belongs to this object alone, so its connections commit nothing after the pages are released.
         private let pages = LogPages()
         private let owner: StoreOwner
         /// The folder that goes with the store.
@@ -236,12 +236,6 @@
             try checked {
                 try pool.writeWithoutTransaction { try Int64.fetchOne($0, sql: "PRAGMA data_version") ?? 0 }
             }
-        }
-
-        /// The size of the log in bytes.
-        var logBytes: Int {
-            var status = stat()
-            return stat(path + "-wal", &status) == 0 ? Int(status.st_size) : 0
         }
 
         /// Copies the log into the file when it has grown, outside commits.
