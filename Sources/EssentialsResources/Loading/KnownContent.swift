@@ -19,11 +19,14 @@ enum KnownContent: Sendable {
     }
 }
 
-/// The body of a resource's content, as a response cache names it.
-struct KnownBody: Sendable {
-    var body: UInt64 = 0
+/// The body of a resource's content, as a response cache names it. It is an object, so that it takes little space in the
+/// resources without one.
+final class KnownBody: Sendable {
+    let body: UInt64
     /// The version of the content that was read from the body. Later content came from elsewhere.
-    var contentVersion: UInt64 = 0
+    let contentVersion: UInt64
+
+    init(body: UInt64, contentVersion: UInt64) { (self.body, self.contentVersion) = (body, contentVersion) }
 }
 
 extension ResourceCore {
@@ -36,8 +39,10 @@ extension ResourceCore {
             guard hasResponseCache else {
                 return contents.facts.entity?.condition.map { .validator(name: $0.name, value: $0.value) }
             }
-            let known = contents.knownBody
-            return known.contentVersion == contents.facts.contentVersion ? .body(known.body) : nil
+            guard let known = contents.knownBody, known.contentVersion == contents.facts.contentVersion else {
+                return nil
+            }
+            return .body(known.body)
         }
     }
 }

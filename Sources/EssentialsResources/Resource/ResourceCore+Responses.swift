@@ -56,8 +56,10 @@ extension ResourceCore {
                         at: response.content.time - (use?.age ?? .zero), isInvalid ? nil : response.freshUntil)
                     facts.isInvalid = isInvalid
                 }
-                contents.knownBody = KnownBody(
-                    response.result.origin.identity, contentVersion: contents.facts.contentVersion)
+                let version = contents.facts.contentVersion
+                contents.knownBody = response.result.origin.identity.map {
+                    KnownBody(body: $0.body, contentVersion: version)
+                }
                 return verdict
             }
         }
@@ -141,12 +143,5 @@ extension ResourceFacts {
         failure = nil
         failureTime = nil
         self.freshUntil = freshUntil
-    }
-}
-
-extension KnownBody {
-    fileprivate init(_ identity: ResponseIdentity?, contentVersion: UInt64) {
-        // Without a response cache no version fits.
-        self.init(body: identity?.body ?? 0, contentVersion: identity == nil ? 0 : contentVersion)
     }
 }

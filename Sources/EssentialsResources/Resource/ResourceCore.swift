@@ -16,8 +16,8 @@ final class ResourceCore: Sendable {
         var views: [ResourceView] = []
         /// The content as it was loaded or set, for content types that are asked for later.
         var kept: KeptValue?
-        /// The body of the content, if a response cache has sent it.
-        var knownBody = KnownBody()
+        /// The body of the content; `nil` unless a response cache has sent it.
+        var knownBody: KnownBody?
         /// The loads that run, in the order of the machine's.
         var runs: [LoadRun] = []
         var observers = ObserverList()
@@ -26,20 +26,21 @@ final class ResourceCore: Sendable {
         var observingService: HTTPResourceService?
         /// The changes that wait for their delivery.
         var pending = PendingQueue()
-        /// Whether a thread is delivering changes.
-        var isDelivering = false
-        /// Whether the caches were read since the content was removed.
-        var cacheReading = CacheReading.notBegun
         /// The reading of the caches that runs.
         var cacheRead: CacheRead?
         /// The address, which changes with the environment's base URL.
         var address: ResourceURL
+        // These three take the space that is left behind the address.
+        /// Whether a thread is delivering changes.
+        var isDelivering = false
+        /// Whether the caches were read since the content was removed.
+        var cacheReading = CacheReading.notBegun
+        /// What the views read from a response, and the number of views for which it was computed.
+        var responseKind: (views: Int32, kind: ResponseKind)?
         /// The definition by which the resource was obtained; `nil` if its loads are plain ones.
         var definition: ResourceDefinition?
         /// The configuration for each method that was needed, of the version that was the present one then.
         var configurations: [EffectiveConfiguration] = []
-        /// What the views read from a response, and the number of views for which it was computed.
-        var responseKind: (views: Int32, kind: ResponseKind)?
         /// The requests that run beside the loads, in the order of their start.
         var requests: [RequestRecord] = []
         /// The regular loads; `nil` if the resource was never polled.

@@ -13,9 +13,10 @@ final class ResourceTable: Sendable {
     fileprivate struct Slot: Sendable {
         var core: ResourceCore
         var address: ResourceURL
-        let variant: ResourceVariant
         /// The place in the order of use.
         var order: UnusedOrder<Int32>.Slot
+
+        var variant: ResourceVariant { core.variant }
     }
 
     fileprivate struct Contents: Sendable {
@@ -197,8 +198,7 @@ extension ResourceTable.Contents {
         let index = free.popLast() ?? Int32(truncatingIfNeeded: slots.count)
         // There is memory for far fewer resources than the order has places.
         guard let order = order.insert(index, bytes: 0) else { return }
-        let slot = ResourceTable.Slot(
-            core: core, address: core.address, variant: core.variant, order: order)
+        let slot = ResourceTable.Slot(core: core, address: core.address, order: order)
         if Int(index) < slots.count {
             slots[Int(index)] = slot
             hashes[Int(index)] = hash

@@ -20,14 +20,15 @@ struct UnusedOrder<Element: Sendable>: Sendable {
     /// The slot of an entry. It is used again after the entry was removed.
     typealias Slot = Int32
 
+    /// The members are in an order without gaps, because every resource has an entry.
     private struct Entry: Sendable {
         /// `nil` in a free slot.
         var element: Element?
-        var bytes: Int
+        var isSecond: Bool
+        var bytes: UInt32
         var previous: Slot
         /// The next newer entry, or the next free slot.
         var next: Slot
-        var isSecond: Bool
     }
 
     /// One of the two lists.
@@ -43,7 +44,7 @@ struct UnusedOrder<Element: Sendable>: Sendable {
     /// The maximum number of entries of each list that one call looks at.
     private static var maximumLooks: Int { 8 }
     /// More bytes of one entry are not counted, so that the sum does not overflow.
-    private static var maximumBytes: Int { 1 << 31 }
+    private static var maximumBytes: UInt32 { 1 << 31 }
 
     private var entries: [Entry] = []
     private var free = UnusedOrder.none
@@ -65,7 +66,7 @@ struct UnusedOrder<Element: Sendable>: Sendable {
     /// evicted. Call ``evict(sparing:isUsed:)`` afterwards.
     mutating func insert(_ element: Element, bytes: Int) -> Slot? {
         let entry = Entry(
-            element: element, bytes: Self.bounded(bytes), previous: Self.none, next: Self.none, isSecond: false)
+            element: element, isSecond: false, bytes: Self.bounded(bytes), previous: Self.none, next: Self.none)
         var slot = free
         if slot != Self.none {
             free = entries[Int(slot)].next
@@ -89,8 +90,9 @@ struct UnusedOrder<Element: Sendable>: Sendable {
     mutating func resize(_ slot: Slot, bytes: Int) {
         guard isTaken(slot) else { return }
         let isSecond = entries[Int(slot)].isSecond
-        let change = Self.bounded(bytes) - entries[Int(slot)].bytes
-        entries[Int(slot)].bytes += change
+        let bytes = Self.bounded(bytes)
+        let change = Int(bytes) - Int(entries[Int(slot)].bytes)
+        entries[Int(slot)].bytes = bytes
         if isSecond { second.bytes += change } else { first.bytes += change }
     }
 
@@ -189,7 +191,7 @@ struct UnusedOrder<Element: Sendable>: Sendable {
         if list.newest == Self.none { list.oldest = slot } else { entries[Int(list.newest)].next = slot }
         list.newest = slot
         list.count += 1
-        list.bytes += entries[Int(slot)].bytes
+        list.bytes += Int(entries[Int(slot)].bytes)
         if isSecond { second = list } else { first = list }
     }
 
@@ -199,9 +201,9 @@ struct UnusedOrder<Element: Sendable>: Sendable {
         if previous == Self.none { list.oldest = next } else { entries[Int(previous)].next = next }
         if next == Self.none { list.newest = previous } else { entries[Int(next)].previous = previous }
         list.count -= 1
-        list.bytes -= entries[Int(slot)].bytes
+        list.bytes -= Int(entries[Int(slot)].bytes)
         if entries[Int(slot)].isSecond { second = list } else { first = list }
     }
 
-    private static func bounded(_ bytes: Int) -> Int { min(max(bytes, 0), maximumBytes) }
+    private static func bounded(_ bytes: Int) -> UInt32 { min(UInt32(clamping: bytes), maximumBytes) }
 }
