@@ -24,8 +24,8 @@ extension ToolTests {
         }
 
         @Test("bash completes commands, options, values, files and topics", arguments: cases)
-        func bash(line: String, completion: String) throws {
-            let result = try Shell.run(
+        func bash(line: String, completion: String) async throws {
+            let result = try await Shell.run(
                 """
                 source <(essentials --generate-completion-script bash)
                 complete -p essentials
@@ -41,9 +41,9 @@ extension ToolTests {
         @Test(
             "zsh completes commands, options, values, files and topics", .enabled(if: Shell.has("zsh"), "needs zsh"),
             arguments: cases)
-        func zsh(line: String, completion: String) throws {
+        func zsh(line: String, completion: String) async throws {
             // A function instead of the tool prints the completed words.
-            let result = try Shell.run(
+            let result = try await Shell.run(
                 """
                 essentials --generate-completion-script zsh > completions
                 zmodload zsh/zpty
@@ -62,8 +62,8 @@ extension ToolTests {
         @Test(
             "fish completes commands, options, values, files and topics", .enabled(if: Shell.has("fish"), "needs fish"),
             arguments: cases)
-        func fish(line: String, completion: String) throws {
-            let result = try Shell.run(
+        func fish(line: String, completion: String) async throws {
+            let result = try await Shell.run(
                 """
                 essentials --generate-completion-script fish | source
                 complete -C '\(line)'
@@ -79,13 +79,13 @@ extension ToolTests {
                 ("essentials get --nosuch x --outp", "--output"), ("essentials post --http1.1 a.b --outp", "--output"),
                 ("essentials send a.b x=y --outp", "--output"), ("essentials bench -c --polic", "--policy"),
             ])
-        func fishEnds(line: String, completion: String) throws {
-            try fish(line: line, completion: completion)
+        func fishEnds(line: String, completion: String) async throws {
+            try await fish(line: line, completion: completion)
         }
 
         @Test("The scripts are accepted by their shells", arguments: ["bash", "zsh", "fish"].filter(Shell.has))
-        func syntax(shell: String) throws {
-            let result = try Shell.run(
+        func syntax(shell: String) async throws {
+            let result = try await Shell.run(
                 "essentials --generate-completion-script \(shell) > script && \(shell) -n script", in: folder())
             #expect(result.code == 0, "\(result.lines)")
             #expect(result.lines.isEmpty)

@@ -89,7 +89,7 @@ extension ToolTests {
             }
             #expect(try await tool("get", server.url, "--cookie-jar", jar).code == 0)
             #expect(try await tool("cookies", jar, "--clear", "example.com").text == "Removed 1 cookie.\n")
-            let result = try Shell.run("curl --silent --show-error -b jar '\(server.url)/'", in: directory)
+            let result = try await Shell.run("curl --silent --show-error -b jar '\(server.url)/'", in: directory)
             #expect(result.code == 0, "\(result.lines)")
             let fields = server.requests.map { request in
                 request.header("Cookie")?.split(separator: "; ").sorted().joined(separator: "; ")

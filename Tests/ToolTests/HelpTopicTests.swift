@@ -54,7 +54,7 @@ extension ToolTests {
         }
 
         @Test("The examples of a topic work", arguments: topics)
-        func examples(name: String) throws {
+        func examples(name: String) async throws {
             let topic = try #require(HelpTopic.all.first { $0.name == name })
             let server = try TrustedServer { _ in .response(body: "[123456789]") }
             _ = try server.directory.file("token", "abc")
@@ -76,7 +76,7 @@ extension ToolTests {
             if name == "policies" {
                 script = script.replacing("--format json > policy.json", "--format json > first.json")
             }
-            let result = try Shell.run(
+            let result = try await Shell.run(
                 script.replacing("localhost:8443", "localhost:\(server.server.port)"), in: server.directory)
             #expect(result.code == 0, "\(result.lines.joined(separator: "\n"))")
             #expect(!result.lines.contains { $0.hasPrefix("failed with") })

@@ -8,19 +8,19 @@ extension ToolTests {
         private static let canMakeNetworks = geteuid() == 0 && system("unshare -n ip link set lo up 2>/dev/null") == 0
 
         /// Runs a script in its own network namespace with the tool as `$0`, and returns its code and lines.
-        private func script(_ text: String) throws -> (code: Int32, lines: [Substring]) {
+        private func script(_ text: String) async throws -> (code: Int32, lines: [Substring]) {
             let directory = try TemporaryDirectory()
             defer { withExtendedLifetime(directory) {} }
             let file = try directory.file("script", text)
             let output = directory.path + "/output"
             let tool = try #require(ToolProcess.executable)
-            let status = system("unshare -n bash -c '. \(file)' \(tool) >\(output) 2>&1")
+            let code = try await Shell.command("unshare -n bash -c '. \(file)' \(tool) >\(output) 2>&1")
             let descriptor = open(output, O_RDONLY | O_CLOEXEC)
             defer { close(descriptor) }
             var bytes = [UInt8](repeating: 0, count: 64 << 10)
             let count = max(0, read(descriptor, &bytes, bytes.count))
             let lines = String(decoding: bytes.prefix(count), as: UTF8.self).split(separator: "\n")
-            return ((status >> 8) & 0xff, lines)
+            return (code, lines)
         }
 
         @Test("This machine's own addresses are local", arguments: ["127.0.0.1", "::ffff:127.0.0.1", "localhost"])
@@ -56,8 +56,8 @@ extension ToolTests {
         @Test(
             "Without a network, hosts are unreachable, with the exit code 1",
             .enabled(if: canMakeNetworks, "needs root and iproute2"))
-        func unreachable() throws {
-            let text = try script("\"$0\" reachability; echo $?; \"$0\" reachability --format json")
+        func unreachable() async throws {
+            let text = try await script("\"$0\" reachability; echo $?; \"$0\" reachability --format json")
             #expect(
                 text.lines == [
                     "unreachable: Network is unreachable (101)", "1",
@@ -68,8 +68,8 @@ extension ToolTests {
 
         @Test(
             "The interface of a route is printed", .enabled(if: canMakeNetworks, "needs root and iproute2"))
-        func interface() throws {
-            let result = try script(
+        func interface() async throws {
+            let result = try await script(
                 """
                 ip link set lo up
                 ip route add 8.8.8.8 dev lo
@@ -88,8 +88,8 @@ extension ToolTests {
         @Test(
             "The watch prints a line for each change until a signal arrives",
             .enabled(if: canMakeNetworks, "needs root and iproute2"))
-        func watch() throws {
-            let result = try script(
+        func watch() async throws {
+            let result = try await script(
                 """
                 coproc TOOL { exec "$0" reachability 127.0.0.1 --watch; }
                 exec 3<&${TOOL[0]}

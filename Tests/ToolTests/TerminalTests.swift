@@ -43,16 +43,16 @@ extension ToolTests {
         }
 
         @Test("What is printed on a closed stream reaches no file or connection")
-        func closedStreams() throws {
+        func closedStreams() async throws {
             let server = try server(Self.json)
             let directory = try TemporaryDirectory()
             let url = server.url
-            #expect(try Shell.run("essentials get \(url) -v -o body 2>&-", in: directory).code == 0)
+            #expect(try await Shell.run("essentials get \(url) -v -o body 2>&-", in: directory).code == 0)
             #expect(String(decoding: try directory.contents("body"), as: UTF8.self) == Self.json)
-            let output = try Shell.run("essentials get \(url) >&-", in: directory)
+            let output = try await Shell.run("essentials get \(url) >&-", in: directory)
             #expect(output.code == 1)
             #expect(output.lines.first?.contains("Bad file descriptor") == true, "\(output.lines)")
-            let input = try Shell.run("essentials post \(url) -d @- <&-", in: directory)
+            let input = try await Shell.run("essentials post \(url) -d @- <&-", in: directory)
             #expect(input.code == 1)
             #expect(input.lines.first?.contains("Bad file descriptor") == true, "\(input.lines)")
         }

@@ -64,6 +64,17 @@ final class ToolProcess: Sendable {
         posix_spawn_file_actions_adddup2(&actions, terminal?.programEnd ?? pipe ?? outputFile, STDOUT_FILENO)
         posix_spawn_file_actions_adddup2(&actions, terminal?.programEnd ?? errorFile, STDERR_FILENO)
 
+        // Another test may let its process ignore signals meanwhile, which programs would inherit.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var defaults = sigset_t()
+        sigemptyset(&defaults)
+        sigaddset(&defaults, SIGINT)
+        sigaddset(&defaults, SIGQUIT)
+        posix_spawnattr_setsigdefault(&attributes, &defaults)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+
         let path = try #require(program ?? Self.executable, "no executable “essentials” beside the tests")
         // The shell changes the directory and is replaced by the tool.
         let shell = directory.map { ["/bin/sh", "-c", #"cd "$0" && exec "$@""#, $0] } ?? []
@@ -79,7 +90,7 @@ final class ToolProcess: Sendable {
         defer { for variable in given { free(variable) } }
         // If a name occurs twice, the first variable is used.
         var variables = given + own.map { $0 } + [nil]
-        let code = posix_spawn(&child, shell.first ?? path, &actions, nil, &words, &variables)
+        let code = posix_spawn(&child, shell.first ?? path, &actions, &attributes, &words, &variables)
         try #require(code == 0, "the tool could not be started")
         identifier = child
         terminal?.startReading()

@@ -1,5 +1,5 @@
 import Testing
 
-/// All tests of the executable. They run one after another, because each starts processes and some have timeouts.
-@Suite("essentials", .serialized, .timeLimit(.minutes(5)))
+/// All tests of the executable. Each starts processes, some of which have timeouts.
+@Suite("essentials", .timeLimit(.minutes(5)))
 enum ToolTests {}

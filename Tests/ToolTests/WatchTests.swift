@@ -28,7 +28,7 @@ extension ToolTests {
         /// - Returns: The lines, and after them the exit code.
         private func watch(
             _ arguments: String, lines: Int, in directory: TemporaryDirectory? = nil
-        ) throws -> [String] {
+        ) async throws -> [String] {
             let script = """
                 coproc TOOL { exec essentials watch \(arguments) 2>errors; }
                 exec 3<&${TOOL[0]}
@@ -39,13 +39,13 @@ extension ToolTests {
                 echo $?
                 cat errors
                 """
-            return try Shell.run(script, in: directory ?? TemporaryDirectory()).lines
+            return try await Shell.run(script, in: directory ?? TemporaryDirectory()).lines
         }
 
         @Test("First content, a confirmation, a failure that keeps the content, and a recovery are a line each")
-        func lines() throws {
+        func lines() async throws {
             let server = try Self.changingServer()
-            let lines = try watch("\(server.url)/status --every 20ms", lines: 4)
+            let lines = try await watch("\(server.url)/status --every 20ms", lines: 4)
             let time = #"^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ "#
             let state = #"; (3|5) bytes of text/plain from network, \d+\.\d s old$"#
             let expected = [
@@ -82,9 +82,9 @@ extension ToolTests {
         }
 
         @Test("With the JSON format each line is an object, and the load's begin is one as well if that is wanted")
-        func json() throws {
+        func json() async throws {
             let server = try Self.changingServer()
-            let lines = try watch("\(server.url) --every 20ms --loads --format json", lines: 8)
+            let lines = try await watch("\(server.url) --every 20ms --loads --format json", lines: 8)
             try #require(lines.count == 9, "\(lines)")
             let objects = try lines.prefix(8).map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
             #expect(
@@ -104,11 +104,11 @@ extension ToolTests {
         }
 
         @Test("The first load may fail for a reason that can pass by itself")
-        func laterContent() throws {
+        func laterContent() async throws {
             let server = try LoopbackServer { request in
                 [.reset, .response(status: 404), Self.content("x", tag: "1")][min(request.number, 2)]
             }
-            let lines = try watch("\(server.url) --every 20ms", lines: 3)
+            let lines = try await watch("\(server.url) --every 20ms", lines: 3)
             try #require(lines.count == 4, "\(lines)")
             #expect(lines[0].contains(" failed: ") && lines[0].hasSuffix("; no content"))
             #expect(lines[1].contains(" failed: status: ") && lines[1].contains("404"))
@@ -117,22 +117,22 @@ extension ToolTests {
         }
 
         @Test("If the URL has no scheme and the server speaks plain http, a hint follows the first failure")
-        func hint() throws {
+        func hint() async throws {
             let server = try LoopbackServer { _ in .response() }
-            let lines = try watch("127.0.0.1:\(server.port) --every 20ms", lines: 2)
+            let lines = try await watch("127.0.0.1:\(server.port) --every 20ms", lines: 2)
             try #require(lines.count == 4, "\(lines)")
             #expect(lines[0].contains(" failed: "))
             #expect(lines[3].hasPrefix("hint: The URL has no scheme"))
         }
 
         @Test("A path is loaded below the environment's base URL, with its header fields, the query and the options")
-        func environment() throws {
+        func environment() async throws {
             let server = try LoopbackServer { _ in Self.content("x", tag: "1") }
             let directory = try TemporaryDirectory()
             _ = try directory.file(
                 "api.json",
                 #"{"environments": {"local": {"baseURL": "\#(server.url)/v1", "headers": {"X-Client": "here"}}}}"#)
-            let lines = try watch(
+            let lines = try await watch(
                 "jobs/7?a=1 b==2 X-One:first --bearer token --environment api.json", lines: 1, in: directory)
             #expect(lines.last == "0", "\(lines)")
             let sent = try #require(server.requests.first)
@@ -186,7 +186,7 @@ extension ToolTests {
         }
 
         @Test("A lasting failure after the first load is a line, and the watch goes on")
-        func lastingFailure() throws {
+        func lastingFailure() async throws {
             let untrusted = try TrustedServer()
             let location = untrusted.server.url + "/"
             let server = try LoopbackServer { request in
@@ -196,7 +196,7 @@ extension ToolTests {
                 default: Self.content("three", tag: "2")
                 }
             }
-            let lines = try watch("\(server.url) --every 20ms", lines: 3)
+            let lines = try await watch("\(server.url) --every 20ms", lines: 3)
             try #require(lines.count >= 4, "\(lines)")
             #expect(lines[0].contains(" newContent: status 200; 3 bytes"))
             #expect(lines[1].contains(" failed: trustChain: ") && lines[1].contains("; 3 bytes"), "\(lines)")
@@ -206,20 +206,20 @@ extension ToolTests {
         }
 
         @Test("A response that exceeds the limit is a failure, and the watch goes on")
-        func limit() throws {
+        func limit() async throws {
             let server = try LoopbackServer { _ in .response(body: String(repeating: "x", count: 2_000)) }
-            let lines = try watch("\(server.url) --every 20ms --max-body 1k", lines: 2)
+            let lines = try await watch("\(server.url) --every 20ms --max-body 1k", lines: 2)
             try #require(lines.count == 3, "\(lines)")
             #expect(lines[0].contains(" failed: tooLarge: ") && lines[1].contains(" failed: tooLarge: "))
         }
 
         @Test("Redirects are followed or refused as the options say")
-        func redirects() throws {
+        func redirects() async throws {
             let server = try LoopbackServer { request in
                 request.path == "/old" ? .response(status: 307, headers: [("Location", "/new")]) : .response(body: "x")
             }
-            #expect(try watch("\(server.url)/old", lines: 1)[0].contains(" newContent: status 200; 1 bytes"))
-            #expect(try watch("\(server.url)/old --no-redirects", lines: 1)[0].contains(" failed: "))
+            #expect(try await watch("\(server.url)/old", lines: 1)[0].contains(" newContent: status 200; 1 bytes"))
+            #expect(try await watch("\(server.url)/old --no-redirects", lines: 1)[0].contains(" failed: "))
         }
 
         @Test(

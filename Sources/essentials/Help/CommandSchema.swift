@@ -36,6 +36,14 @@ struct CommandSchema: Decodable {
         try? JSONDecoder().decode(Tool.self, from: Data(EssentialsTool._dumpHelp().utf8)).command
     }
 
+    /// The schema of one command, which takes a tenth of the time; that of the tool if no command has the name.
+    static func command(_ name: String?) -> CommandSchema? {
+        guard let type = EssentialsTool.configuration.subcommands.first(where: { $0._commandName == name }) else {
+            return tool()
+        }
+        return try? JSONDecoder().decode(Tool.self, from: Data(type._dumpHelp().utf8)).command
+    }
+
     var commands: [CommandSchema] { (subcommands ?? []).filter { $0.shouldDisplay && $0.commandName != "help" } }
 
     /// The options and flags, with their dashes.

@@ -21,6 +21,9 @@ enum Mistakes {
     /// The options of other tools that switch verification off.
     private static let insecure = ["--insecure", "--no-check-certificate", "--no-verify", "-k"]
 
+    /// The beginnings of the parser's messages that can be improved.
+    private static let beginnings = ["Unknown option '", "The value '", "Unexpected argument '"]
+
     /// Finds a first word that is not a command.
     ///
     /// - Throws: a usage error with the commands that it could have been meant to be. A word that can be a URL is
@@ -53,11 +56,13 @@ enum Mistakes {
     ///   - arguments: The command line.
     static func improved(_ message: String, arguments: [String]) -> String {
         var lines = message.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        guard let first = lines.first, let tool = CommandSchema.tool() else { return message }
-        let options = (tool.commands.first { $0.commandName == arguments.first } ?? tool).optionNames
+        // The parser takes longer to describe the options than for anything else.
+        guard let first = lines.first, beginnings.contains(where: { first.contains($0) }),
+            let options = CommandSchema.command(arguments.first)?.optionNames
+        else { return message }
         if let name = text(in: first, after: "Unknown option '", before: "'") {
-            let later =
-                arguments.first == name ? arguments.first { tool.commands.map(\.commandName).contains($0) } : nil
+            let commands = EssentialsTool.commandNames
+            let later = arguments.first == name ? arguments.first { commands.contains($0) } : nil
             lines[0] = "Error: Unknown option “\(name)”."
             lines[0] +=
                 later.map { " Options stand after the command: essentials \($0) \(name) …" }
