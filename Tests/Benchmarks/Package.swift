@@ -121,7 +121,7 @@ if Context.environment["BENCHMARK_STORE"] == "1" {
         .executableTarget(
             name: "bench-store",
             dependencies: [
-                "Figures", .product(name: "EssentialsPersistence", package: "ServiceEssentials"),
+                "Figures", "ThreadCounters", .product(name: "EssentialsPersistence", package: "ServiceEssentials"),
                 .product(name: "EssentialsSQLite", package: "ServiceEssentials"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],

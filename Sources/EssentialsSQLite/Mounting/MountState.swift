@@ -52,6 +52,15 @@
         var mounted: Set<String> = []
         /// The number of rows that were written since the connection was opened.
         var written = 0
+        /// How many rows of the file are hidden in each table, as far as it was counted since a change of the tables.
+        var hidden: [String: HiddenRows] = [:]
+
+        /// The number of hidden rows of one table.
+        struct HiddenRows: Sendable, Equatable {
+            /// The version of the file, which is another one after a commit by any other connection.
+            let fileVersion: Int64
+            let count: Int
+        }
 
         /// Moves to the levels of a scope at the beginning of a read.
         ///
@@ -109,7 +118,7 @@
         mutating func end() { furtherVersion = nil }
 
         /// The tables are empty.
-        mutating func clear() { (scope, versions, stale, furtherVersion) = (nil, nil, [], nil) }
+        mutating func clear() { (scope, versions, stale, furtherVersion, hidden) = (nil, nil, [], nil, [:]) }
 
         /// The rows that the lowest levels have changed; `nil` if that is not known.
         private static func changes(_ machine: OverlayMachine, since versions: [UInt64]) -> Set<RowKey>? {

@@ -63,12 +63,26 @@
             state.end()
         }
 
+        func hiddenRows(of table: String, count: () throws -> Int) throws -> Int {
+            let version = try Int64.fetchOne(db.cachedStatement(sql: "PRAGMA main.data_version")) ?? 0
+            if let known = state.hidden[table], known.fileVersion == version { return known.count }
+            let count = try count()
+            state.hidden[table] = MountState.HiddenRows(fileVersion: version, count: count)
+            return count
+        }
+
         // MARK: Writing
 
         private func write(_ changes: MountChanges) throws {
             do {
-                if changes.isFromScratch { try Self.clear(state.mounted, schema, db) }
-                for (table, list) in changes.tables { try write(list, to: table) }
+                if changes.isFromScratch {
+                    try Self.clear(state.mounted, schema, db)
+                    state.hidden = [:]
+                }
+                for (table, list) in changes.tables where !list.isEmpty {
+                    try write(list, to: table)
+                    state.hidden[table] = nil
+                }
             } catch {
                 failure = error
                 throw error

@@ -1,6 +1,7 @@
 #if Persistence
     import EssentialsPersistence
     import GRDB
+    import GRDBSQLite
 
     /// Queries over one state: the file, or the file with the pending rows of a scope.
     protocol StateReads {
@@ -8,6 +9,9 @@
         var schema: FileSchema { get }
         /// Whether a table has pending rows.
         func isPending(_ table: String) -> Bool
+        /// The number of rows of the file that the entries of a table hide. It is counted by the closure, unless it is
+        /// known.
+        func hiddenRows(of table: String, count: () throws -> Int) throws -> Int
     }
 
     extension StateReads {
@@ -47,9 +51,32 @@
             let pending = PendingSQL(table: table)
             var plain = node
             plain.column = nil
-            let stored = try integer(SelectStatement.counting(plain, source: PendingSQL.file(table.name)))
-            let hidden = try integer(SelectStatement.counting(plain, source: pending.hidden))
+            let statement = try SelectStatement.counting(plain, source: PendingSQL.file(table.name))
+            let stored = try integer(statement)
+            let hidden = try hiddenCount(plain, pending, stored: stored, statement)
             return try stored - hidden + integer(SelectStatement.counting(plain, source: pending.pending))
+        }
+
+        /// The number of rows that a query finds in the file and that entries hide.
+        ///
+        /// - Parameters:
+        ///   - stored: The number of rows that it finds in the file.
+        ///   - statement: The statement that has counted these.
+        private func hiddenCount(
+            _ node: SelectNode, _ pending: PendingSQL, stored: Int, _ statement: SelectStatement
+        ) throws -> Int {
+            guard node.filter != nil else {
+                return try hiddenRows(of: node.table) {
+                    try integer(SelectStatement.counting(node, source: pending.hidden))
+                }
+            }
+            let counted = try db.cachedStatement(sql: statement.sql)
+            // An id is looked up in a small table in memory. A row is looked up in the file, which takes several times as
+            // long.
+            let isIndexed = sqlite3_stmt_status(counted.sqliteStatement, SQLITE_STMTSTATUS_FULLSCAN_STEP, 1) == 0
+            let idCount = try Int.fetchOne(db.cachedStatement(sql: pending.hidingIDs)) ?? 0
+            let source = isIndexed && stored <= 4 * idCount ? pending.hiddenFromRows : pending.hidden
+            return try integer(SelectStatement.counting(node, source: source))
         }
 
         /// One value that is computed from the column of a query. A sum of integers that is out of range is an error.
@@ -105,5 +132,6 @@
         let schema: FileSchema
 
         func isPending(_ table: String) -> Bool { false }
+        func hiddenRows(of table: String, count: () throws -> Int) throws -> Int { 0 }
     }
 #endif

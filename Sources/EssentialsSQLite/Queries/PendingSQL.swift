@@ -27,6 +27,14 @@
             "temp.\(goneName) CROSS JOIN \(Self.file(table.name)) ON \(name).\(SQLBuilder.quoted(table.key)) = \(Self.id)"
         }
 
+        /// The same rows. The ids are looked up from the rows, which is faster if a condition leaves few of them.
+        var hiddenFromRows: String {
+            "\(Self.file(table.name)) CROSS JOIN temp.\(goneName) ON \(name).\(SQLBuilder.quoted(table.key)) = \(Self.id)"
+        }
+
+        /// The statement that counts the ids that hide rows.
+        var hidingIDs: String { "SELECT count(*) FROM temp.\(goneName)" }
+
         /// The rows that are pending.
         var pending: String { "temp.\(rowsName) AS \(name)" }
 

@@ -55,7 +55,7 @@ extension RequestCommand {
                     StandardStream.endLine()
                     StandardStream.error.printLine(hint)
                 }
-                throw OAuthOptions.explained(error)
+                throw ClientCredentialsGrant.explained(error)
             }
         }
     }

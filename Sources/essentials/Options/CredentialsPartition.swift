@@ -22,8 +22,8 @@ extension AuthorizationOptions {
 
     /// Whose credentials are sent; `nil` for a request without credentials. The order is that of ``credentials(over:)``.
     private var owner: String? {
-        if let url = oauth.tokenURL {
-            return "client \(Self.variable(OAuthOptions.variables[0]) ?? "") \(url) \(oauth.scope ?? "")"
+        if let url = tokenURL {
+            return "client \(Self.variable(ClientCredentialsGrant.variables[0]) ?? "") \(url) \(scope ?? "")"
         }
         if let account = user ?? digest { return "user \(Self.name(of: account))" }
         if let token { return "token \(token)" }

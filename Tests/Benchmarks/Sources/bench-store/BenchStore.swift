@@ -7,9 +7,11 @@
 // - all rows, and rows by their ids, stored and pending;
 // - reads over 1,000 pending rows, beside the same over the file;
 // - a save to the scope above;
-// - a commit while a hundred observers follow it, and the longest waits of readers beside large saves.
+// - a commit while a hundred observers follow it, and the longest waits of readers beside large saves;
+// - the memory of stores, pending rows and scopes.
 //
-// The sides alternate in one run, and the medians of their rounds are shown.
+// The sides alternate in one run, and the medians of their rounds are shown. Memory and growth are judged in every run: the
+// exit status is 1 if one is over its goal.
 
 internal import Figures
 internal import Glibc
@@ -24,7 +26,7 @@ struct BenchStore {
             case "--smoke": isSmoke = true
             case "--only": part = arguments.popFirst() ?? ""
             default:
-                print("usage: bench-store [--smoke] [--only writing|reading|pending|observing]")
+                print("usage: bench-store [--smoke] [--only writing|reading|pending|observing|memory]")
                 exit(argument == "--help" ? 0 : 2)
             }
         }
@@ -32,11 +34,17 @@ struct BenchStore {
             let scale = Scale(isSmoke: isSmoke)
             let smoke = isSmoke ? "; smoke: the times mean nothing" : ""
             var table = Table("Persistence", remark: "medians of \(scale.rounds) rounds\(smoke)")
-            if ["", "writing"].contains(part) { table.add(try await WritingCost.measure(scale)) }
-            if ["", "reading"].contains(part) { table.add(try await ReadingCost.measure(scale)) }
-            if ["", "pending"].contains(part) { table.add(try await PendingCost.measure(scale)) }
-            if ["", "observing"].contains(part) { table.add(try await ObservingCost.measure(scale)) }
+            var rows: [Row] = []
+            if ["", "writing"].contains(part) { rows += try await WritingCost.measure(scale) }
+            if ["", "reading"].contains(part) { rows += try await ReadingCost.measure(scale) }
+            if ["", "pending"].contains(part) { rows += try await PendingCost.measure(scale) }
+            if ["", "observing"].contains(part) { rows += try await ObservingCost.measure(scale) }
+            if ["", "memory"].contains(part) { rows += try await MemoryCost.measure(scale) }
+            table.add(rows)
             print(table.text)
+            let missed = rows.filter { $0.isJudged && !$0.isMet }
+            for row in missed { print("over its goal: \(row.what)") }
+            if !missed.isEmpty { exit(1) }
         } catch {
             print("bench-store: \(error)")
             exit(2)

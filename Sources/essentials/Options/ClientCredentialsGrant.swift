@@ -1,39 +1,22 @@
-import ArgumentParser
 import ServiceEssentials
 
 /// Access tokens of an OAuth 2.0 server, by the grant for client credentials (RFC 6749, section 4.4).
-struct OAuthOptions: ParsableArguments {
+struct ClientCredentialsGrant {
     /// The environment variables of the client's identifier and secret. There are no options for them, because other
     /// users may see command lines.
     static let variables = ["ESSENTIALS_CLIENT_ID", "ESSENTIALS_CLIENT_SECRET"]
 
-    @Option(
-        name: .customLong("oauth-token-url"),
-        help: ArgumentHelp(
-            "Get an access token from this OAuth 2.0 token endpoint with client credentials, and use it at the URL's own "
-                + "origin only. After a 401, get a new one and send the request once more. The variables "
-                + "\(variables[0]) and \(variables[1]) hold the client's identifier and secret.", valueName: "url"))
-    var tokenURL: String?
+    /// The URL of the token endpoint.
+    let tokenURL: String
+    /// The scopes of the token, separated by spaces; `nil` means the server's default.
+    let scope: String?
 
-    @Option(
-        name: .customLong("oauth-scope"),
-        help: ArgumentHelp(
-            "With --oauth-token-url: the scopes of the token, separated by spaces. (default: the server's default)",
-            valueName: "text"))
-    var scope: String?
-
-    func validate() throws {
-        if scope != nil, tokenURL == nil { throw ValidationError("--oauth-scope needs --oauth-token-url.") }
-        if let scope, scopes(of: scope).isEmpty { throw ValidationError("--oauth-scope needs a text.") }
-    }
-
-    /// The credentials; `nil` without the option.
+    /// The credentials.
     ///
     /// - Parameter transport: Sends the requests to the token endpoint.
     /// - Throws: `invalidRequest` if a variable is unset or empty, or the URL is not valid; `plaintextRefused` if it
     ///   would send the secret without TLS to another machine.
-    func credentials(over transport: any Transport) throws(RequestFailure) -> Credentials? {
-        guard let tokenURL else { return nil }
+    func credentials(over transport: any Transport) throws(RequestFailure) -> Credentials {
         let values = Self.variables.map { AuthorizationOptions.variable($0) }
         let missing = zip(Self.variables, values).filter { $0.1 == nil }.map(\.0)
         guard missing.isEmpty, let identifier = values[0], let secret = values[1] else {
@@ -43,11 +26,11 @@ struct OAuthOptions: ParsableArguments {
         }
         var configuration = try OAuth2Tokens.Configuration(
             endpoint: tokenURL, clientID: identifier, clientSecret: secret)
-        configuration.scopes = scope.map(scopes) ?? []
+        configuration.scopes = scope.map(Self.scopes) ?? []
         return .tokens(OAuth2Tokens(configuration, transport: transport))
     }
 
-    private func scopes(of text: String) -> [String] { text.split(separator: " ").map(String.init) }
+    static func scopes(of text: String) -> [String] { text.split(separator: " ").map(String.init) }
 
     /// The failure of a request without an access token, with the failure of the token endpoint in its place: the
     /// endpoint's message, remedy and host say what to do.
