@@ -25,7 +25,7 @@
             self.level = level
         }
 
-        @Test("The number of all rows follows the levels and commits of others, and is counted anew only after a change")
+        @Test("The number of all rows follows scopes and commits of others, and is counted anew only after a change")
         func all() throws {
             let pool = fixture.pool()
             func count(_ level: OverlayLevel) throws -> (rows: Int, known: Int?) {
