@@ -110,7 +110,8 @@ extension ToolTests {
             let clock = ContinuousClock()
             let start = clock.now
             let result = try await tool("get", server.url, "--timeout", time)
-            #expect(clock.now - start < .seconds(2))
+            // Far less than the default, and enough for a busy machine.
+            #expect(clock.now - start < .seconds(20))
             #expect(result.code == 1)
             #expect(result.reason == "timeout")
         }

@@ -251,11 +251,17 @@ final class RetryStage: Stage {
         for wait: Duration, _ clock: RequestClock, endingWith reachability: (any ReachabilityService)?
     ) async throws {
         guard let reachability else { return try await clock.sleep(for: wait) }
+        // Read before the sleep begins, so that no change is missed. The sequence begins with the present status, or with a
+        // newer one.
+        let present = reachability.status
+        let statuses = reachability.statuses
         try await withThrowingTaskGroup { group in
             group.addTask { try await clock.sleep(for: wait) }
             group.addTask {
-                // The first element is the present status, which is no event.
-                for await status in reachability.statuses.dropFirst() where status.isReachable() {
+                var last = present
+                for await status in statuses where status != last {
+                    last = status
+                    guard status.isReachable() else { continue }
                     // Spread, because all requests that failed see the same event.
                     return try await clock.sleep(for: clock.random(in: .zero...Self.reachableWait))
                 }

@@ -78,10 +78,7 @@ final class ResourceTable: Sendable {
     /// The resource at an address, which is created if there is none.
     func core(at address: ResourceAddress, variant: ResourceVariant) -> ResourceCore {
         if case .path(let path) = address, let found = core(atPlain: path, variant) { return found }
-        return contents.withLock { contents in
-            let url = contents.base.url(of: address)
-            return contents.core(at: url, variant)
-        }
+        return core(variant: variant) { $0.url(of: address) }
     }
 
     /// The resource at a plain path; `nil` if there is none, or if the path needs escaping.
@@ -92,7 +89,11 @@ final class ResourceTable: Sendable {
 
     /// The resource at an address that was derived from another one.
     func core(variant: ResourceVariant, _ derive: (ResourceBase) -> ResourceURL) -> ResourceCore {
-        contents.withLock { contents in contents.core(at: derive(contents.base), variant) }
+        let (core, dropped) = contents.withLock { contents in contents.core(at: derive(contents.base), variant) }
+        // The last references to what was dropped end here, outside the lock: contents are foreign objects, whose ends may
+        // use the service.
+        _ = dropped
+        return core
     }
 
     /// All resources.
@@ -151,12 +152,15 @@ extension ResourceTable.Contents {
         return base.matches(plain: path, slot.address) && slot.variant == variant
     }
 
-    fileprivate mutating func core(at url: ResourceURL, _ variant: ResourceVariant) -> ResourceCore {
+    /// The resource at a URL, and the resources that were dropped because a new one has exceeded the limits.
+    fileprivate mutating func core(
+        at url: ResourceURL, _ variant: ResourceVariant
+    ) -> (core: ResourceCore, dropped: [ResourceCore]) {
         let hash = base.hash(of: url)
-        if let index = find(hash, url, variant), let found = use(index) { return found }
+        if let index = find(hash, url, variant), let found = use(index) { return (found, []) }
         let core = ResourceCore(url, variant)
         insert(core, hash)
-        return core
+        return (core, evict(sparing: core))
     }
 
     private mutating func use(_ index: Int) -> ResourceCore? {
@@ -209,7 +213,6 @@ extension ResourceTable.Contents {
         core.tableIndex.store(index, ordering: .relaxed)
         count += 1
         if count * 2 > buckets.count { grow() } else { place(index) }
-        _ = evict(sparing: core)
     }
 
     fileprivate mutating func resize(_ core: ResourceCore, bytes: Int) {

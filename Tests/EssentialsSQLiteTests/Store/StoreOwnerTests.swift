@@ -1,0 +1,54 @@
+#if Persistence
+    import EssentialsPersistence
+    import Glibc
+    import Testing
+
+    @testable import EssentialsSQLite
+
+    /// The claim of a process on a store, and its child processes.
+    struct StoreOwnerTests {
+        private let folder: TemporaryFolder
+
+        init() throws { folder = try TemporaryFolder() }
+
+        /// The status of a child process, which is 0 if it has ended with the code 0.
+        private func status(of child: pid_t) -> Int32 {
+            var status: Int32 = 0
+            while waitpid(child, &status, 0) < 0, errno == EINTR {}
+            return status
+        }
+
+        @Test("After a fork the store belongs to the parent process alone")
+        func fork() throws {
+            let owner = try StoreOwner(store: folder.file("store.sqlite"))
+            // Swift does not offer fork(2), but a library in C can call it.
+            let symbol = try #require(dlsym(nil, "fork"))
+            let fork = unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)
+            let child = fork()
+            // The child process has one thread, and ends before it can need another.
+            if child == 0 { _exit(owner.isOwner ? 1 : 0) }
+            try #require(child > 0)
+            #expect(status(of: child) == 0)
+            #expect(owner.isOwner)
+            #expect(throws: PersistenceFailure.self) { try StoreOwner(store: folder.file("store.sqlite")) }
+            owner.release()
+        }
+
+        @Test("A program that was started meanwhile does not keep a store that was given up")
+        func startedProgram() throws {
+            let owner = try StoreOwner(store: folder.file("store.sqlite"))
+            var child: pid_t = 0
+            var words = ["sleep", "60"].map { strdup($0) } + [nil]
+            defer { for word in words { free(word) } }
+            try #require(posix_spawnp(&child, "sleep", nil, nil, &words, environ) == 0)
+            defer {
+                kill(child, SIGKILL)
+                _ = status(of: child)
+            }
+            owner.release()
+            let next = try StoreOwner(store: folder.file("store.sqlite"))
+            #expect(next.isOwner)
+            next.release()
+        }
+    }
+#endif
