@@ -38,7 +38,8 @@
         func startedProgram() throws {
             let owner = try StoreOwner(store: folder.file("store.sqlite"))
             var child: pid_t = 0
-            var words = ["sleep", "60"].map { strdup($0) } + [nil]
+            let command = ["sleep", "60"]
+            var words = command.map { strdup($0) } + [nil]
             defer { for word in words { free(word) } }
             try #require(posix_spawnp(&child, "sleep", nil, nil, &words, environ) == 0)
             defer {
