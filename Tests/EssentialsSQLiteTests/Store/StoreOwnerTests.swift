@@ -18,22 +18,6 @@
             return status
         }
 
-        @Test("After a fork the store belongs to the parent process alone")
-        func fork() throws {
-            let owner = try StoreOwner(store: folder.file("store.sqlite"))
-            // Swift does not offer fork(2), but a library in C can call it.
-            let symbol = try #require(dlsym(nil, "fork"))
-            let fork = unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)
-            let child = fork()
-            // The child process has one thread, and ends before it can need another.
-            if child == 0 { _exit(owner.isOwner ? 1 : 0) }
-            try #require(child > 0)
-            #expect(status(of: child) == 0)
-            #expect(owner.isOwner)
-            #expect(throws: PersistenceFailure.self) { try StoreOwner(store: folder.file("store.sqlite")) }
-            owner.release()
-        }
-
         @Test("A program that was started meanwhile does not keep a store that was given up")
         func startedProgram() throws {
             let owner = try StoreOwner(store: folder.file("store.sqlite"))
