@@ -34,15 +34,26 @@ struct LoadTask: Sendable {
             case .loaded(let response): commit(response, places)
             case .notModified(let confirmation):
                 guard wish.request != nil, confirm(confirmation, nil) else {
-                    throw RequestFailure(
-                        .protocolViolation, "The server answered 304 to a request without a condition.",
-                        remedy: "Correct the server, or the cache in front of it.")
+                    throw RequestFailure(.protocolViolation, Self.violation, remedy: Self.violationRemedy)
                 }
             }
         } catch {
-            core.fail(error, run, service)
+            core.fail(Self.explained(error), run, service)
         }
     }
+
+    /// The failure of a load. A 304 response to a request without a condition fails as an unexpected status at first.
+    private static func explained(_ failure: RequestFailure) -> RequestFailure {
+        guard failure.reason == .status, failure.status == .notModified else { return failure }
+        return failure.changed { content in
+            content.reason = .protocolViolation
+            content.message = violation
+            content.remedy = violationRemedy
+        }
+    }
+
+    private static let violation = "The server answered 304 to a request without a condition."
+    private static let violationRemedy = "Correct the server, or the cache in front of it."
 
     private func commit(_ response: LoadedResponse, _ places: CachePlaces?) {
         let isOwn = wish.request == nil

@@ -78,7 +78,7 @@ final class ResourceTable: Sendable {
     /// The resource at an address, which is created if there is none.
     func core(at address: ResourceAddress, variant: ResourceVariant) -> ResourceCore {
         if case .path(let path) = address, let found = core(atPlain: path, variant) { return found }
-        return core(variant: variant) { $0.url(of: address) }
+        return core(variant: variant) { base in base.url(of: address) }
     }
 
     /// The resource at a plain path; `nil` if there is none, or if the path needs escaping.
@@ -90,8 +90,7 @@ final class ResourceTable: Sendable {
     /// The resource at an address that was derived from another one.
     func core(variant: ResourceVariant, _ derive: (ResourceBase) -> ResourceURL) -> ResourceCore {
         let (core, dropped) = contents.withLock { contents in contents.core(at: derive(contents.base), variant) }
-        // The last references to what was dropped end here, outside the lock: contents are foreign objects, whose ends may
-        // use the service.
+        // The last references end here, outside the lock.
         _ = dropped
         return core
     }
@@ -152,15 +151,17 @@ extension ResourceTable.Contents {
         return base.matches(plain: path, slot.address) && slot.variant == variant
     }
 
-    /// The resource at a URL, and the resources that were dropped because a new one has exceeded the limits.
+    /// The resource with a URL, which is created if there is none.
+    ///
+    /// - Returns: The resource, and those that were dropped for a new one. They may be released only outside the lock,
+    ///   because their contents can use the service when they end.
     fileprivate mutating func core(
         at url: ResourceURL, _ variant: ResourceVariant
     ) -> (core: ResourceCore, dropped: [ResourceCore]) {
         let hash = base.hash(of: url)
         if let index = find(hash, url, variant), let found = use(index) { return (found, []) }
         let core = ResourceCore(url, variant)
-        insert(core, hash)
-        return (core, evict(sparing: core))
+        return (core, insert(core, hash))
     }
 
     private mutating func use(_ index: Int) -> ResourceCore? {
@@ -198,10 +199,11 @@ extension ResourceTable.Contents {
         variant.isStandard ? hash : hash ^ variant.hashValue
     }
 
-    private mutating func insert(_ core: ResourceCore, _ hash: Int) {
+    /// - Returns: The resources that were dropped for the new one.
+    private mutating func insert(_ core: ResourceCore, _ hash: Int) -> [ResourceCore] {
         let index = free.popLast() ?? Int32(truncatingIfNeeded: slots.count)
         // There is memory for far fewer resources than the order has places.
-        guard let order = order.insert(index, bytes: 0) else { return }
+        guard let order = order.insert(index, bytes: 0) else { return [] }
         let slot = ResourceTable.Slot(core: core, address: core.address, order: order)
         if Int(index) < slots.count {
             slots[Int(index)] = slot
@@ -213,6 +215,7 @@ extension ResourceTable.Contents {
         core.tableIndex.store(index, ordering: .relaxed)
         count += 1
         if count * 2 > buckets.count { grow() } else { place(index) }
+        return evict(sparing: core)
     }
 
     fileprivate mutating func resize(_ core: ResourceCore, bytes: Int) {

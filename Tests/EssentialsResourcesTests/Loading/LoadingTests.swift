@@ -142,15 +142,6 @@ struct LoadingTests {
         #expect(sent == [nil, nil, nil, nil, "\"1\""])
     }
 
-    @Test("A 304 without a condition is a protocol violation")
-    func unexpectedNotModified() async throws {
-        let fixture = try ResourceFixture()
-        fixture.transport.on(.get, "/v1/item").answer(.notModified)
-        let item: Resource<Item> = fixture.service.resource("item")
-        let failure = await #expect(throws: RequestFailure.self) { try await item.load() }
-        #expect(failure?.reason == .status || failure?.reason == .protocolViolation)
-    }
-
     @Test("An invalidation during a load outlives it, and the next load asks past caches")
     func invalidationInFlight() async throws {
         let fixture = try ResourceFixture()

@@ -1,0 +1,90 @@
+import EssentialsHTTP
+import EssentialsRequests
+import EssentialsResources
+import EssentialsTestKit
+import Testing
+
+@Suite("Resource: conditional loads")
+struct ConditionTests {
+    private static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
+
+    @Test("Content with a date and no entity tag is loaded again with If-Modified-Since")
+    func modificationDate() async throws {
+        let fixture = try ResourceFixture()
+        fixture.transport.on(.get, "/v1/item")
+            .answer(json: Item(name: "a"), headerFields: [.lastModified: Self.date]).thenAnswer(.notModified)
+        let item: Resource<Item> = fixture.service.resource("item")
+        try await item.load()
+        #expect(try await item.load().name == "a")
+        #expect(fixture.transport.requests[0].headerFields[.ifModifiedSince] == nil)
+        #expect(fixture.transport.requests[1].headerFields[.ifModifiedSince] == Self.date)
+        #expect(fixture.transport.requests[1].headerFields[.ifNoneMatch] == nil)
+    }
+
+    @Test("An entity tag is the only condition if the content has a date as well")
+    func entityTagBeforeDate() async throws {
+        let fixture = try ResourceFixture()
+        fixture.transport.on(.get, "/v1/item")
+            .answer(json: Item(name: "a"), headerFields: [.lastModified: Self.date, .eTag: "\"1\""])
+            .thenAnswer(.notModified)
+        let item: Resource<Item> = fixture.service.resource("item")
+        try await item.load()
+        #expect(try await item.load().name == "a")
+        #expect(fixture.transport.requests[1].headerFields[.ifNoneMatch] == "\"1\"")
+        #expect(fixture.transport.requests[1].headerFields[.ifModifiedSince] == nil)
+    }
+
+    @Test(
+        "Weak and malformed entity tags are sent back byte for byte",
+        arguments: [
+            "W/\"a\"", "w/\"a\"", "W/a", "W/", "\"\"", "abc", "a b", "\"a", "a\"", "\"a\"b\"", "\"a\", \"b\"", "'a'",
+            "*", "\"a\\\"b\"", "\"a  b\"", "W/W/\"a\"", "\"%61\"", "\"A\"",
+        ])
+    func entityTags(tag: String) async throws {
+        let fixture = try ResourceFixture()
+        fixture.transport.on(.get, "/v1/item").answer(json: Item(name: "a"), headerFields: [.eTag: tag])
+            .thenAnswer(.notModified)
+        let item: Resource<Item> = fixture.service.resource("item")
+        try await item.load()
+        #expect(item.state.entity?.entityTag == tag)
+        #expect(try await item.load().name == "a")
+        #expect(fixture.transport.requests[1].headerFields[.ifNoneMatch] == tag)
+    }
+
+    @Test("The condition of a caller's own request is kept, and none is added to one without")
+    func ownCondition() async throws {
+        let fixture = try ResourceFixture()
+        fixture.transport.on(.get, "/v1/item").answer(json: Item(name: "a"), headerFields: [.eTag: "\"1\""])
+            .thenAnswer(.notModified).thenAnswer(json: Item(name: "b"))
+        let item: Resource<Item> = fixture.service.resource("item")
+        try await item.load()
+        let request = DataRequest(.get, "item", headerFields: [.ifNoneMatch: "\"own\""])
+        #expect(try await item.load(using: request).name == "a")
+        #expect(try await item.load(using: DataRequest(.get, "item")).name == "b")
+        let sent = fixture.transport.requests.map { $0.headerFields[.ifNoneMatch] }
+        #expect(sent == [nil, "\"own\"", nil])
+    }
+
+    @Test("A 304 to a load without content is a protocol violation, and keeps the response")
+    func unexpectedNotModified() async throws {
+        let fixture = try ResourceFixture()
+        fixture.transport.on(.get, "/v1/item").answer(.notModified)
+        let item: Resource<Item> = fixture.service.resource("item")
+        let failure = await #expect(throws: RequestFailure.self) { try await item.load() }
+        #expect(failure?.reason == .protocolViolation)
+        #expect(failure?.status == .notModified)
+        #expect(item.state.failure?.reason == .protocolViolation)
+        #expect(item.content == nil)
+    }
+
+    @Test("A 304 to a caller's own conditional request is a protocol violation if there is no content")
+    func notModifiedOfOwnRequest() async throws {
+        let fixture = try ResourceFixture()
+        fixture.transport.on(.get, "/v1/item").answer(.notModified)
+        let item: Resource<Item> = fixture.service.resource("item")
+        let request = DataRequest(.get, "item", headerFields: [.ifNoneMatch: "\"own\""])
+        let failure = await #expect(throws: RequestFailure.self) { try await item.load(using: request) }
+        #expect(failure?.reason == .protocolViolation)
+        #expect(item.content == nil)
+    }
+}

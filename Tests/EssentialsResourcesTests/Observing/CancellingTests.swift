@@ -1,0 +1,90 @@
+import Dispatch
+import EssentialsResources
+import EssentialsTestKit
+import Synchronization
+import Testing
+
+@Suite("Resource: cancelling observations", .leavesNothing)
+struct CancellingTests {
+    @Test("Cancelling an observation on its queue before the changes that wait delivers none of them")
+    func queue() throws {
+        let fixture = try ResourceFixture()
+        let item: Resource<Int> = fixture.service.resource("item")
+        let queue = DispatchQueue(label: "test")
+        let log = EventLog()
+        let observations = ResourceObservations()
+        queue.suspend()
+        // It runs on the queue before the delivery does.
+        queue.async { observations.cancelAll() }
+        item.observe(on: queue) { change in log.add(change.event, change.state.version) }.store(in: observations)
+        for number in 1...10 { item.override(with: number) }
+        queue.resume()
+        queue.sync {}
+        #expect(log.events == [])
+        #expect(item.observerCount == 0)
+    }
+
+    @Test("A closure that cancels its observation on its queue receives none of the changes that wait")
+    func queueFromInside() throws {
+        let fixture = try ResourceFixture()
+        let item: Resource<Int> = fixture.service.resource("item")
+        let queue = DispatchQueue(label: "test")
+        let log = EventLog()
+        let observations = ResourceObservations()
+        queue.suspend()
+        item.observe(on: queue) { change in
+            log.add(change.event, change.state.version)
+            observations.cancelAll()
+        }.store(in: observations)
+        for number in 1...10 { item.override(with: number) }
+        queue.resume()
+        queue.sync {}
+        #expect(log.events == [.attached])
+        #expect(item.observerCount == 0)
+    }
+
+    @MainActor
+    @Test("Cancelling an observation on its actor while changes wait delivers none of them")
+    func isolated() async throws {
+        let fixture = try ResourceFixture()
+        let item: Resource<Int> = fixture.service.resource("item")
+        let (cancelled, other) = (EventLog(), EventLog())
+        let observation = item.observe { @MainActor change in cancelled.add(change.event, change.state.version) }
+        for number in 1...10 { item.override(with: number) }
+        // The actor was not free yet, so all changes still wait.
+        observation.cancel()
+        let later = item.observe { @MainActor change in other.add(change.event, change.state.version) }
+        await other.waitFor(count: 1)
+        for _ in 0..<100 { await Task.yield() }
+        #expect(cancelled.events == [])
+        later.cancel()
+    }
+}
+
+@Suite("Resource: changes that wait", .leavesNothing)
+struct WaitingChangesTests {
+    @Test("At most 1,024 changes of a resource wait, and the newest one counts those that were missed")
+    func limit() throws {
+        let fixture = try ResourceFixture()
+        let item: Resource<Int> = fixture.service.resource("item")
+        item.override(with: 0)
+        let log = EventLog()
+        let missed = Mutex<[Int]>([])
+        let observation = item.observeSynchronously { change in
+            log.add(change.event, UInt64(change.state.content ?? -1))
+            missed.withLock { $0.append(change.missed) }
+            guard change.event == .attached else { return }
+            // They are delivered after this call has returned.
+            for number in 1...2_000 { item.override(with: number) }
+        }
+        let contents: [UInt64] = Array(0...1_023) + [2_000]
+        let counts: [Int] = Array(repeating: 0, count: 1_024) + [2_000 - 1_024]
+        #expect(log.versions == contents)
+        #expect(missed.withLock { $0 } == counts)
+        // The count begins anew.
+        item.override(with: 2_001)
+        #expect(log.versions.last == 2_001)
+        #expect(missed.withLock { $0.last } == 0)
+        observation.cancel()
+    }
+}

@@ -1,0 +1,105 @@
+import EssentialsHTTP
+import EssentialsRequests
+import EssentialsResources
+import EssentialsTestKit
+import Testing
+
+@Suite("Resource table: dropping resources that nobody uses", .timeLimit(.minutes(1)))
+struct DroppingTests {
+    /// Gives content to resources, and keeps no handle.
+    private func fill(_ names: [String], in service: HTTPResourceService) {
+        for name in names { service.resource(name, as: Item.self).override(with: Item(name: name)) }
+    }
+
+    @Test("Beyond the maximum, the unused resources that were used longest ago are dropped")
+    func oldest() throws {
+        let fixture = try ResourceFixture { $0.maximumUnused = 4 }
+        let service = fixture.service
+        fill(["a", "b", "c", "d"], in: service)
+        #expect(service.resourceCount == 4)
+        // A look-up is a use.
+        #expect(service.resource("a", as: Item.self).content?.name == "a")
+        fill(["e", "f"], in: service)
+        #expect(service.resourceCount == 4)
+        for name in ["d", "a", "e", "f"] { #expect(service.resource(name, as: Item.self).content?.name == name) }
+        #expect(service.resourceCount == 4)
+    }
+
+    @Test("A handle for the URL of a dropped resource starts with an empty state")
+    func emptyState() throws {
+        let fixture = try ResourceFixture { $0.maximumUnused = 1 }
+        fill(["a"], in: fixture.service)
+        fixture.service.resource("a", as: Item.self).invalidate()
+        fill(["b"], in: fixture.service)
+        let item: Resource<Item> = fixture.service.resource("a")
+        let untouched: Resource<Item> = fixture.service.resource("untouched")
+        #expect(item.content == nil)
+        #expect(item.state.entity == nil)
+        #expect(item.state.provenance == nil)
+        #expect(!item.isInvalid)
+        #expect(!item.isFresh)
+        #expect(item.state.version == untouched.state.version)
+    }
+
+    @Test("Resources with a handle, an observer or a running load are not dropped")
+    func used() async throws {
+        let fixture = try ResourceFixture { $0.maximumUnused = 2 }
+        let service = fixture.service
+        let latch = Latch()
+        fixture.transport.on(.get, "/v1/loading").answer { _ in
+            await latch.wait()
+            return ScriptedAnswer(json: Item(name: "loaded"))
+        }
+        fill(["held", "observed"], in: service)
+        let held: Resource<Item> = service.resource("held")
+        let observation = service.resource("observed", as: Item.self).observeSynchronously { _ in }
+        service.resource("loading", as: Item.self).startLoad()
+        _ = try await fixture.transport.request(number: 1)
+        fill((0..<20).map { "other\($0)" }, in: service)
+        #expect(service.resourceCount == 5)
+        service.keepUnused(count: 0, bytes: 0)
+        service.dropUnused()
+        #expect(service.resourceCount == 3)
+        #expect(held.content?.name == "held")
+        #expect(service.resource("held", as: Item.self) == held)
+        #expect(service.resource("observed", as: Item.self).content?.name == "observed")
+        #expect(service.resource("loading", as: Item.self).isLoading)
+        latch.open()
+        #expect(try await service.resource("loading", as: Item.self).loadIfNeeded().name == "loaded")
+        #expect(fixture.transport.requestCount == 1)
+        observation.cancel()
+    }
+
+    /// What drops a resource.
+    enum Cause: String, CaseIterable {
+        case insertion, lowerLimit, dropUnused
+    }
+
+    @Test("Content that uses its service while it is dropped causes no deadlock", arguments: Cause.allCases)
+    func contentWithDeinit(cause: Cause) throws {
+        let fixture = try ResourceFixture { $0.maximumUnused = 1 }
+        let service = fixture.service
+        let journal = Journal()
+        service.resource("content", as: AskingContent.self).override(with: AskingContent(service, journal))
+        #expect(journal.all == [])
+        switch cause {
+        case .insertion: fill(["other"], in: service)
+        case .lowerLimit: service.keepUnused(count: 0, bytes: 0)
+        case .dropUnused: service.dropUnused()
+        }
+        #expect(journal.all == ["asked"])
+        #expect(service.resource("content", as: AskingContent.self).content == nil)
+    }
+}
+
+/// Asks its service for another resource when it ends.
+private final class AskingContent: Sendable {
+    private let service: HTTPResourceService
+    private let journal: Journal
+
+    init(_ service: HTTPResourceService, _ journal: Journal) { (self.service, self.journal) = (service, journal) }
+
+    deinit {
+        if service.resource("asked", as: Item.self).content == nil { journal.add("asked") }
+    }
+}
