@@ -35,11 +35,12 @@ public struct ScriptedResources: Sendable {
     /// - Parameters:
     ///   - baseURL: The base URL of the environment.
     ///   - clock: The clock, with its date.
+    ///   - cache: Stores entities of all resources, such as a ``ScriptedEntityCache``. The default is `nil`.
     ///   - configure: Changes the configuration of the resource service. The clock is set already.
     /// - Throws: `invalidRequest` if the URL is malformed; the failures of `HTTPResourceService`.
     public init(
         baseURL: String = "https://api.example.com/", clock: ManualClock = ManualClock(),
-        _ configure: (inout HTTPResourceService.Configuration) -> Void = { _ in }
+        cache: (any EntityCache)? = nil, _ configure: (inout HTTPResourceService.Configuration) -> Void = { _ in }
     ) throws(RequestFailure) {
         self.clock = clock
         transport = ScriptedTransport(clock: clock)
@@ -51,7 +52,7 @@ public struct ScriptedResources: Sendable {
         configuration.clock = clock.requestClock
         configure(&configuration)
         service = try HTTPResourceService(
-            requests: requests, environment: environment, configuration: configuration)
+            requests: requests, environment: environment, cache: cache, configuration: configuration)
     }
 
     /// Sets the content of a resource without a request. It is fresh from now on.

@@ -59,4 +59,21 @@ struct TestingResourcesTests {
         try recorder.expectNothingMore()
         // Article ends
     }
+
+    private struct DiskFull: Error {}
+
+    @Test("The article on tests shows a cache that fails")
+    func failingCache() async throws {
+        // Article begins
+        let cache = ScriptedEntityCache()
+        let resources = try ScriptedResources(cache: cache)
+        resources.transport.on(.get, "/cart").answer(json: Cart(items: 1))
+        cache.fail(with: DiskFull())
+        let cart: Resource<Cart> = resources.service.resource("cart")
+        let loaded = try await cart.load()  // the fault does not reach the load
+        // Article ends
+        #expect(loaded.items == 1)
+        #expect(resources.service.cacheProblems.last == "DiskFull()")
+        await resources.service.close()
+    }
 }

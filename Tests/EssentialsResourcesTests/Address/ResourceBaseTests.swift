@@ -101,20 +101,6 @@ import Testing
 
     // MARK: - References
 
-    @Test(
-        "References are resolved as in RFC 3986, 5.4, without fragments",
-        arguments: [
-            ("g", "/b/c/g"), ("./g", "/b/c/g"), ("g/", "/b/c/g/"), ("/g", "/g"), ("?y", "/b/c/d;p?y"),
-            ("g?y", "/b/c/g?y"),
-            ("#s", "/b/c/d;p?q"), ("g#s", "/b/c/g"), (";x", "/b/c/;x"), ("", "/b/c/d;p?q"), (".", "/b/c/"),
-            ("..", "/b/"), ("../g", "/b/g"), ("../..", "/"), ("../../../g", "/g"), ("/./g", "/g"), ("g/../h", "/b/c/h"),
-            ("g?y/../x", "/b/c/g?y/../x"), ("%7Eg", "/b/c/~g"),
-        ])
-    func references(reference: String, target: String) throws {
-        let url = base.url(whole: "http://a.example/b/c/d;p?q")
-        #expect(base.relative(to: url, reference)?.text == "http://a.example" + target)
-    }
-
     @Test("A reference without a slash replaces the last segment of a resource")
     func lastSegment() {
         let items = base.url(whole: "https://example.com/items")

@@ -1,3 +1,4 @@
+import EssentialsResourcesTestKit
 import FoundationEssentials
 import Testing
 
@@ -11,10 +12,11 @@ struct MemoryEntityCacheTests {
 
     private func key(_ number: Int) -> EntityKey { EntityKey(url: "https://h/\(number)", stage: .raw) }
 
-    @Test("The cache in memory does what every cache does, and the double of the tests too")
+    @Test("The cache in memory does what every cache does, and the doubles of the tests too")
     func conformance() async throws {
         try await CacheConformance { MemoryEntityCache() }.check()
         try await CacheConformance { CacheDouble() }.check()
+        try await CacheConformance { ScriptedEntityCache() }.check()
         #expect(!MemoryEntityCache().isPersistent)
     }
 

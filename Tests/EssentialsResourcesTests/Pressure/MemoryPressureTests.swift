@@ -53,6 +53,29 @@ struct MemoryPressureTests {
         #expect(cache.count == 0)
     }
 
+    @Test("Pressure releases the observers of dead owners", arguments: [MemoryPressure.low, .critical])
+    func deadOwners(level: MemoryPressure) throws {
+        let pressure = ManualMemoryPressure()
+        let fixture = try ResourceFixture { $0.memoryPressure = pressure }
+        let item: Resource<Int> = fixture.service.resource("item")
+        let log = EventLog()
+        var owner: Owner? = Owner()
+        weak var observer: Listener?
+        do {
+            let own = Listener(log)
+            observer = own
+            item.addObserver(own, owner: owner)
+        }
+        withExtendedLifetime(owner) { pressure.report(level) }
+        #expect(observer != nil)
+        #expect(log.stops == 0)
+        owner = nil
+        #expect(observer != nil)
+        pressure.report(level)
+        #expect(observer == nil)
+        #expect(log.stops == 1)
+    }
+
     @Test("A service that was closed or released hears of no pressure any more")
     func end() async throws {
         let pressure = ManualMemoryPressure()

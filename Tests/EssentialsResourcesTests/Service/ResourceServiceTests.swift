@@ -71,6 +71,38 @@ struct ResourceServiceTests {
         #expect(fixture.transport.requestCount == 0)
     }
 
+    @Test(
+        "A resource of the base's origin outside its path carries the credentials only if its host is listed with them",
+        arguments: [false, true])
+    func foreignCredentials(sendsCredentials: Bool) async throws {
+        let other = ScriptedTransport()
+        let fixture = try ResourceFixture(open: UnsafeRequestService(transport: other)) {
+            $0.foreignHosts = [ForeignHost("h", sendsCredentials: sendsCredentials)]
+        }
+        fixture.requests.setAuthorization(try .bearer("secret"))
+        let (used, unused) = sendsCredentials ? (fixture.transport, other) : (other, fixture.transport)
+        used.on(.get, "/other").answer(json: Item(name: "other"))
+        let item: Resource<Item> = fixture.service.resource(url: "https://h/other")
+        #expect(try await item.load().name == "other")
+        #expect(used.requests.map(\.url.description) == ["https://h/other"])
+        #expect(used.requests.first?.headerFields[.authorization] == (sendsCredentials ? "Bearer secret" : nil))
+        #expect(unused.requestCount == 0)
+    }
+
+    @Test("A listing with credentials sends none to another origin")
+    func otherOriginCredentials() async throws {
+        let other = ScriptedTransport()
+        other.on(.get, "/picture").answer(json: Item(name: "picture"))
+        let fixture = try ResourceFixture(open: UnsafeRequestService(transport: other)) {
+            $0.foreignHosts = [ForeignHost("cdn.example.com", sendsCredentials: true)]
+        }
+        fixture.requests.setAuthorization(try .bearer("secret"))
+        let picture: Resource<Item> = fixture.service.resource(url: "https://cdn.example.com/picture")
+        #expect(try await picture.load().name == "picture")
+        #expect(other.requests.first?.headerFields[.authorization] == nil)
+        #expect(fixture.transport.requestCount == 0)
+    }
+
     @Test("After a change of the environment a resource means the URL below the new base, without the old content")
     func environmentChange() async throws {
         let fixture = try ResourceFixture()

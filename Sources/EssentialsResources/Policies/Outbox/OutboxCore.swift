@@ -158,7 +158,8 @@ final class OutboxCore: Sendable {
     }
 
     func log(_ message: StaticString, _ failure: RequestFailure) {
-        configuration.logger.debug("\(message)", metadata: ["error": "\(failure.message)"])
+        configuration.logger.debug(
+            "\(message)", metadata: ["category": "outbox", "error": "\(failure.message)"])
     }
 
     var faults: Int { state.withLock { $0.faults } }

@@ -1,0 +1,98 @@
+import EssentialsHTTP
+import EssentialsRequests
+import EssentialsTestKit
+import FoundationEssentials
+import Logging
+import Synchronization
+import Testing
+
+@testable import EssentialsResources
+
+@Suite("Log entries of resources", .timeLimit(.minutes(1)))
+struct LogEntryTests {
+    private struct Handler: LogHandler {
+        let entries: @Sendable (String) -> Void
+        var metadata = Logger.Metadata()
+        var logLevel = Logger.Level.trace
+
+        init(_ entries: @escaping @Sendable (String) -> Void) { self.entries = entries }
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            let (category, error) = (event.metadata?["category"] ?? "no category", event.metadata?["error"] ?? "")
+            entries("\(event.level) \(category): \(event.message) \(error)")
+        }
+    }
+
+    /// Collects entries as lines.
+    private final class Lines: Sendable {
+        private let lines = Mutex<[String]>([])
+
+        var all: [String] { lines.withLock { $0 } }
+
+        var logger: Logger {
+            Logger(label: "test") { _ in Handler { line in self.lines.withLock { $0.append(line) } } }
+        }
+    }
+
+    private let lines = Lines()
+
+    @Test("The first of several faults in a row of a cache is logged with its category and its error")
+    func cache() async throws {
+        let fixture = CacheFixture()
+        let access = CacheAccess(fixture.cache, fixture.clock.requestClock, lines.logger)
+        fixture.cache.fails()
+        for _ in 0..<2 { _ = await access.entity(for: CacheFixture.key) }
+        let read = "debug cache: An entity could not be read from a cache. Fault()"
+        #expect(lines.all == [read])
+        fixture.cache.fails(false)
+        _ = await access.entity(for: CacheFixture.key)
+        fixture.cache.fails()
+        access.add(.store(fixture.entity("new")), for: CacheFixture.key)
+        access.work()
+        await access.flush()
+        #expect(lines.all == [read, "debug cache: A change could not be written to a cache. Fault()"])
+    }
+
+    @Test("A service logs the faults of its cache, and that responses to requests with credentials are not stored")
+    func service() async throws {
+        let fixture = CacheFixture()
+        fixture.transport.on(.get, "/v1/item").answer(json: Item(name: "Ada"))
+        fixture.cache.fails()
+        let service = try fixture.service { $0.logger = lines.logger }
+        try (service.requests as? HTTPDataRequestService)?.setAuthorization(.bearer("secret"))
+        try await service.resource("item", as: Item.self).load()
+        await service.close()
+        #expect(lines.all.contains("debug cache: An entity could not be read from a cache. Fault()"))
+        #expect(lines.all.contains { $0.hasPrefix("debug cache: Responses to requests with credentials") })
+        #expect(!lines.all.contains { $0.contains("no category") || $0.contains("secret") })
+    }
+
+    @Test("Stages that are skipped are logged with the category of the pipeline")
+    func pipeline() throws {
+        let fixture = try ResourceFixture { $0.logger = lines.logger }
+        try fixture.service.configure("/item") {
+            $0.pipeline.order = [.raw]
+            $0.pipeline.transform(at: .model) { (text: String) in text + "b" }
+        }
+        let item: Resource<String> = fixture.service.resource("item")
+        _ = item.configuration()
+        #expect(lines.all.count == 1)
+        #expect(lines.all.first?.hasPrefix("debug pipeline: Transformers of stages outside the order") == true)
+    }
+
+    @Test("Problems of an outbox are logged with its category")
+    func outbox() async throws {
+        let fixture = try OutboxFixture()
+        let outbox = try fixture.outbox { $0.logger = lines.logger }
+        outbox.core.log("The files of an outbox could not be changed.", RequestFailure(.resources, "The disk is full."))
+        #expect(lines.all == ["debug outbox: The files of an outbox could not be changed. The disk is full."])
+        await outbox.close()
+        // The fixture removes the directory.
+        withExtendedLifetime(fixture) {}
+    }
+}
