@@ -2,7 +2,7 @@ import Glibc
 
 // A program with a persistence store, which the tests of stores start and kill.
 //
-// usage: StoreProbe save PATH | migrate PATH | hold PATH | fill FOLDER
+// usage: StoreProbe save PATH | migrate PATH | hold PATH | fork PATH | fill FOLDER
 //
 // It prints a line after each step: `open`, `saved LANE STEP`, `begun MIGRATION`, and others that its modes describe, or
 // `failed REASON: MESSAGE`.
@@ -34,6 +34,7 @@ func say(_ line: String) {
             // The store stays open until the input ends.
             while getchar() != EOF {}
             await store.close()
+        case "fork": try await ForkedStore(path: words[2]).run()
         case "fill": try await SmallDisk(folder: words[2]).run()
         default: exit(2)
         }

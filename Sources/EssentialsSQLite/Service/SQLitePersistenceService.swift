@@ -58,10 +58,15 @@
         var level: ScopeLevel { chain[chain.count - 1] }
 
         /// Whether the store can be used, or the scope is closed.
-        public var state: PersistenceState { chain.contains { $0.isClosed } ? .closed : core.state }
+        public var state: PersistenceState {
+            !core.process.isCurrent || chain.contains { $0.isClosed } ? .closed : core.state
+        }
 
         /// Runs a job: a blocking one on the calling thread, others on threads of the store, never on the cooperative pool.
         public func run(_ job: PersistenceJob) {
+            guard core.process.isCurrent else {
+                return job.finish(.failure(OwnerProcess.failure(store: core.store.path)))
+            }
             let isChanging = job.plan.action != .read
             if job.plan.isBlocking {
                 // A call inside a closure of the same store would wait for itself.
@@ -104,7 +109,7 @@
         }
 
         /// Opens a store again that could not be opened, after the cause was removed. It does nothing in other states.
-        public func reopen() { core.reopen() }
+        public func reopen() { if core.process.isCurrent { core.reopen() } }
 
         /// Calls a closure with each state of the scope, on a serial queue of the store.
         public func observeState(
@@ -120,6 +125,8 @@
 
         /// Drops the pending rows, and calls a closure when all is done.
         private func end(_ completion: @escaping @Sendable () -> Void) {
+            // A child process has none of the threads that close, and the files belong to its parent.
+            guard core.process.isCurrent else { return completion() }
             let level = level
             let core = core
             let isRoot = parent == nil

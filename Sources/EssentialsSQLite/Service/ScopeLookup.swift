@@ -7,7 +7,7 @@
         ///
         /// It takes a lock for a dictionary access at each level, and neither runs SQL nor waits for I/O or other calls.
         public func rowsAtHand(of table: String, ids: [StoredValue]) -> (any WorkRows)? {
-            guard let layout = core.readyStore?.schema.tables[table]?.layout,
+            guard core.process.isCurrent, let layout = core.readyStore?.schema.tables[table]?.layout,
                 let found = ids.count == 1 ? pendingRow(of: table, id: ids[0]) : pendingRows(of: table, ids: ids)
             else { return nil }
             return RowsAtHand(layout, found)

@@ -50,6 +50,8 @@
         }
 
         let store: SQLiteStore
+        /// All calls of other processes, which are children after a fork, are refused before they take a lock.
+        let process = OwnerProcess()
         private let migrations: [Migration]
         private let phase = Mutex(Phase.opening([]))
         /// Held while a save is committed and the levels are emptied, and while a read pins the file and takes the levels.

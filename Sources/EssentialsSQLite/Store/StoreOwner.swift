@@ -3,6 +3,24 @@
     import Glibc
     import Synchronization
 
+    /// The process that opens a store. After a fork, the child process has useless copies of its locks and connections.
+    struct OwnerProcess: Sendable {
+        private let number: pid_t
+
+        /// - Parameter number: The number of the process. The default is that of the current one.
+        init(number: pid_t = getpid()) { self.number = number }
+
+        /// Whether this is the process. It takes no lock, which another thread could have held at a fork.
+        var isCurrent: Bool { number == getpid() }
+
+        /// The failure of all calls of a child process.
+        static func failure(store: String) -> PersistenceFailure {
+            PersistenceFailure(
+                .closed, "The store belongs to the parent process, which opened it before a fork.",
+                remedy: "Open the store after the fork, in one process only.", store: store)
+        }
+    }
+
     /// The claim of one process on a store: a locked file beside it, which holds the number of the process.
     ///
     /// The lock is that of flock(2), which ends with the process and excludes a second owner in the same process too.
@@ -15,13 +33,14 @@
         }
 
         private let state: Mutex<State>
-        private let process = getpid()
+        private let process: OwnerProcess
 
         /// Claims a store.
         ///
         /// - Throws: A failure with the reason `busy` if the store has an owner, whose process it names, `readOnly` if
         ///   the folder cannot be written, and `file` for other errors.
-        init(store path: String) throws(PersistenceFailure) {
+        init(store path: String, process: OwnerProcess = OwnerProcess()) throws(PersistenceFailure) {
+            self.process = process
             let file = path + "-owner"
             let descriptor = Glibc.open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
             guard descriptor >= 0 else { throw StoreFile.failure(errno, file: file, store: path) }
@@ -35,7 +54,7 @@
                     .busy, "The store belongs to \(owner.map { "process \($0)" } ?? "another process").",
                     remedy: "End that process, or close its store.", store: path)
             }
-            let text = Array("\(process)\n".utf8)
+            let text = Array("\(getpid())\n".utf8)
             // The number is only advice for messages, so an error here is none of the store.
             if ftruncate(descriptor, 0) == 0 { _ = pwrite(descriptor, text, text.count, 0) }
             state = Mutex(State(descriptor: descriptor))
@@ -44,10 +63,13 @@
         /// The use of a store that this process cannot write. It claims nothing.
         ///
         /// - Parameter descriptor: An open file that is closed at the end; -1 for none.
-        init(reading descriptor: Int32) { state = Mutex(State(descriptor: descriptor)) }
+        init(reading descriptor: Int32) {
+            process = OwnerProcess()
+            state = Mutex(State(descriptor: descriptor))
+        }
 
         /// Whether the store still belongs to this process. After a fork it belongs to the parent process.
-        var isOwner: Bool { state.withLock { !$0.isReleased } && process == getpid() }
+        var isOwner: Bool { process.isCurrent && state.withLock { !$0.isReleased } }
 
         /// Gives the store up. Calls after the first one do nothing.
         func release() {

@@ -1,5 +1,6 @@
 #if Persistence
     import EssentialsPersistence
+    import Glibc
     import GRDB
     import Testing
 
@@ -93,6 +94,28 @@
             #expect(backups.contains("store.sqlite.before-6"))
         }
 
+        @Test("A backup that does not fit fails as full before anything is changed, and a smaller store migrates")
+        func backupWithoutSpace() throws {
+            let fixture = try StoreFixture()
+            try fixture.open().close()
+            let size = fixture.fileSize
+            // A file with a hole is larger than the free space, and takes none.
+            let free = try #require(StoreFile.freeBytes(besides: fixture.path))
+            try fixture.setPages(UInt32(clamping: free / 4096 + 100_000))
+            let before = fixture.read("store.sqlite")
+            let drop = Migration("2 drop", sql: "DROP TABLE person")
+            let failure = #expect(throws: PersistenceFailure.self) { try fixture.open([StoreFixture.first, drop]) }
+            #expect(failure?.reason == .full)
+            #expect(failure?.message.contains("The backup before the migration 2 drop needs") == true)
+            #expect(fixture.read("store.sqlite") == before)
+            #expect(!fixture.folder.entries.contains { $0.contains(".before-") || $0.hasSuffix(".unfinished") })
+            try fixture.setPages(UInt32(size / 4096))
+            let again = try fixture.open()
+            #expect(again.report.backup == nil)
+            #expect(try again.read { try $0.tableExists("person") })
+            try again.close()
+        }
+
         @Test("A migration that fails at any of its statements leaves the store at the one before", arguments: 0..<4)
         func failing(position: Int) throws {
             let fixture = try StoreFixture()
@@ -144,6 +167,23 @@
             #expect(database.report.edited == ["1 persons"])
             #expect(database.report.applied == [])
             try database.close()
+        }
+    }
+
+    extension StoreFixture {
+        fileprivate var fileSize: Int {
+            var status = stat()
+            return stat(path, &status) == 0 ? Int(status.st_size) : 0
+        }
+
+        /// Gives a closed store another number of pages, in its header and as its size.
+        fileprivate func setPages(_ count: UInt32) throws {
+            let descriptor = Glibc.open(path, O_RDWR)
+            defer { close(descriptor) }
+            let isResized = ftruncate(descriptor, Int(count) * 4096) == 0
+            try #require(isResized, "The file system has no files of this size.")
+            let bytes = withUnsafeBytes(of: count.bigEndian) { Array($0) }
+            #expect(pwrite(descriptor, bytes, 4, 28) == 4)
         }
     }
 #endif

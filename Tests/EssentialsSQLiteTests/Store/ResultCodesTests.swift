@@ -6,8 +6,20 @@
     @testable import EssentialsSQLite
 
     @Suite struct ResultCodesTests {
-        @Test("Every primary code of SQLite's errors has a reason")
+        /// The primary codes in their order, from 1 on.
+        private static let documented: [PersistenceFailure.Reason] = [
+            .invalidQuery, .corrupt, .file, .cancelled, .busy, .busy, .limit, .readOnly, .cancelled, .file, .corrupt,
+            .file, .full, .file, .busy, .file, .busy, .limit, .constraint, .invalidModel, .invalidQuery, .file,
+            .invalidQuery, .corrupt, .invalidQuery, .corrupt,
+        ]
+
+        @Test("Every primary code of SQLite's errors has its documented reason, and an unknown code means file")
         func allCodes() {
+            for (code, reason) in zip(Int32(1)..., Self.documented) {
+                #expect(ResultCodes.reason(code) == reason, "\(code)")
+                // An extended code that is not listed means what its primary code means.
+                #expect(ResultCodes.reason(code | 200 << 8) == reason, "\(code)")
+            }
             #expect(Set(ResultCodes.primary.keys) == Set(1...26))
             #expect(ResultCodes.reason(99) == .file)
         }
@@ -16,8 +28,8 @@
             "A code means a reason, and an extended code can mean another one",
             arguments: [
                 (5, .busy), (5 | 2 << 8, .busy), (8, .readOnly), (8 | 4 << 8, .file), (10, .file),
-                (10 | 19 << 8, .full), (10 | 33 << 8, .corrupt), (10 | 12 << 8, .limit), (11, .corrupt), (13, .full),
-                (14, .file),
+                (10 | 15 << 8, .busy), (10 | 32 << 8, .corrupt), (10 | 19 << 8, .full), (10 | 33 << 8, .corrupt),
+                (10 | 12 << 8, .limit), (11, .corrupt), (13, .full), (14, .file),
                 (19 | 8 << 8, .constraint), (19 | 12 << 8, .invalidModel), (26, .corrupt), (9, .cancelled),
                 (1, .invalidQuery), (18, .limit),
             ] as [(Int32, PersistenceFailure.Reason)])

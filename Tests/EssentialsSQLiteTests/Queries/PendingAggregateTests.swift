@@ -1,0 +1,68 @@
+#if Persistence
+    import EssentialsPersistence
+    import Testing
+
+    @testable import EssentialsSQLite
+
+    /// Aggregates and relations over rows that are pending in two scopes within each other.
+    struct PendingAggregateTests {
+        private let fixture: StoreFixture
+        private let store: SQLitePersistenceService
+        private let edits: any PersistenceService
+        private let inner: any PersistenceService
+
+        init() async throws {
+            fixture = try StoreFixture()
+            store = SQLitePersistenceService(fixture.store, migrations: [StoreFixture.first])
+            try await store.create((1...3).map { Company(id: $0, name: "C\($0)") }, save: .store)
+            try await store.create(
+                [
+                    Person(id: 1, name: "a", employer: 1), Person(id: 2, name: "b", employer: 1),
+                    Person(id: 3, name: "c", employer: 2), Person(id: 4, name: "d", employer: nil),
+                ], save: .store)
+            edits = try store.child("edit")
+            inner = try edits.child("inner")
+            try await edits.create(Company(id: 9, name: "new"), save: .pending)
+            try await edits.create(Person(id: 10, name: "j", employer: 9), save: .pending)
+            try await edits.delete(Person.self, ids: [1], save: .pending)
+            try await inner.update(Person.self, id: 2, save: .pending) { $0.employer = 9 }
+            try await inner.update(Company.self, id: 2, save: .pending) { $0.name = "renamed" }
+        }
+
+        @Test("Minimum, maximum, average, sum and counts are those of the rows that the scope sees")
+        func aggregates() async throws {
+            let employers = Person.all.values { $0.employer }
+            let ids = Person.all.values { $0.id }
+            #expect(try await store.min(ids) == 1)
+            #expect(try await edits.min(ids) == 2)
+            #expect(try await inner.max(employers) == 9)
+            #expect(try await store.average(ids) == 2.5)
+            #expect(try await edits.average(ids) == 19.0 / 4)
+            #expect(try await inner.average(Person.where { $0.employer == 9 }.values { $0.id }) == 6)
+            #expect(try await inner.average(Person.where { $0.id > 90 }.values { $0.id }) == nil)
+            #expect(try await inner.min(Person.where { $0.id > 90 }.values { $0.id }) == nil)
+            #expect(try await edits.sum(ids) == 19)
+            #expect(try await store.counts(by: employers) == [nil: 1, 1: 2, 2: 1])
+            #expect(try await edits.counts(by: employers) == [nil: 1, 1: 1, 2: 1, 9: 1])
+            #expect(try await inner.counts(by: employers) == [nil: 1, 2: 1, 9: 2])
+            #expect(try await inner.values(employers.distinct()).count == 3)
+            await store.close()
+        }
+
+        @Test("Children and their parents are fetched as the scope sees them, whichever of both is pending")
+        func relations() async throws {
+            let relation = ToOne<Person, Company>(Person.columns.employer)
+            func pairs(_ scope: any PersistenceService) async throws -> [String] {
+                try await scope.fetch(Person.all, with: relation).map { "\($0.name) \($1?.name ?? "-")" }
+            }
+            #expect(try await pairs(store) == ["a C1", "b C1", "c C2", "d -"])
+            #expect(try await pairs(edits) == ["b C1", "c C2", "d -", "j new"])
+            #expect(try await pairs(inner) == ["b new", "c renamed", "d -", "j new"])
+            #expect(try await inner.fetch(relation.children(of: 9)).map(\.id) == [2, 10])
+            #expect(try await edits.count(relation.inverse.children(of: 1)) == 1)
+            let limited = Person.where { $0.employer == 9 }.sorted { [$0.id.descending] }.limit(1)
+            #expect(try await inner.fetch(limited, with: relation).map { $0.0.id } == [10])
+            await store.close()
+        }
+    }
+#endif
