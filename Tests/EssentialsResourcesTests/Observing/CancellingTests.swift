@@ -62,7 +62,7 @@ struct CancellingTests {
 }
 
 @Suite("Resource: changes that wait", .leavesNothing)
-struct WaitingChangesTests {
+struct BoundedChangesTests {
     @Test("At most 1,024 changes of a resource wait, and the newest one counts those that were missed")
     func limit() throws {
         let fixture = try ResourceFixture()
