@@ -223,7 +223,7 @@ if let sanitizer = Context.environment["ESSENTIALS_SANITIZER"] {
     // What one thread computes, and the code of articles, whose parts have tests of their own.
     let folders = [
         "EssentialsRequestsTests": [
-            "Articles", "ReadmeTests.swift", "Building", "Definition", "Logging", "Paging", "Preparation",
+            "Articles", "ReadmeTests.swift", "Building", "Logging", "Paging", "Preparation",
         ],
         "EssentialsCurlTests": ["Articles"],
         "EssentialsResourcesTests": ["Address", "Configuring", "Machine", "Pipeline", "Status"],
