@@ -42,7 +42,8 @@ struct LoadTask: Sendable {
         }
     }
 
-    /// The failure of a load. A 304 response to a request without a condition fails as an unexpected status at first.
+    /// The failure of a load. The service below reports a 304 response that the load has not asked for as an unexpected
+    /// status.
     private static func explained(_ failure: RequestFailure) -> RequestFailure {
         guard failure.reason == .status, failure.status == .notModified else { return failure }
         return failure.changed { content in
@@ -52,7 +53,7 @@ struct LoadTask: Sendable {
         }
     }
 
-    private static let violation = "The server answered 304 to a request without a condition."
+    private static let violation = "The server answered 304 (Not Modified), and there is no content that it confirms."
     private static let violationRemedy = "Correct the server, or the cache in front of it."
 
     private func commit(_ response: LoadedResponse, _ places: CachePlaces?) {

@@ -36,7 +36,8 @@ struct AuthorizationOptions: ParsableArguments {
             valueName: "token"))
     var token: String?
 
-    // These are no group of their own: in debug builds the parser takes four times as long for each group within another.
+    // These are no group of their own: in debug builds the parser checks a group again with every check of a group
+    // around it.
 
     @Option(
         name: .customLong("oauth-token-url"),
