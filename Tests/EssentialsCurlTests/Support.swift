@@ -16,6 +16,9 @@ func request(_ server: LoopbackServer, _ path: String = "/") throws -> Transport
     try request(.get, server, path)
 }
 
+/// A GET.
+func get(_ url: String) throws -> TransportRequest { TransportRequest(.get, try RequestURL(url)) }
+
 /// Returns the failure of an operation, or `nil` if it succeeds.
 func failure<Value>(of operation: () async throws -> Value) async -> RequestFailure? {
     do {
@@ -44,6 +47,11 @@ func stalledServer(opening gate: LoopbackGate) throws -> LoopbackServer {
         return [.hang]
     })
     return try LoopbackServer(options: options) { _ in .close }
+}
+
+extension Sequence<UInt8> {
+    /// Whether these bytes have a text among them.
+    func holds(_ text: String) -> Bool { Array(self).firstRange(of: Array(text.utf8)) != nil }
 }
 
 extension TransportResponse {

@@ -128,7 +128,7 @@ final class RequestsInFlight: Sendable {
 
     private func cancel(_ isChosen: (Place) -> Bool) {
         // Cancelled without the lock, because a cancelled request may end at once.
-        for place in state.withLock({ $0.slots.compactMap(\.self).filter(isChosen) }) { place.cancellation.cancel() }
+        Cancellation.cancel(state.withLock { $0.slots.compactMap(\.self).filter(isChosen) }.map(\.cancellation))
     }
 
     /// Returns when no request runs, or when the calling task is cancelled.

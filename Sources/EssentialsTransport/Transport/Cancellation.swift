@@ -34,13 +34,23 @@ public final class Cancellation: Sendable {
 
     /// Ends the current waits of the request and all its later ones. Further calls do nothing.
     public func cancel() {
-        let (first, others) = state.withLock { state in
-            state.isCancelled = true
-            return (state.first.take(), state.others.take())
-        }
         // Called without the lock, because a handler may resume the request, which removes its handler.
-        first?.handler()
-        for other in others { other.handler() }
+        for handler in mark() { handler() }
+    }
+
+    /// Ends several requests. A request that waits for the end of another one of them, as for a permit, does not start:
+    /// all of them are cancelled before the first wait ends.
+    package static func cancel(_ cancellations: [Cancellation]) {
+        for handler in cancellations.flatMap({ $0.mark() }) { handler() }
+    }
+
+    /// Notes that the request is cancelled, and returns the handlers to call.
+    private func mark() -> [@Sendable () -> Void] {
+        state.withLock { state in
+            state.isCancelled = true
+            let first = state.first.take().map { [$0.handler] } ?? []
+            return first + state.others.take().map(\.handler)
+        }
     }
 
     /// Registers a handler that ends a wait. Call ``remove(_:)`` when the wait is over.

@@ -34,9 +34,6 @@ func transport(
     return try CurlTransport(trust: trust, configuration: configuration)
 }
 
-/// A GET.
-func get(_ url: String) throws -> TransportRequest { TransportRequest(.get, try RequestURL(url)) }
-
 /// A port without a listener.
 func deadPort() throws -> UInt16 {
     let service = try SocketService { _ in }
@@ -54,11 +51,6 @@ extension Authority {
     func policy(pins: [Pin] = []) throws -> TrustPolicy {
         try pins.isEmpty ? TrustPolicy(anchors: anchors) : TrustPolicy(pins: pins, anchors: anchors)
     }
-}
-
-extension Sequence<UInt8> {
-    /// Whether these bytes have a text among them.
-    func holds(_ text: String) -> Bool { Array(self).firstRange(of: Array(text.utf8)) != nil }
 }
 
 extension RequestFailure {
