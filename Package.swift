@@ -238,7 +238,11 @@ if let sanitizer = Context.environment["ESSENTIALS_SANITIZER"] {
         target.exclude += folders[target.name] ?? []
         let usesSwift = !target.name.hasPrefix("C")
         if usesSwift {
-            target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-sanitize=\(sanitizer)"])]
+            // Reports need lines, and nothing else of the debug information. A test module is not compiled in parts,
+            // each of which would read all its files.
+            var flags = ["-sanitize=\(sanitizer)", "-gline-tables-only"]
+            if target.type == .test { flags += ["-whole-module-optimization", "-num-threads", "2"] }
+            target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(flags)]
             target.linkerSettings = (target.linkerSettings ?? []) + [.unsafeFlags(["-sanitize=\(sanitizer)"])]
         } else {
             target.cSettings = (target.cSettings ?? []) + [.unsafeFlags(["-fsanitize=\(sanitizer)"])]
