@@ -1,5 +1,6 @@
-/// The directives of a response's `Cache-Control` that matter to a private cache
-/// ([RFC 9111, 5.2.2](https://www.rfc-editor.org/rfc/rfc9111#section-5.2.2)).
+/// The directives of a `Cache-Control` field that matter to a private cache: those of a response
+/// ([RFC 9111, 5.2.2](https://www.rfc-editor.org/rfc/rfc9111#section-5.2.2)), and whether a request accepts only a stored
+/// response.
 ///
 /// Directives for shared caches (`s-maxage`, `public`, `proxy-revalidate`) and unknown ones are skipped. The qualified form
 /// of `no-cache` counts like the plain one, which is stricter. Malformed text never makes a response fresh for longer.
@@ -22,6 +23,8 @@ package struct CacheDirectives: Sendable, Hashable {
     package private(set) var forbidsStoring = false
     /// Whether a stale response must not be used without the server (`must-revalidate`).
     package private(set) var requiresValidationWhenStale = false
+    /// Whether a request accepts only a stored response (`only-if-cached`, RFC 9111, 5.2.1.7).
+    package private(set) var requiresStored = false
 
     /// Reads all lines of the field.
     package init(of fields: HTTPFields) {
@@ -39,6 +42,7 @@ package struct CacheDirectives: Sendable, Hashable {
         case "no-cache": requiresValidation = true
         case "no-store": forbidsStoring = true
         case "must-revalidate": requiresValidationWhenStale = true
+        case "only-if-cached": requiresStored = true
         default: break
         }
     }

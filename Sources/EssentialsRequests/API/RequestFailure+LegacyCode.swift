@@ -19,7 +19,7 @@ extension RequestFailure {
         case .cancelled: 1002
         case .file: 1004
         case .invalidRequest: underlying is SettingConflict ? 1004 : 1003
-        case .closed, .queueFull, .circuitOpen: 1003
+        case .closed, .queueFull, .circuitOpen, .notCached: 1003
         case .status, .authorization: response?.head.status.code
         default: nil
         }

@@ -85,7 +85,7 @@ struct Chain: Sendable {
         // Each attempt of one hop.
         retry = RetryStage(settings.configuration, next: stages)
         add(retry)
-        // Each hop: the response cache.
+        // Each hop: the response cache. Without one, ``send(_:_:_:)`` refuses requests for stored responses.
         // Interceptors receive the outcome of each hop, including hits of the cache, and cannot cause a retry.
         if isIntercepted {
             add(ReceivingStage(interceptors: settings.configuration.interceptors, next: stages))
@@ -102,9 +102,12 @@ struct Chain: Sendable {
     }
 
     /// Sends a prepared request.
+    ///
+    /// - Throws: `notCached` if it accepts only a stored response, and the failures of the stages.
     func send(
         _ request: TransportRequest, _ record: ExchangeRecord, _ log: RequestLog
     ) async throws(RequestFailure) -> DataResponse {
+        try request.refuseIfOnlyStored()
         log.sends(request)
         record.log = log
         // The log of a failure needs the counts too.
@@ -121,5 +124,17 @@ struct Chain: Sendable {
         }
         log.received(response, record)
         return response
+    }
+}
+
+extension TransportRequest {
+    /// Refuses a request that accepts only a stored response, because none is stored. An origin server does not know the
+    /// directive and would respond.
+    fileprivate func refuseIfOnlyStored() throws(RequestFailure) {
+        guard headerFields.contains(.cacheControl), CacheDirectives(of: headerFields).requiresStored else { return }
+        throw RequestFailure(
+            .notCached, "The request accepts only a stored response, and this service stores none.",
+            remedy: "Send it without only-if-cached (a resource: without .onlyIfStored), so that the server is asked.",
+            host: url.origin.host.text, transmission: .unsent)
     }
 }

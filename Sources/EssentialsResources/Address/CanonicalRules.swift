@@ -2,9 +2,9 @@ import EssentialsHTTP
 
 /// Brings whole URLs into the form in which they are compared (RFC 3986, 6.2.2 and 6.2.3).
 ///
-/// Scheme and host are in lower case. The default port, the fragment and dot segments are removed, and an empty path
-/// becomes `/`. Escapes are in upper case, and those of unreserved characters are decoded. The order of query items
-/// counts, and an empty query differs from none.
+/// Scheme and host are in lower case. Host names are A-labels; names outside ASCII are refused. The default port, the
+/// fragment and dot segments are removed, and an empty path becomes `/`. Escapes are in upper case, and those of
+/// unreserved characters are decoded. The order of query items counts, and an empty query differs from none.
 enum CanonicalRules {
     /// The canonical text of a URL.
     ///

@@ -4,6 +4,8 @@ public import EssentialsHTTP
 ///
 /// Two spellings of one URL give equal values (RFC 3986, 6.2.2 and 6.2.3): scheme and host are compared in lower case,
 /// escapes in upper case, and a default port, a fragment and dot segments do not count. The order of query items counts.
+/// Internationalized host names are written as A-labels (`xn--bcher-kva.example`). Other forms are not converted: a host
+/// outside ASCII fails with `invalidRequest` and this advice, as everywhere in the package.
 ///
 /// A text that is no `http` or `https` URL, or that contains credentials, is an address as well. Its loads fail with
 /// `invalidRequest`, and its description does not show the credentials.

@@ -38,18 +38,26 @@ struct LoadTask: Sendable {
                 }
             }
         } catch {
-            core.fail(Self.explained(error), run, service)
+            core.fail(explained(error), run, service)
         }
     }
 
     /// The failure of a load. The service below reports a 304 response that the load has not asked for as an unexpected
-    /// status.
-    private static func explained(_ failure: RequestFailure) -> RequestFailure {
-        guard failure.reason == .status, failure.status == .notModified else { return failure }
+    /// status, and so may a cache that has no stored response (RFC 9111, 5.2.1.7).
+    private func explained(_ failure: RequestFailure) -> RequestFailure {
+        guard failure.reason == .status else { return failure }
+        if failure.status == .notModified {
+            return failure.changed { content in
+                content.reason = .protocolViolation
+                content.message = Self.violation
+                content.remedy = Self.violationRemedy
+            }
+        }
+        guard failure.status == .gatewayTimeout, wish.cacheControl == LoadWish.onlyIfStored else { return failure }
         return failure.changed { content in
-            content.reason = .protocolViolation
-            content.message = violation
-            content.remedy = violationRemedy
+            content.reason = .notCached
+            content.message = "The load accepts only a stored response, and there is none."
+            content.remedy = "Load the resource without .onlyIfStored, so that the server is asked."
         }
     }
 

@@ -10,7 +10,8 @@ public enum LoadMode: Sendable, Hashable {
     /// [RFC 9111, 5.2.1.4](https://www.rfc-editor.org/rfc/rfc9111#section-5.2.1.4)).
     case current
     /// Only a response that an HTTP cache holds (`only-if-cached`,
-    /// [RFC 9111, 5.2.1.7](https://www.rfc-editor.org/rfc/rfc9111#section-5.2.1.7)).
+    /// [RFC 9111, 5.2.1.7](https://www.rfc-editor.org/rfc/rfc9111#section-5.2.1.7)). Without one, or without such a cache,
+    /// the load fails as `notCached` and asks no server. Freshness and an invalidation stay as they are then.
     case onlyIfStored
 }
 
@@ -30,6 +31,7 @@ struct LoadWish: Sendable {
     var progress: ProgressSource?
 
     static let noCache = "no-cache"
+    static let onlyIfStored = "only-if-cached"
 
     /// The wish of `load`.
     init(_ mode: LoadMode, in environment: AdoptedEnvironment) {
@@ -41,7 +43,7 @@ struct LoadWish: Sendable {
     static func cacheControl(of mode: LoadMode) -> String {
         switch mode {
         case .current: noCache
-        case .onlyIfStored: "only-if-cached"
+        case .onlyIfStored: onlyIfStored
         }
     }
 

@@ -40,7 +40,8 @@ struct LoadedValue: Sendable {
     /// Whether the value can be read as a further type later.
     var isReadable: Bool { body != nil || value != nil }
 
-    /// Reads content of a type: the value if it has the type, otherwise the body by the codec of its media type.
+    /// Reads content of a type: the value if it has the type, otherwise the body by the codec of its media type. An
+    /// ``ImageHeader`` needs no codec.
     ///
     /// - Returns: `nil` if the value has another type and there is no body.
     func content<Content: Sendable>(
@@ -49,6 +50,7 @@ struct LoadedValue: Sendable {
         if let value, let content = value as? Content { return .success(content) }
         guard let body else { return nil }
         guard let model = type as? any (Decodable & Sendable).Type else {
+            if type == ImageHeader.self { return image(body) }
             return .failure(
                 RequestFailure(
                     .decoding, "\(type) cannot be read from a body, because it is not Decodable.",
@@ -56,6 +58,27 @@ struct LoadedValue: Sendable {
                     host: url?.origin.host.text))
         }
         return decode(model, body, self.codecs ?? codecs)
+    }
+
+    private func image<Content: Sendable>(_ body: Data) -> Result<Content, RequestFailure> {
+        do throws(RequestFailure) {
+            guard !body.isEmpty else {
+                throw RequestFailure(
+                    .emptyBody, "The response with status \(head.status.code) has no body, but an image was requested.",
+                    phase: .decoding)
+            }
+            // `Content` is `ImageHeader`, which the compiler does not know.
+            guard let content = try ImageHeader(body) as? Content else {
+                throw RequestFailure(.decoding, "An image header is not \(Content.self).", phase: .decoding)
+            }
+            return .success(content)
+        } catch {
+            let failure = error.changed { content in
+                content.host = url?.origin.host.text
+                content.response = FailedResponse(head: head, body: body)
+            }
+            return .failure(url.map { failure.naming(method, $0.redacted) } ?? failure)
+        }
     }
 
     private func decode<Content: Sendable, Model: Decodable & Sendable>(

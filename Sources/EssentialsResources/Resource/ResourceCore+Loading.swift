@@ -146,7 +146,8 @@ extension ResourceCore {
 
     // MARK: Failures
 
-    /// Ends a load with a failure. A cancellation changes neither content nor failure.
+    /// Ends a load with a failure. A cancellation changes neither content nor failure. A missing stored response is a
+    /// failure that says nothing about the server, so freshness and an invalidation stay.
     func fail(_ failure: RequestFailure, _ run: LoadRun, _ service: HTTPResourceService) {
         guard failure.reason != .cancelled else {
             cancel(run)
@@ -157,7 +158,8 @@ extension ResourceCore {
         let freshUntil = service.effective(for: self).freshness.deadline(
             of: .failure(time: now, retryAfter: retryAfter))
         changing { contents in
-            let verdict = contents.machine.end(run.number)
+            let asked = failure.reason != .notCached
+            let verdict = asked ? contents.machine.end(run.number) : contents.machine.miss(run.number)
             guard verdict != .unknown else { return }
             contents.removeRuns { $0 === run }
             let isInvalid = contents.machine.isInvalid
@@ -165,6 +167,7 @@ extension ResourceCore {
                 guard verdict == .commits else { return }
                 facts.failure = failure
                 facts.failureTime = now
+                guard asked else { return }
                 facts.isInvalid = isInvalid
                 facts.freshUntil = isInvalid ? nil : freshUntil
             }

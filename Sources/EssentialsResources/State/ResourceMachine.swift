@@ -124,6 +124,14 @@ struct ResourceMachine: Sendable {
         return .commits
     }
 
+    /// Ends a load for which no stored response was found. No server was asked, so an invalidation stays, and responses to
+    /// loads that began before still count.
+    mutating func miss(_ number: UInt64) -> Verdict {
+        guard let index = index(of: number) else { return .unknown }
+        loads.remove(at: index)
+        return number > committed ? .commits : .superseded
+    }
+
     /// Takes note of a response by which the response cache replaces the one that a load has shown. It counts if nothing
     /// else has changed the content since. An invalidation stays, because nobody knows which of both began first.
     ///

@@ -4,7 +4,7 @@ import EssentialsHTTP
 enum ScriptedFailure {
     private static let phases: [RequestFailure.Reason: RequestFailure.Phase] = {
         let reasons: [(RequestFailure.Phase, [RequestFailure.Reason])] = [
-            (.preparation, [.invalidRequest, .invalidPolicy, .hostRefused, .plaintextRefused]),
+            (.preparation, [.invalidRequest, .invalidPolicy, .hostRefused, .plaintextRefused, .notCached]),
             (.queue, [.queueFull, .closed, .otherTrust, .circuitOpen]),
             (.nameResolution, [.nameResolution]),
             (.connect, [.connection, .proxy, .resources]),

@@ -6,7 +6,7 @@ extension RequestFailure {
             case pinMismatch, unexpectedPeer, otherTrust, tlsTooOld, trustEvidence, revoked, hostRefused
             case plaintextRefused, timeout, cancelled, interrupted, protocolViolation, tooLarge, redirectLimit
             case redirectRefused, notReplayable, status, emptyBody, encoding, decoding, file, queueFull, closed
-            case resources, authorization, circuitOpen
+            case resources, authorization, circuitOpen, notCached
         }
 
         private let code: Code
@@ -85,6 +85,10 @@ extension RequestFailure {
         /// So many requests to the origin have failed that no more are sent for some time. `underlying` is a
         /// ``CircuitOpen``.
         public static let circuitOpen = Reason(code: .circuitOpen)
+        /// The request accepts only a stored response (`only-if-cached`,
+        /// [RFC 9111, 5.2.1.7](https://www.rfc-editor.org/rfc/rfc9111#section-5.2.1.7)), and there is none. No server was
+        /// asked.
+        public static let notCached = Reason(code: .notCached)
         /// There was no memory, file descriptor or thread.
         public static let resources = Reason(code: .resources)
         /// The transport or service was shut down.
@@ -130,6 +134,7 @@ extension RequestFailure.Reason {
         case .file: "Check the path and its permissions."
         case .queueFull: "Send fewer requests at once, or allow a longer queue."
         case .circuitOpen: "Try again after some time; the server seems to be down."
+        case .notCached: "Send the request without only-if-cached, so that the server is asked."
         case .resources: "Free some memory, or raise the limits of open files and threads."
         case .closed: "Create a new transport or service."
         }
@@ -162,6 +167,7 @@ extension RequestFailure.Reason {
         case .queueFull, .resources: "Too many requests are running."
         case .authorization: "Signing in to the server failed."
         case .circuitOpen: "The server is not available at the moment."
+        case .notCached: "This content was not stored on this machine."
         case .closed: "The application is shutting down."
         }
     }

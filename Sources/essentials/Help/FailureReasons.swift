@@ -59,6 +59,7 @@ enum FailureReasons {
         (.file, "A file could not be read or written."),
         (.queueFull, "Too many requests are waiting."),
         (.circuitOpen, "Too many requests to the server have failed, so no more are sent for some time."),
+        (.notCached, "The request accepts only a stored response, and there is none. Nothing was sent."),
         (.resources, "The system has no memory, file descriptor or thread left."),
         (.closed, "The transport was shut down."),
     ]

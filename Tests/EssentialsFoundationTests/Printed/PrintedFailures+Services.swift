@@ -92,6 +92,13 @@ extension FailureMaker {
                 _ = try? await sent(service)
                 try await sent(service)
             },
+            serviceFailure("A request for a stored response, without a cache") { _ in
+                .response(body: Secret.answer)
+            } _: { service in
+                var request = DataRequest(.get, "films", query: ["token": Secret.query])
+                request.headerFields[.cacheControl] = "only-if-cached"
+                try await service.send(request)
+            },
             serviceFailure("A request after the service was shut down") { _ in
                 .close
             } _: { service in

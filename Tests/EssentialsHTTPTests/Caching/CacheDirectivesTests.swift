@@ -40,6 +40,13 @@ import Testing
         #expect(none == CacheDirectives(of: [:]))
     }
 
+    @Test("A request accepts only a stored response if the directive is there, with any case")
+    func onlyStored() throws {
+        #expect(try directives("max-age=5", "no-transform, Only-If-Cached").requiresStored)
+        #expect(try !directives("only-if-cached2, x=\"only-if-cached\"").requiresStored)
+        #expect(try !directives("no-cache").requiresStored)
+    }
+
     @Test("The qualified no-cache counts like the plain one, and so does one with any other value")
     func qualified() throws {
         #expect(try directives("no-cache=\"Set-Cookie\"").requiresValidation)

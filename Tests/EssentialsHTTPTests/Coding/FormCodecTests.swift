@@ -62,7 +62,20 @@ import Testing
     @Test("The response's charset is applied to the percent-decoded bytes")
     func charset() throws {
         #expect(try codecs.decode([String: String].self, "a=%E9", as: form + "; charset=latin1") == ["a": "é"])
-        #expect(try codecs.decode([String: String].self, "a=%C3%A9", as: form + "; charset=nonsense") == ["a": "é"])
+        #expect(try codecs.decode([String: String].self, "a=%C3%A9", as: form + "; charset=\"\"") == ["a": "é"])
+        #expect(try codecs.decode([String: String].self, "a=%C3%A9", as: form) == ["a": "é"])
+    }
+
+    @Test("A form in an unknown charset fails with decoding, and the failure names the charset and what to try")
+    func unknownCharset() throws {
+        let failure = try #require(throws: RequestFailure.self) {
+            try codecs.decode([String: String].self, "a=secret", as: form + "; charset=nonsense")
+        }
+        #expect(failure.reason == .decoding)
+        #expect(failure.message.contains("“nonsense”"))
+        #expect(failure.remedy?.contains("QueryItems(form:charset:)") == true)
+        #expect(!failure.description.contains("secret"))
+        #expect(failure.response?.body == Data("a=secret".utf8))
     }
 
     @Test(

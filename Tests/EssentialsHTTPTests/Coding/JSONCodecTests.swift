@@ -54,6 +54,24 @@ import Testing
         #expect(failure?.reason == .decoding)
     }
 
+    @Test("An unknown charset of JSON is ignored, because the parameter has no meaning there")
+    func unknownCharset() throws {
+        let type = "application/json; charset=nonsense"
+        #expect(try codecs.decode([String].self, "[\"é\"]", as: type) == ["é"])
+        #expect(try codecs.decode(String.self, "[\"é\"]", as: type) == "[\"é\"]")
+        let utf16 = try Charset.utf16.encode("[\"é\"]")
+        #expect(try codecs.decode(String.self, utf16, as: type) == "[\"é\"]")
+    }
+
+    @Test(
+        "Every type whose subtype is json is JSON",
+        arguments: ["application/json", "text/json", "model/json", "X/JSON"])
+    func anyType(type: String) throws {
+        #expect(try codecs.decode([String: Int].self, #"{"a":1}"#, as: type) == ["a": 1])
+        #expect(try codecs.decode(JSONValue.self, #"{"a":1}"#, as: type + "; charset=utf-8") == ["a": 1])
+        #expect(try codecs.text(["a": 1], as: MediaType(type)) == #"{"a":1}"#)
+    }
+
     @Test("A single value is a document")
     func fragments() throws {
         #expect(try codecs.decode(Int.self, "5") == 5)

@@ -11,14 +11,45 @@ import Testing
             ("text/plain; charset=utf-8", [0xc3, 0xa9], "é"), ("text/plain; charset=ISO-8859-1", [0xe9, 0x93], "é“"),
             ("text/html; charset=\"koi8-r\"", [0xf0], "П"), ("text/plain; charset=utf-16le", [0xe9, 0], "é"),
             ("text/plain", [0xff, 0xfe, 0xe9, 0], "é"), ("text/plain", [0xef, 0xbb, 0xbf, 0x61], "a"),
-            ("text/plain", [0xc3, 0xa9], "é"), ("text/plain; charset=nonsense", [0xc3, 0xa9], "é"),
-            ("text/plain; charset=nonsense", [0xfe, 0xff, 0, 0xe9], "é"),
+            ("text/plain", [0xc3, 0xa9], "é"), ("text/plain; charset=\"\"", [0xc3, 0xa9], "é"),
+            ("text/plain; charset=", [0xc3, 0xa9], "é"),
             ("text/plain; charset=utf-8", [0xef, 0xbb, 0xbf, 0x61], "a"), ("application/xml", [0x3c], "<"),
             ("image/svg+xml", [0x3c], "<"),
         ] as [(String, [UInt8], String)])
     func reading(contentType: String, bytes: [UInt8], text: String) throws {
         #expect(try codecs.decode(String.self, Data(bytes), as: contentType) == text)
         #expect(try codecs.decode(String?.self, Data(bytes), as: contentType) == text)
+    }
+
+    @Test(
+        "A response in an unknown charset fails with decoding, and the failure names the charset and what to try",
+        arguments: [
+            ("text/plain; charset=nonsense", "nonsense"), ("text/html; charset=\"UTF-7\"", "UTF-7"),
+            ("application/xml; charset=utf8mb4", "utf8mb4"), ("image/svg+xml; charset=\"a b\"", "a b"),
+        ])
+    func unknown(contentType: String, label: String) throws {
+        let bytes = Data("<secret/>".utf8)
+        let failure = try #require(throws: RequestFailure.self) {
+            try codecs.decode(String.self, bytes, as: contentType)
+        }
+        #expect(failure.reason == .decoding)
+        #expect(failure.phase == .decoding)
+        #expect(failure.message.contains("“\(label)”"))
+        #expect(failure.remedy?.contains("TextCodec(isLenient: true)") == true)
+        #expect(!failure.description.contains("secret"))
+        #expect(failure.response?.body == bytes)
+        #expect(throws: RequestFailure.self) { try codecs.decode(String?.self, bytes, as: contentType) }
+        // What the failure recommends works.
+        #expect(try codecs.decode(Data.self, bytes, as: contentType) == bytes)
+        let lenient = codecs.registering(TextCodec(isLenient: true), for: MediaPattern(try MediaType(contentType)))
+        #expect(try lenient.decode(String.self, bytes, as: contentType) == "<secret/>")
+    }
+
+    @Test(
+        "The byte order mark of a response in an unknown charset indicates its charset",
+        arguments: [[0xfe, 0xff, 0, 0xe9], [0xff, 0xfe, 0xe9, 0], [0xef, 0xbb, 0xbf, 0xc3, 0xa9]] as [[UInt8]])
+    func unknownWithMark(bytes: [UInt8]) throws {
+        #expect(try codecs.decode(String.self, Data(bytes), as: "text/plain; charset=nonsense") == "é")
     }
 
     @Test("Invalid bytes fail with decoding, or become U+FFFD with a lenient codec")

@@ -58,6 +58,15 @@ struct FirstResourceTests {
         #expect(shown.withLock { $0 } == ["Ada", "not loaded"])
 
         // Article begins
+        let cart = try await shop.cart.loadIfNeeded()
+        show(shop.cart.json.content?["items"]?[0]?.string ?? "nothing")
+        show(shop.cart.text.content ?? "")
+        let isImage = shop.cart.imageHeader.content != nil
+        // Article ends
+        #expect(cart.items == ["tea"] && !isImage && server.requests.count == 2)
+        #expect(shown.withLock { $0.suffix(2) } == ["tea", #"{"items":["tea"]}"#])
+
+        // Article begins
         shop.cart.override(with: Cart(items: ["tea"]))
         shop.cart.update { $0.items.append("milk") }
         shop.cart.invalidate()  // the next loadIfNeeded asks the server
@@ -67,6 +76,6 @@ struct FirstResourceTests {
         #expect(try await shop.cart.loadIfNeeded().items == ["tea"])
         #expect(shop.orders(of: "7").url == baseURL + "users/7/orders")
         await locator.close()
-        #expect(server.requests.count == 2)
+        #expect(server.requests.count == 3)
     }
 }

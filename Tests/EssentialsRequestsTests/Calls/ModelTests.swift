@@ -48,6 +48,20 @@ struct ModelTests {
         _ = try await service("", status: 204).delete("a", as: EmptyResponse.self)
     }
 
+    @Test("Text in an unknown charset fails as decoding, and the failure says what to do instead")
+    func unknownCharset() async throws {
+        let type = "text/plain; charset=nonsense"
+        let failure = await #expect(throws: RequestFailure.self) {
+            try await service("é", type: type).get("a", as: String.self)
+        }
+        #expect(failure?.reason == .decoding)
+        #expect(failure?.message.contains("“nonsense”") == true)
+        #expect(failure?.remedy?.contains("request Data") == true)
+        #expect(failure?.response?.body == Data("é".utf8))
+        #expect(try await service("é", type: type).get("a", as: Data.self) == Data("é".utf8))
+        #expect(try await service("é", type: "text/plain").get("a", as: String.self) == "é")
+    }
+
     @Test("An invalid element fails the whole model unless skipping is requested")
     func lossy() async throws {
         let body = #"[{"id":1,"text":"a"},5,{"id":"x"},{"id":2,"text":"b"}]"#
@@ -127,7 +141,7 @@ struct ModelTests {
             .encoding: 1000, .decoding: 1000, .emptyBody: 1000, .trustChain: 1001, .trustHost: 1001,
             .pinMismatch: 1001, .unexpectedPeer: 1001, .otherTrust: 1001, .tlsTooOld: 1001, .trustEvidence: 1001,
             .revoked: 1001, .hostRefused: 1001, .plaintextRefused: 1001, .cancelled: 1002, .invalidRequest: 1003,
-            .closed: 1003, .queueFull: 1003, .circuitOpen: 1003, .file: 1004,
+            .closed: 1003, .queueFull: 1003, .circuitOpen: 1003, .notCached: 1003, .file: 1004,
         ]
         #expect(RequestFailure(reason, "No.").legacyCode == codes[reason])
     }

@@ -143,6 +143,10 @@ import Testing
             ],
             ["https://example.com/a%2Fb", "https://example.com/a%2fb"],
             ["http://[::1]:8080/x", "http://[0:0::1]:8080/x"],
+            [
+                "https://xn--bcher-kva.example/x", "https://XN--BCHER-KVA.example/x",
+                "HTTPS://Xn--Bcher-kva.EXAMPLE.:443/x",
+            ],
         ])
     func spellings(texts: [String]) throws {
         let urls = Set(texts.map { base.url(whole: $0) })
@@ -198,6 +202,23 @@ import Testing
         #expect(!"\(url) \(url.failure.map { "\($0)" } ?? "")".contains("secret"))
         #expect(base.child(of: url, "x").failure?.reason == .invalidRequest)
         #expect(base.url(url, setting: ["a": "b"]).failure?.reason == .invalidRequest)
+    }
+
+    @Test(
+        "A host outside ASCII is not converted, and the failure of its loads recommends the xn-- form",
+        arguments: [
+            "https://b\u{fc}cher.example/x", "https://bu\u{308}cher.example/x", "https://公司.cn/",
+            // Letters and a dot that IDNA would map to ASCII.
+            "https://\u{ff45}xample.com/v1/x", "https://example\u{3002}com/v1/x", "https://\u{212a}.example/",
+        ])
+    func hostOutsideASCII(text: String) throws {
+        let url = base.url(whole: text)
+        #expect(url.place == .unusable(.malformed))
+        #expect(url == base.url(whole: text))
+        let failure = try #require(url.failure)
+        #expect(failure.reason == .invalidRequest)
+        #expect(failure.message.contains("outside ASCII"))
+        #expect(failure.remedy?.contains("xn--") == true)
     }
 
     @Test("A missing URL is one resource whose loads fail")

@@ -22,6 +22,10 @@ final class ResponseCacheDouble: DataRequestService, ResponseCaching {
         var hold: Latch?
         var hasHeld = false
         var isUpdatedWhileServing = false
+        /// Whether a missing response is the status 504, as between caches, instead of a failure of its own.
+        var missesWithStatus = false
+        /// How the server responds to writes.
+        var writeStatus = HTTPResponse.Status.noContent
         var readers: [(after: UInt64, continuation: AsyncStream<DataResponse>.Continuation)] = []
 
         /// Fetches the resource, or confirms what is stored.
@@ -71,6 +75,14 @@ final class ResponseCacheDouble: DataRequestService, ResponseCaching {
     func delay(_ latch: Latch) { state.withLock { $0.delay = latch } }
     /// Lets the next response wait.
     func hold(_ latch: Latch) { state.withLock { $0.hold = latch } }
+    /// Lets the server respond to writes with a status.
+    func answerWrites(_ status: HTTPResponse.Status) { state.withLock { $0.writeStatus = status } }
+    /// Whether a response is stored.
+    var isStored: Bool { state.withLock { $0.stored != nil } }
+    /// Lets a missing response be the status 504.
+    func missWithStatus() { state.withLock { $0.missesWithStatus = true } }
+    /// Forgets what is stored.
+    func clear() { state.withLock { $0.stored = nil } }
     /// Lets the next stored response be replaced before it has reached its caller.
     func updateWhileServing() { state.withLock { $0.isUpdatedWhileServing = true } }
 
@@ -80,6 +92,8 @@ final class ResponseCacheDouble: DataRequestService, ResponseCaching {
             return state.delay.take()
         }
         await delay?.wait()
+        if request.method != .get { return try written() }
+        if let failure = missing(request) { throw failure }
         let (response, hold) = state.withLock { state -> (DataResponse, Latch?) in
             let isStoredEnough = request.headerFields[.cacheControl].map { $0 == "only-if-cached" } ?? true
             let isServed = isStoredEnough && state.stored != nil
@@ -96,6 +110,30 @@ final class ResponseCacheDouble: DataRequestService, ResponseCaching {
         await hold?.wait()
         if state.withLock({ $0.isUpdatedWhileServing }) { update() }
         return response
+    }
+
+    /// Sends a write to the server. One that has not failed invalidates what is stored (RFC 9111, 4.4). The content of the
+    /// server is that of ``change(_:)``.
+    private func written() throws(RequestFailure) -> DataResponse {
+        let status = state.withLock { state in
+            if (200...399).contains(state.writeStatus.code) { state.stored = nil }
+            return state.writeStatus
+        }
+        let head = HTTPResponse(status: status)
+        guard status.kind == .successful else {
+            throw RequestFailure(.status, "The write failed.", response: FailedResponse(head: head, body: Data()))
+        }
+        return DataResponse(status, headerFields: [:], body: Data())
+    }
+
+    /// The failure of a request that accepts only a stored response; `nil` if there is one.
+    private func missing(_ request: DataRequest) -> RequestFailure? {
+        guard request.headerFields[.cacheControl] == "only-if-cached" else { return nil }
+        let (isStored, missesWithStatus) = state.withLock { ($0.stored != nil, $0.missesWithStatus) }
+        if isStored { return nil }
+        guard missesWithStatus else { return RequestFailure(.notCached, "Nothing is stored.") }
+        let head = HTTPResponse(status: .gatewayTimeout)
+        return RequestFailure(.status, "Nothing is stored.", response: FailedResponse(head: head, body: Data()))
     }
 
     /// Validates what is stored in the background.

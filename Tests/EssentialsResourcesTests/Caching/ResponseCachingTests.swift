@@ -114,6 +114,88 @@ struct ResponseCachingTests {
         #expect(item.state.age == .seconds(4))
     }
 
+    // MARK: Only stored responses
+
+    @Test(
+        "A load of stored responses that finds none fails as notCached, and the server is not asked",
+        arguments: [false, true])
+    func notCached(asStatus: Bool) async throws {
+        if asStatus { cache.missWithStatus() }
+        var changes = item.changes().makeAsyncIterator()
+        #expect(await changes.next()?.event == .attached)
+        let failure = await #expect(throws: RequestFailure.self) { try await item.load(.onlyIfStored) }
+        #expect(failure?.reason == .notCached)
+        #expect(failure?.remedy?.isEmpty == false)
+        #expect(cache.fetches == 0 && cache.requests.count == 1)
+        #expect(await changes.next()?.event == .requested)
+        guard case .failed(let shown) = await changes.next()?.event else { throw Missing() }
+        #expect(shown.reason == .notCached)
+        #expect(item.content == nil && item.state.failure?.reason == .notCached && !item.isFresh)
+        // The server was not asked, so the next load does not wait for the retry time.
+        #expect(try await item.loadIfNeeded().name == "Ada")
+        #expect(item.state.failure == nil)
+        cache.use(age: .seconds(3))
+        #expect(try await item.load(.onlyIfStored).name == "Ada")
+        #expect(item.state.provenance == .httpCache(age: .seconds(3), isStale: false))
+        #expect(cache.fetches == 1)
+    }
+
+    @Test("Content, freshness and an invalidation stay when no stored response is found")
+    func missKeepsState() async throws {
+        try await item.load()
+        cache.clear()
+        clock.advance(by: .seconds(10))
+        await #expect(throws: RequestFailure(.notCached, "")) { try await item.load(.onlyIfStored) }
+        #expect(item.content?.name == "Ada" && item.state.freshFor == .seconds(20))
+        #expect(try await item.loadIfNeeded().name == "Ada")
+        #expect(cache.fetches == 1)
+        item.invalidate()
+        await #expect(throws: RequestFailure(.notCached, "")) { try await item.load(.onlyIfStored) }
+        #expect(item.isInvalid && !item.isFresh)
+        #expect(try await item.loadIfNeeded().name == "Ada")
+        #expect(cache.requests.last?.headerFields[.cacheControl] == "no-cache")
+        #expect(!item.isInvalid && cache.fetches == 2)
+    }
+
+    @Test("The response to an older load counts although no stored response was found for a later one")
+    func missOvertakesNothing() async throws {
+        let hold = Latch()
+        cache.delay(hold)
+        async let older = item.load()
+        while cache.requests.isEmpty { await Task.yield() }
+        await #expect(throws: RequestFailure(.notCached, "")) { try await item.load(.onlyIfStored) }
+        #expect(item.state.failure?.reason == .notCached)
+        hold.open()
+        #expect(try await older.name == "Ada")
+        #expect(item.content?.name == "Ada" && item.state.failure == nil)
+    }
+
+    private struct Missing: Error {}
+
+    @Test("Without a response cache, a load of stored responses fails as notCached and sends nothing")
+    func noCache() async throws {
+        let other = ScriptedTransport()
+        let fixture = try ResourceFixture(open: UnsafeRequestService(transport: other)) {
+            $0.foreignHosts = ["cdn.example.com"]
+        }
+        fixture.transport.on(.get, "/v1/item").answer(json: Item(name: "Ada"), headerFields: [.eTag: "\"1\""])
+        let item: Resource<Item> = fixture.service.resource("item")
+        let foreign: Resource<Item> = fixture.service.resource(url: "https://cdn.example.com/item")
+        for resource in [item, foreign] {
+            let failure = await #expect(throws: RequestFailure.self) { try await resource.load(.onlyIfStored) }
+            #expect(failure?.reason == .notCached)
+            #expect(failure?.transmission == .unsent)
+            #expect(failure?.remedy?.contains(".onlyIfStored") == true)
+            #expect(resource.state.failure?.reason == .notCached)
+        }
+        #expect(fixture.transport.requestCount == 0 && other.requestCount == 0)
+        #expect(try await item.load().name == "Ada")
+        // A condition makes no difference.
+        await #expect(throws: RequestFailure.self) { try await item.load(.onlyIfStored) }
+        #expect(fixture.transport.requestCount == 1)
+        #expect(item.content?.name == "Ada" && item.isFresh)
+    }
+
     // MARK: Order
 
     @Test("A stored response that is older than the content changes nothing, also if its load began later")

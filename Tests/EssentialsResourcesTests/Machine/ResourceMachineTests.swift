@@ -56,6 +56,25 @@ struct ResourceMachineTests {
         #expect(result8 == .unknown)
     }
 
+    @Test("A load that finds no stored response overtakes no other load and ends no invalidation")
+    func missingStored() {
+        var machine = ResourceMachine()
+        let older = machine.beginLoad(waiting: 1, isStarted: false)
+        machine.invalidate()
+        let missing = machine.beginLoad(waiting: 1, isStarted: false)
+        let result = machine.miss(missing)
+        #expect(result == .commits)
+        #expect(machine.isInvalid && machine.committed == 0)
+        let again = machine.miss(missing)
+        #expect(again == .unknown)
+        let counts = machine.end(older)
+        #expect(counts == .commits)
+        let superseded = machine.beginLoad(waiting: 1, isStarted: false)
+        machine.override()
+        let late = machine.miss(superseded)
+        #expect(late == .superseded)
+    }
+
     @Test("A load ends when the last task has stopped waiting, unless it was started by hand or is observed")
     func interest() {
         var machine = ResourceMachine()

@@ -145,6 +145,33 @@ struct MemoryPressureTests {
         #expect(Self.threads == 0)
     }
 
+    @Test("Triggers that the kernel accepts report by themselves, and nothing is read")
+    func accepted() async throws {
+        let folder = try PressureFolder()
+        try folder.write("some avg10=99.00\nfull avg10=99.00\n", to: "system")
+        let opened = Mutex<[String]>([])
+        var setup = PressureSetup(directory: nil)
+        setup.system = folder.path + "/system"
+        setup.clock = folder.clock.requestClock
+        setup.ask = { trigger, _ throws(SystemError) in
+            opened.withLock { $0.append(trigger) }
+            // It can be waited for, and never reports anything.
+            let number = open("/dev/null", O_RDWR | O_CLOEXEC)
+            guard number >= 0 else { throw .last }
+            return number
+        }
+        let found = try setup.open()
+        #expect(found.averages == nil)
+        #expect(found.descriptors.count == 2)
+        for descriptor in found.descriptors { close(descriptor.number) }
+        let source = try KernelMemoryPressure(setup)
+        let observation = try source.observe { _ in Issue.record("Nothing was reported.") }
+        #expect(folder.clock.sleeperCount == 0)
+        let both = ["some 70000 2000000", "full 100000 2000000"]
+        #expect(opened.withLock { $0 } == both + both + both)
+        observation.cancel()
+    }
+
     /// The number of threads that wait for the kernel.
     private static var threads: Int {
         guard let directory = opendir("/proc/self/task") else { return -1 }

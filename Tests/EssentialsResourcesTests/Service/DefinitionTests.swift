@@ -74,6 +74,21 @@ struct DefinitionTests {
         #expect(fixture.transport.requests.first?.headerFields[.accept] == "text/csv")
     }
 
+    @Test("A definition of text in an unknown charset fails as decoding, unless its codec is lenient")
+    func unknownCharset() async throws {
+        let fixture = try ResourceFixture()
+        fixture.transport.on(.get, "/v1/items/table").answer(
+            data: Data("a,b".utf8), headerFields: [.contentType: "text/csv; charset=nonsense"])
+        let failure = await #expect(throws: RequestFailure.self) {
+            try await fixture.service.resource(Items.table).load()
+        }
+        #expect(failure?.reason == .decoding)
+        #expect(failure?.message.contains("“nonsense”") == true)
+        let lenient = CodecRegistry.standard.registering(
+            TextCodec(isLenient: true), for: try MediaPattern("text/csv"))
+        #expect(try await fixture.service.resource(Items.table.codecs(lenient)).load() == "a,b")
+    }
+
     @Test("Loads read bodies with the codecs of the definition, and failures with its error model")
     func codecs() async throws {
         let fixture = try ResourceFixture()

@@ -51,6 +51,28 @@ struct ResourceServiceTests {
         #expect(fixture.transport.requestCount == 0)
     }
 
+    @Test("An internationalized host is loaded by its xn-- form in any case, and its Unicode form sends nothing")
+    func internationalHosts() async throws {
+        let other = ScriptedTransport()
+        other.on(.get, "/feed").answer(json: Item(name: "feed"))
+        let fixture = try ResourceFixture(open: UnsafeRequestService(transport: other)) {
+            $0.foreignHosts = ["Xn--Bcher-KVA.example", "bücher.example"]
+        }
+        let feed: Resource<Item> = fixture.service.resource(url: "https://XN--BCHER-kva.Example/feed")
+        #expect(feed == fixture.service.resource(url: "https://xn--bcher-kva.example/feed"))
+        #expect(feed.url == "https://xn--bcher-kva.example/feed")
+        #expect(try await feed.load().name == "feed")
+        #expect(other.requests.first?.url.description == "https://xn--bcher-kva.example/feed")
+        let unicode: Resource<Item> = fixture.service.resource(url: "https://bücher.example/feed")
+        #expect(unicode != feed)
+        let failure = await #expect(throws: RequestFailure.self) { try await unicode.load() }
+        #expect(failure?.reason == .invalidRequest)
+        #expect(failure?.remedy?.contains("xn--") == true)
+        #expect(unicode.state.failure?.reason == .invalidRequest)
+        #expect(other.requestCount == 1)
+        #expect(fixture.transport.requestCount == 0)
+    }
+
     @Test("A resource of another host is loaded openly, and from listed hosts only")
     func foreignHosts() async throws {
         let other = ScriptedTransport()

@@ -38,21 +38,31 @@ public struct FormCodec: BodyCodec {
         return Data(try encoding.query(FormParameters(encoding: model), charset: charset).utf8)
     }
 
-    /// Decodes a form.
+    /// Decodes a form in the media type's charset. The default is UTF-8.
     ///
-    /// - Throws: `RequestFailure` with the reason `decoding`, whose message names the field, or `tooLarge`.
+    /// - Throws: `RequestFailure` with the reason `decoding`, whose message names the field or the unknown charset, or
+    ///   `tooLarge`.
     public func decode<Model: Decodable>(
         _ type: Model.Type, from body: Data, as mediaType: MediaType
     ) throws -> Model {
-        let items = try QueryItems(
-            form: body, charset: mediaType.charset.flatMap { Charset(parsing: $0) } ?? .utf8,
-            maximumItems: maximumItems)
+        let items = try QueryItems(form: body, charset: charset(of: mediaType), maximumItems: maximumItems)
         if type == QueryItems.self || type == QueryItems?.self { return try (items as? Model).orMismatch(type) }
         do {
             return try type.init(from: ItemsDecoder(items, encoding))
         } catch {
             throw CodingFault.decoding(error, type)
         }
+    }
+
+    /// The charset of the percent-decoded bytes.
+    private func charset(of mediaType: MediaType) throws(RequestFailure) -> Charset {
+        // An empty label names nothing.
+        guard let label = mediaType.charset, !label.isEmpty else { return .utf8 }
+        if let charset = Charset(parsing: label) { return charset }
+        throw RequestFailure(
+            .decoding, "The charset “\(RequestFailure.shown(label))” of \(mediaType.shown) is unknown.",
+            remedy: "Correct the server's Content-Type, or request Data and decode it with QueryItems(form:charset:).",
+            phase: .decoding)
     }
 
     /// The media type with `charset=utf-8`, unless it already has a charset.

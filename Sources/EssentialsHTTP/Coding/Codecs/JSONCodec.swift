@@ -101,10 +101,11 @@ public struct JSONCodec: BodyCodec {
 
     /// Decodes a model.
     ///
-    /// A `String` is the document's text, decoded from its charset, even if the document is a JSON string. A
-    /// ``JSONValue`` is decoded in one pass, in time proportional to the length of the body. More than
-    /// ``JSONValue/maximumDepth`` levels of arrays and objects are an error for every model. For a ``JSONValue``, a
-    /// member name that has non-ASCII characters and is longer than 4 KiB is an error too.
+    /// A `String` is the document's text, decoded from its charset, even if the document is a JSON string. An unknown
+    /// charset is ignored, because the parameter has no meaning for JSON (RFC 8259, 11). A ``JSONValue`` is decoded in
+    /// one pass, in time proportional to the length of the body. More than ``JSONValue/maximumDepth`` levels of arrays
+    /// and objects are an error for every model. For a ``JSONValue``, a member name that has non-ASCII characters and is
+    /// longer than 4 KiB is an error too.
     ///
     /// - Throws: `RequestFailure` with the reason `decoding`, whose message says where the document is malformed or
     ///   does not fit the model.
@@ -112,7 +113,8 @@ public struct JSONCodec: BodyCodec {
         _ type: Model.Type, from body: Data, as mediaType: MediaType
     ) throws -> Model {
         if type == String.self || type == String?.self {
-            return try TextCodec().decode(type, from: body, as: mediaType)
+            let text = try (Charset.ofText(mediaType, body) ?? .utf8).decode(body)
+            return try (text as? Model).orMismatch(type)
         }
         do {
             return try read(type, body)

@@ -6,15 +6,18 @@
 
 /// Encodes and decodes text. It accepts only `String`.
 ///
-/// A request's text is encoded in the media type's charset. The default is UTF-8, and the media type then names it. A
-/// response's text is decoded in the first of these charsets that is known: the one that its media type names, the one
-/// that its byte order mark indicates, UTF-8.
+/// A request's text is encoded in the media type's charset. The default is UTF-8, and the media type then names it.
+///
+/// A response's text is decoded in the charset that its media type names. Without one, its byte order mark decides, and
+/// without that it is UTF-8. If the media type names a charset that is unknown, the byte order mark decides too. Without
+/// a mark the text is not decoded, because the wrong charset yields wrong characters silently.
 public struct TextCodec: BodyCodec {
     private let isLenient: Bool
 
     /// Creates a codec.
     ///
-    /// - Parameter isLenient: Whether invalid bytes become U+FFFD instead of an error.
+    /// - Parameter isLenient: Whether invalid bytes become U+FFFD, and an unknown charset of a response is read as UTF-8,
+    ///   instead of an error.
     public init(isLenient: Bool = false) { self.isLenient = isLenient }
 
     /// Encodes a `String`.
@@ -32,8 +35,8 @@ public struct TextCodec: BodyCodec {
 
     /// Decodes a `String`.
     ///
-    /// - Throws: `RequestFailure` with the reason `decoding` if another type is requested, or if bytes are invalid in
-    ///   the charset and the codec is not lenient.
+    /// - Throws: `RequestFailure` with the reason `decoding` if another type is requested. Unless the codec is lenient,
+    ///   also if the charset is unknown, or if bytes are invalid in the charset.
     public func decode<Model: Decodable>(
         _ type: Model.Type, from body: Data, as mediaType: MediaType
     ) throws -> Model {
@@ -42,7 +45,9 @@ public struct TextCodec: BodyCodec {
                 .decoding, "\(mediaType.shown) can be decoded as String, not as \(type).",
                 remedy: "Request String, or register a codec for \(mediaType.shown).", phase: .decoding)
         }
-        let text = try Charset.received(mediaType, body).decode(body, isLenient: isLenient)
+        let charset: Charset =
+            if isLenient { Charset.ofText(mediaType, body) ?? .utf8 } else { try Charset.received(mediaType, body) }
+        let text = try charset.decode(body, isLenient: isLenient)
         return try (text as? Model).orMismatch(type)
     }
 
@@ -65,8 +70,23 @@ extension Charset {
     }
 
     /// The charset of a response body.
-    static func received(_ mediaType: MediaType, _ body: Data) -> Charset {
-        mediaType.charset.flatMap { Charset(parsing: $0) } ?? Charset(byteOrderMarkOf: body) ?? .utf8
+    ///
+    /// - Throws: `decoding` if it is unknown.
+    static func received(_ mediaType: MediaType, _ body: Data) throws(RequestFailure) -> Charset {
+        if let charset = ofText(mediaType, body) { return charset }
+        let label = RequestFailure.shown(mediaType.charset ?? "")
+        throw RequestFailure(
+            .decoding, "The charset “\(label)” of \(mediaType.shown) is unknown, so the text cannot be decoded.",
+            remedy: "Correct the server's Content-Type, request Data, or register TextCodec(isLenient: true), which "
+                + "reads an unknown charset as UTF-8.", phase: .decoding)
+    }
+
+    /// The charset that the media type names, else that of the byte order mark, else UTF-8; `nil` if the media type
+    /// names an unknown one and there is no mark.
+    static func ofText(_ mediaType: MediaType, _ body: Data) -> Charset? {
+        // An empty label names nothing.
+        guard let label = mediaType.charset, !label.isEmpty else { return Charset(byteOrderMarkOf: body) ?? .utf8 }
+        return Charset(parsing: label) ?? Charset(byteOrderMarkOf: body)
     }
 }
 

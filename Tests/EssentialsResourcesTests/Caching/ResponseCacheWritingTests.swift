@@ -1,0 +1,76 @@
+import EssentialsHTTP
+import EssentialsRequests
+import EssentialsResources
+import EssentialsTestKit
+import Testing
+
+@Suite("Resource: writing over a response cache", .timeLimit(.minutes(2)))
+struct ResponseCacheWritingTests {
+    private let clock = ManualClock()
+    private let cache = ResponseCacheDouble()
+
+    private func item() throws -> Resource<Item> {
+        var configuration = HTTPResourceService.Configuration()
+        configuration.clock = clock.requestClock
+        let service = try HTTPResourceService(
+            requests: cache, environment: ConstantEnvironment("https://h/v1/"), configuration: configuration)
+        return service.resource("item")
+    }
+
+    private func write(_ method: HTTPRequest.Method, _ item: Resource<Item>) async throws {
+        switch method {
+        case .put: try await item.put(Item(name: "Grace"))
+        case .patch: try await item.patch(["name": "Grace"])
+        case .post: try await item.post(["name": "Grace"])
+        default: try await item.delete()
+        }
+    }
+
+    @Test(
+        "A successful write invalidates both: what the cache has stored, and the content of the resource",
+        arguments: [HTTPRequest.Method.put, .patch, .post, .delete])
+    func success(method: HTTPRequest.Method) async throws {
+        let item = try item()
+        try await item.load()
+        #expect(cache.isStored && item.isFresh)
+        cache.change("Grace")
+        try await write(method, item)
+        #expect(!cache.isStored)
+        #expect(!item.isFresh)
+        #expect(method == .delete ? item.content == nil : item.isInvalid)
+        await #expect(throws: RequestFailure(.notCached, "")) { try await item.load(.onlyIfStored) }
+        #expect(cache.fetches == 1)
+        #expect(try await item.loadIfNeeded().name == "Grace")
+        // A deleted resource was never loaded, so only the cache keeps the deleted content away.
+        #expect(cache.requests.last?.headerFields[.cacheControl] == (method == .delete ? nil : "no-cache"))
+        #expect(cache.fetches == 2)
+    }
+
+    @Test("Another service over the same cache, which hears nothing of the write, is not served the old response")
+    func otherService() async throws {
+        let (writer, reader) = (try item(), try item())
+        try await writer.load()
+        #expect(try await reader.loadIfNeeded().name == "Ada")
+        #expect(cache.fetches == 1)
+        cache.change("Grace")
+        try await writer.put(Item(name: "Grace"))
+        #expect(reader.isFresh && reader.content?.name == "Ada")
+        clock.advance(by: .seconds(31))
+        #expect(try await reader.loadIfNeeded().name == "Grace")
+        #expect(cache.requests.last?.headerFields[.cacheControl] == nil)
+        #expect(cache.fetches == 2)
+    }
+
+    @Test(
+        "A failed write invalidates neither the cache nor the resource",
+        arguments: [HTTPResponse.Status.conflict, .internalServerError])
+    func failure(status: HTTPResponse.Status) async throws {
+        let item = try item()
+        try await item.load()
+        cache.answerWrites(status)
+        await #expect(throws: RequestFailure.self) { try await item.put(Item(name: "Grace")) }
+        #expect(cache.isStored && item.isFresh && !item.isInvalid)
+        #expect(try await item.load(.onlyIfStored).name == "Ada")
+        #expect(cache.fetches == 1)
+    }
+}
