@@ -33,28 +33,25 @@ struct LoadTask: Sendable {
             switch try await send(nil, places, progress?.source) {
             case .loaded(let response): commit(response, places)
             case .notModified(let confirmation):
-                guard wish.request != nil, confirm(confirmation, nil) else {
-                    throw RequestFailure(.protocolViolation, Self.violation, remedy: Self.violationRemedy)
-                }
+                guard wish.request != nil, confirm(confirmation, nil) else { throw Self.unconfirmed() }
             }
         } catch {
-            core.fail(Self.explained(error), run, service)
+            // The service below reports a 304 that the load has not asked for as an unexpected status.
+            let isUnexpected = error.reason == .status && error.status == .notModified
+            core.fail(isUnexpected ? Self.unconfirmed(error) : error, run, service)
         }
     }
 
-    /// The failure of a load. The service below reports a 304 response that the load has not asked for as an unexpected
-    /// status.
-    private static func explained(_ failure: RequestFailure) -> RequestFailure {
-        guard failure.reason == .status, failure.status == .notModified else { return failure }
-        return failure.changed { content in
+    /// The failure of a load whose response is a 304 without content that it confirms.
+    ///
+    /// - Parameter failure: What is known about the response.
+    private static func unconfirmed(_ failure: RequestFailure = .init(.protocolViolation, "")) -> RequestFailure {
+        failure.changed { content in
             content.reason = .protocolViolation
-            content.message = violation
-            content.remedy = violationRemedy
+            content.message = "The server answered 304 (Not Modified), and there is no content that it confirms."
+            content.remedy = "Correct the server, or the cache in front of it."
         }
     }
-
-    private static let violation = "The server answered 304 (Not Modified), and there is no content that it confirms."
-    private static let violationRemedy = "Correct the server, or the cache in front of it."
 
     private func commit(_ response: LoadedResponse, _ places: CachePlaces?) {
         let isOwn = wish.request == nil
