@@ -147,13 +147,13 @@ let package = Package(
             name: "EssentialsRequestsTests",
             dependencies: ["ServiceEssentials", "EssentialsTestKit", "EssentialsResourcesTestKit"],
             swiftSettings: settings),
-        // A program with an outbox, which its tests start and kill.
+        // A program with an outbox or an entity cache, which tests start and kill.
         .executableTarget(
-            name: "OutboxProbe", dependencies: ["ServiceEssentials"], path: "Tests/OutboxProbe",
+            name: "ResourceProbe", dependencies: ["ServiceEssentials"], path: "Tests/ResourceProbe",
             swiftSettings: settings),
         .testTarget(
             name: "EssentialsResourcesTests",
-            dependencies: ["ServiceEssentials", "EssentialsTestKit", "EssentialsResourcesTestKit", "OutboxProbe"],
+            dependencies: ["ServiceEssentials", "EssentialsTestKit", "EssentialsResourcesTestKit", "ResourceProbe"],
             swiftSettings: settings),
         .testTarget(
             name: "EssentialsObservationTests",
@@ -213,7 +213,7 @@ if let sanitizer = Context.environment["ESSENTIALS_SANITIZER"] {
             "EssentialsRequestsTests", "ServiceEssentials", "EssentialsPersistence", "EssentialsPersistenceTests",
             "EssentialsSQLite", "EssentialsSQLiteTests", "StoreProbe", "EssentialsResources",
             "EssentialsResourcesTests", "EssentialsResourcesTestKit", "EssentialsResourcesTestKitTests",
-            "EssentialsObservation", "EssentialsObservationTests", "OutboxProbe",
+            "EssentialsObservation", "EssentialsObservationTests", "ResourceProbe",
         ])
     } else {
         // Texts and values: one thread.

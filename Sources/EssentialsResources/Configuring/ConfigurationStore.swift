@@ -82,8 +82,12 @@ final class ConfigurationStore: Sendable {
 
     /// Removes a block. Removing it again does nothing.
     func remove(_ number: UInt64) {
-        contents.withLock { contents in contents.blocks.removeAll { $0.number == number } }
+        let removed = contents.withLock { contents in
+            contents.blocks.firstIndex { $0.number == number }.map { contents.blocks.remove(at: $0) }
+        }
         expire()
+        // Its closure may end here, outside the lock, with what it holds.
+        _ = consume removed
     }
 
     /// Uses another base. Patterns of one URL below the old base move with it.

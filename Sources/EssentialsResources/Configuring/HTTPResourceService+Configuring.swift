@@ -124,15 +124,19 @@ extension ResourceCore {
 
     /// Keeps a configuration for a method. Those of earlier versions are dropped.
     func keep(_ configuration: EffectiveConfiguration) {
-        contents.withLock { contents in
+        let replaced = contents.withLock { contents in
+            let replaced = contents.configurations
             contents.configurations.removeAll {
                 $0.version != configuration.version || $0.method == configuration.method
             }
             // There are few methods; the limit is for programs that make up names.
-            guard contents.configurations.count < 8 else { return }
+            guard contents.configurations.count < 8 else { return replaced }
             // That of loads comes first.
             let index = configuration.method == .get ? 0 : contents.configurations.count
             contents.configurations.insert(configuration, at: index)
+            return replaced
         }
+        // Closures of removed blocks may end here, outside the lock, with what they hold.
+        _ = consume replaced
     }
 }

@@ -33,9 +33,7 @@ struct LoadTask: Sendable {
             switch try await send(nil, places, progress?.source) {
             case .loaded(let response): commit(response, places)
             case .notModified(let confirmation):
-                guard wish.request != nil, confirm(confirmation, nil) else {
-                    throw RequestFailure(.protocolViolation, Self.violation, remedy: Self.violationRemedy)
-                }
+                guard wish.request != nil, confirm(confirmation, nil) else { throw Self.unconfirmed() }
             }
         } catch {
             core.fail(explained(error), run, service)
@@ -46,13 +44,7 @@ struct LoadTask: Sendable {
     /// status, and so may a cache that has no stored response (RFC 9111, 5.2.1.7).
     private func explained(_ failure: RequestFailure) -> RequestFailure {
         guard failure.reason == .status else { return failure }
-        if failure.status == .notModified {
-            return failure.changed { content in
-                content.reason = .protocolViolation
-                content.message = Self.violation
-                content.remedy = Self.violationRemedy
-            }
-        }
+        if failure.status == .notModified { return Self.unconfirmed(failure) }
         guard failure.status == .gatewayTimeout, wish.cacheControl == LoadWish.onlyIfStored else { return failure }
         return failure.changed { content in
             content.reason = .notCached
@@ -61,8 +53,16 @@ struct LoadTask: Sendable {
         }
     }
 
-    private static let violation = "The server answered 304 (Not Modified), and there is no content that it confirms."
-    private static let violationRemedy = "Correct the server, or the cache in front of it."
+    /// The failure of a load whose response is a 304 without content that it confirms.
+    ///
+    /// - Parameter failure: What is known about the response.
+    private static func unconfirmed(_ failure: RequestFailure = .init(.protocolViolation, "")) -> RequestFailure {
+        failure.changed { content in
+            content.reason = .protocolViolation
+            content.message = "The server answered 304 (Not Modified), and there is no content that it confirms."
+            content.remedy = "Correct the server, or the cache in front of it."
+        }
+    }
 
     private func commit(_ response: LoadedResponse, _ places: CachePlaces?) {
         let isOwn = wish.request == nil

@@ -88,13 +88,14 @@ final class RequestBox<Content: Sendable>: Sendable {
     /// - Returns: Whether the outcome counts.
     @discardableResult
     func end(_ outcome: Outcome) -> Bool {
-        let isFirst = state.withLock { state in
-            guard state.outcome == nil else { return false }
-            (state.outcome, state.phase, state.cancellation) = (outcome, .completed, nil)
-            state.starters = []
-            return true
+        let (isFirst, cancellation) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
+            guard state.outcome == nil else { return (false, nil) }
+            (state.outcome, state.phase, state.starters) = (outcome, .completed, [])
+            return (true, state.cancellation.take())
         }
         guard isFirst else { return false }
+        // What the request has held may end here, outside the lock.
+        _ = consume cancellation
         deliver(progress: 1)
         return true
     }

@@ -18,18 +18,22 @@ final class Mailbox: Sendable {
     ///
     /// - Returns: Whether the caller has to start somebody who takes the changes out.
     func post(_ change: PendingChange) -> Bool {
-        state.withLock { state in
-            guard !state.isClosed else { return false }
-            if state.changes.count >= Self.maximum, let last = state.changes.last {
+        let (starts, replaced) = state.withLock { state -> (Bool, PendingChange?) in
+            guard !state.isClosed else { return (false, nil) }
+            let replaced = state.changes.count >= Self.maximum ? state.changes.last : nil
+            if let replaced {
                 var newest = change
-                newest.missed += last.missed + 1
+                newest.missed += replaced.missed + 1
                 state.changes.replaceLast(with: newest)
             } else {
                 state.changes.append(change)
             }
             defer { state.isRunning = true }
-            return !state.isRunning
+            return (!state.isRunning, replaced)
         }
+        // Content may end here, outside the lock.
+        _ = consume replaced
+        return starts
     }
 
     /// The next change; `nil` if there is none or the observation has ended.
@@ -45,9 +49,12 @@ final class Mailbox: Sendable {
 
     /// Drops all changes, because the observation has ended.
     func close() {
-        state.withLock { state in
+        let dropped = state.withLock { state in
             state.isClosed = true
-            state.changes = PendingQueue()
+            defer { state.changes = PendingQueue() }
+            return state.changes
         }
+        // Contents may end here, outside the lock.
+        _ = consume dropped
     }
 }

@@ -94,17 +94,16 @@ final class ChangeBuffer: ChangeReceiver {
     }
 
     func receive(_ change: PendingChange) {
-        let waiter = state.withLock { state -> CheckedContinuation<PendingChange?, Never>? in
-            if let waiter = state.waiter {
-                state.waiter = nil
-                return waiter
-            }
-            if state.changes.count >= limit, let dropped = state.changes.popFirst() {
-                state.missed += 1 + dropped.missed
-            }
+        typealias Received = (CheckedContinuation<PendingChange?, Never>?, PendingChange?)
+        let (waiter, dropped) = state.withLock { state -> Received in
+            if let waiter = state.waiter.take() { return (waiter, nil) }
+            let dropped = state.changes.count >= limit ? state.changes.popFirst() : nil
+            if let dropped { state.missed += 1 + dropped.missed }
             state.changes.append(change)
-            return nil
+            return (nil, dropped)
         }
+        // Content may end here, outside the lock.
+        _ = consume dropped
         waiter?.resume(returning: change)
     }
 

@@ -100,14 +100,16 @@ final class StateReceiver: ChangeReceiver {
 
     func receive(_ change: PendingChange) {
         guard let snapshot = change.views.first(where: { $0.contentType == contentType })?.snapshot else { return }
-        let waiter = state.withLock { state -> CheckedContinuation<(any AnySnapshot)?, Never>? in
-            guard let waiter = state.waiter else {
-                state.newest = snapshot
-                return nil
+        typealias Received = (CheckedContinuation<(any AnySnapshot)?, Never>?, (any AnySnapshot)?)
+        let (waiter, replaced) = state.withLock { state -> Received in
+            guard let waiter = state.waiter.take() else {
+                defer { state.newest = snapshot }
+                return (nil, state.newest)
             }
-            state.waiter = nil
-            return waiter
+            return (waiter, nil)
         }
+        // Content may end here, outside the lock.
+        _ = consume replaced
         waiter?.resume(returning: snapshot)
     }
 

@@ -35,11 +35,11 @@ extension PagedResource {
 
     /// Changes the contents under the lock. Content that is no longer shown is released outside it.
     private func changing<Result>(_ change: (inout Contents) -> Result) -> Result {
-        let (result, released) = contents.withLock { contents in
-            let frozen = contents.frozen
-            return (change(&contents), frozen)
+        let (result, frozen, failure) = contents.withLock { contents in
+            let (frozen, failure) = (contents.frozen, contents.failure)
+            return (change(&contents), frozen, failure)
         }
-        _ = consume released
+        _ = (consume frozen, consume failure)
         return result
     }
 

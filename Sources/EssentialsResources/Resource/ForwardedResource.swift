@@ -56,6 +56,7 @@ extension ResourceCore {
         other.contents.withLock { lost in
             contents.withLock { kept in
                 let (keptLoaded, lostLoaded) = (kept.facts.wasLoaded, lost.facts.wasLoaded)
+                let (keptContent, lostContent) = (Displaced(kept), Displaced(lost))
                 lost.address = address
                 let lostRuns = lost.wipe(.environment)
                 // The versions that the moved observers see go on rising, and no number of a load is used by both.
@@ -69,8 +70,10 @@ extension ResourceCore {
                 other.writeFlags(lost.facts, isForwarded: true)
                 writeFlags(kept.facts, isForwarded: false)
                 return [
-                    MovedResource(core: self, ended: keptRuns, service: keptLoaded ? kept.observingService : nil),
-                    MovedResource(core: other, ended: lostRuns, service: nil),
+                    MovedResource(
+                        core: self, ended: keptRuns, service: keptLoaded ? kept.observingService : nil,
+                        displaced: keptContent),
+                    MovedResource(core: other, ended: lostRuns, service: nil, displaced: lostContent),
                 ]
             }
         }

@@ -6,16 +6,20 @@ extension ResourceCore {
     /// The maximum number of changes that wait. Beyond it only the newest one is kept, which counts the missed ones.
     static let maximumPending = 1_024
 
-    /// Changes the contents under the lock, and delivers the events to the observers.
+    /// Changes the contents under the lock, and delivers the events to the observers. What was replaced is released
+    /// outside the lock.
     func changing<Result>(_ change: (inout Contents) -> Result) -> Result {
-        let (result, delivers, polling) = contents.withLock { contents in
+        let (result, delivers, polling, displaced) = contents.withLock { contents in
+            let displaced = Displaced(contents)
             let result = change(&contents)
             writeFlags(contents.facts, isForwarded: contents.forward != nil)
             contents.polling?.note(contents.machine, contents.facts)
             let delivers = !contents.pending.isEmpty && !contents.isDelivering
             if delivers { contents.isDelivering = true }
-            return (result, delivers, contents.polling)
+            return (result, delivers, contents.polling, displaced)
         }
+        // A change that is made here is delivered after this one.
+        _ = consume displaced
         polling?.settle(self)
         if delivers { deliver() }
         return result

@@ -88,10 +88,11 @@ final class ResourceCore: Sendable {
     func leavePartition() -> MovedResource { contents.withLock { wipe(&$0, .partition) } }
 
     private func wipe(_ contents: inout Contents, _ reason: WipeReason) -> MovedResource {
-        let wasLoaded = contents.facts.wasLoaded
+        let (displaced, wasLoaded) = (Displaced(contents), contents.facts.wasLoaded)
         let ended = contents.wipe(reason)
         writeFlags(contents.facts, isForwarded: contents.forward != nil)
-        return MovedResource(core: self, ended: ended, service: wasLoaded ? contents.observingService : nil)
+        return MovedResource(
+            core: self, ended: ended, service: wasLoaded ? contents.observingService : nil, displaced: displaced)
     }
 
     // MARK: Reading

@@ -66,10 +66,11 @@ final class EnvironmentAdoption: Sendable {
     /// - Returns: The environment.
     @discardableResult
     func adopt(entering partition: EntityPartition? = nil) -> AdoptedEnvironment {
-        let (current, moved) = adopted.withLock { adopted -> (AdoptedEnvironment, [MovedResource]?) in
+        typealias Adoption = (current: AdoptedEnvironment, old: AdoptedEnvironment, moved: [MovedResource]?)
+        let (current, old, moved) = adopted.withLock { adopted -> Adoption in
             let entered = partition ?? adopted.partition
             let isCurrent = adopted.versioned.isCurrent(in: environment)
-            if isCurrent, entered == adopted.partition { return (adopted, nil) }
+            if isCurrent, entered == adopted.partition { return (adopted, adopted, nil) }
             let current = AdoptedEnvironment(of: environment, partition: entered)
             let isSame = current.snapshot == adopted.snapshot && entered == adopted.partition
             var moved: [MovedResource] = []
@@ -85,10 +86,13 @@ final class EnvironmentAdoption: Sendable {
                     moved.append(core.leavePartition())
                 }
             }
+            let old = adopted
             adopted = current
             adoptedVersion.store(current.versioned.version ?? Self.uncounted, ordering: .releasing)
-            return (current, isSame ? nil : moved)
+            return (current, old, isSame ? nil : moved)
         }
+        // Settings of the application can end with the old environment, outside the lock.
+        _ = consume old
         guard let moved else { return current }
         for moved in moved { moved.finish() }
         polling.service?.reconfigurePolling()
@@ -133,6 +137,8 @@ struct MovedResource: Sendable {
     let ended: [LoadRun]
     /// The service that loads the resource again; `nil` if nobody observes it, or if nothing had been loaded.
     let service: HTTPResourceService?
+    /// What was removed. It is released with this value, without a lock.
+    let displaced: Displaced
 
     /// Cancels the loads, and tells the observers. It is called without a lock.
     func finish() {

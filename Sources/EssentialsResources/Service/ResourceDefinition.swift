@@ -68,7 +68,12 @@ extension ResourceCore {
     /// Uses the settings of a definition for the loads that follow.
     func define(_ definition: ResourceDefinition) {
         let kept = definition.isPlain ? nil : definition
-        contents.withLock { $0.definition = kept }
+        let replaced = contents.withLock { contents in
+            defer { contents.definition = kept }
+            return contents.definition
+        }
+        // Its codecs may end here, outside the lock.
+        _ = consume replaced
     }
 
     /// The address, and the definition that was used last to obtain the resource.

@@ -8,32 +8,6 @@ import Testing
 
 @Suite("Entity cache in files", .timeLimit(.minutes(2)))
 struct FileEntityCacheTests {
-    /// A directory that is removed at the end of a test.
-    private final class TestDirectory: Sendable {
-        let path: String
-
-        init() throws {
-            path = "/tmp/essentials-cache-\(getpid())-\(UInt64.random(in: .min ... .max))"
-        }
-
-        deinit { try? FileManager.default.removeItem(atPath: path) }
-
-        var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path))?.sorted() ?? [] }
-
-        func cache(_ bytes: Int = 1 << 20, calls: FileCalls = .system) throws -> FileEntityCache {
-            try FileEntityCache(FileDirectory(path, calls: calls), bytes)
-        }
-
-        func mode(_ name: String = "") -> UInt32? {
-            let attributes = try? FileManager.default.attributesOfItem(atPath: path + "/" + name)
-            return (attributes?[.posixPermissions] as? Int).map { UInt32($0) }
-        }
-
-        func bytes(_ name: String) throws -> Data { try Data(contentsOf: URL(filePath: path + "/" + name)) }
-
-        func write(_ data: Data, _ name: String) throws { try data.write(to: URL(filePath: path + "/" + name)) }
-    }
-
     private func key(_ number: Int, partition: EntityPartition = .shared) -> EntityKey {
         EntityKey(url: "https://h/\(number)", stage: .raw, partition: partition)
     }
@@ -46,9 +20,9 @@ struct FileEntityCacheTests {
 
     @Test("The cache in files does what every cache does")
     func conformance() async throws {
-        let directories = Mutex<[TestDirectory]>([])
+        let directories = Mutex<[CacheDirectory]>([])
         try await CacheConformance {
-            let directory = try TestDirectory()
+            let directory = CacheDirectory()
             directories.withLock { $0.append(directory) }
             return try directory.cache()
         }.check()
@@ -56,7 +30,7 @@ struct FileEntityCacheTests {
 
     @Test("Another process finds what was stored, and directory and files are for their user only")
     func nextProcess() async throws {
-        let directory = try TestDirectory()
+        let directory = CacheDirectory()
         try await directory.cache().store(entity(), for: key(1))
         #expect(directory.names.count == 1)
         #expect(directory.mode() == 0o700)
@@ -82,7 +56,7 @@ struct FileEntityCacheTests {
 
     @Test("The files that were used longest ago go first, also after the process was started again")
     func leastRecentlyUsed() async throws {
-        let directory = try TestDirectory()
+        let directory = CacheDirectory()
         let cache = try directory.cache(4 * 4_096)
         for number in 0..<4 { try await cache.store(entity(), for: key(number)) }
         #expect(try await cache.entity(for: key(0)) != nil)
@@ -101,7 +75,7 @@ struct FileEntityCacheTests {
 
     @Test("An entity that is larger than the cache is not kept, and removes the one before")
     func tooLarge() async throws {
-        let directory = try TestDirectory()
+        let directory = CacheDirectory()
         let cache = try directory.cache(10_000)
         try await cache.store(entity(), for: key(1))
         try await cache.store(entity(20_000), for: key(1))
@@ -113,7 +87,7 @@ struct FileEntityCacheTests {
 
     @Test("A file that is cut off, longer or damaged in any byte is removed and is no entity")
     func damage() async throws {
-        let directory = try TestDirectory()
+        let directory = CacheDirectory()
         let cache = try directory.cache()
         try await cache.store(entity(), for: key(1))
         let name = try #require(directory.names.first)
@@ -160,7 +134,7 @@ struct FileEntityCacheTests {
 
     @Test("A file with the name of a key and the content of another one is a miss, and stays")
     func collision() async throws {
-        let directory = try TestDirectory()
+        let directory = CacheDirectory()
         let cache = try directory.cache()
         try await cache.store(entity(10, 2), for: key(2))
         let bytes = try directory.bytes(EntityFile.Name(key(2)).text)
@@ -172,7 +146,7 @@ struct FileEntityCacheTests {
 
     @Test("Other files, links and directories in the directory are neither read nor removed")
     func foreignFiles() async throws {
-        let directory = try TestDirectory()
+        let directory = CacheDirectory()
         let cache = try directory.cache()
         try await cache.store(entity(), for: key(1))
         try directory.write(Data("x".utf8), "notes.txt")
@@ -190,7 +164,7 @@ struct FileEntityCacheTests {
     @Test("A full disk and a read-only one are faults that leave the entity before, and no temporary file")
     func fullDisk() async throws {
         for code in [ENOSPC, EROFS, EDQUOT] {
-            let directory = try TestDirectory()
+            let directory = CacheDirectory()
             try await directory.cache().store(entity(), for: key(1))
             var calls = FileCalls.system
             calls.write = { _, _ in -Int(code) }
@@ -207,7 +181,7 @@ struct FileEntityCacheTests {
 
     @Test("A directory that is none, or that cannot be created, is a fault; one that was removed is created again")
     func directories() async throws {
-        let directory = try TestDirectory()
+        let directory = CacheDirectory()
         let cache = try directory.cache()
         try await cache.store(entity(), for: key(1))
         try FileManager.default.removeItem(atPath: directory.path)
@@ -225,7 +199,7 @@ struct FileEntityCacheTests {
 
     @Test("Two processes with one directory find each other's files, and what one removes the other does not find")
     func twoProcesses() async throws {
-        let directory = try TestDirectory()
+        let directory = CacheDirectory()
         let (one, other) = (try directory.cache(), try directory.cache())
         #expect(try await other.entity(for: key(1)) == nil)
         try await one.store(entity(), for: key(1))
@@ -252,7 +226,7 @@ struct FileEntityCacheTests {
 
     @Test("The file that another process is writing stays, and what a killed one has left is removed")
     func abandoned() async throws {
-        let directory = try TestDirectory()
+        let directory = CacheDirectory()
         try await directory.cache().store(entity(), for: key(1))
         let (left, written) = (EntityFile.temporaryName(), EntityFile.temporaryName())
         try directory.write(Data("x".utf8), left)
@@ -266,7 +240,7 @@ struct FileEntityCacheTests {
 
     @Test("A process that is killed while it writes leaves whole entities, and the next start works", arguments: 1...4)
     func killed(round: Int) async throws {
-        let directory = try TestDirectory()
+        let directory = CacheDirectory()
         let path = directory.path
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, round = round as Int] in
             let cache = try FileEntityCache(directory: path, maximumBytes: 64 << 20)

@@ -2,52 +2,57 @@ import Testing
 
 @testable import EssentialsResources
 
-/// Compares the machine with a history that is read from its beginning at each step.
+/// Compares the machine with an account of all that has happened, in which nothing is summed up.
 @Suite struct RefreshReferenceTests {
     private enum Event {
-        case joined(Int?), left(Int?), configured(Int?), began, ended(RefreshMachine.Outcome), reachable(Bool), end,
-            timer
+        case joined(Int?), left(Int?), configured(Int?), scheduleEnded(Int?), began, ended(RefreshMachine.Outcome)
+        case reachable(Bool), refused, end, timer
     }
 
-    /// The next action after a history of events with their times in seconds.
-    private static func action(after history: [(event: Event, time: Int)], demanded: Int?) -> RefreshMachine.Action {
-        let now = history.last?.time ?? 0
+    /// What has happened, with times in seconds.
+    private struct Account {
+        /// The intervals of the observers, in the order in which they came.
         var observers: [Int?] = []
         var configured: Int?
-        var (running, failures, isReachable, isEnded) = (0, 0, true, false)
+        var running = 0
+        /// The outcomes since the last success that were no cancellation.
+        var failures = 0
+        var isReachable = true
+        var isEnded = false
+        /// The end of the last load, or the time of the first observer.
         var start: Int?
-        for (event, time) in history {
+        /// Whether a load was demanded, and none began or ended since.
+        var isDemanded = false
+
+        mutating func note(_ event: Event, at time: Int) {
             switch event {
             case .joined(let seconds):
                 observers.append(seconds)
                 start = start ?? time
             case .left(let seconds):
                 if let index = observers.firstIndex(of: seconds) { observers.remove(at: index) }
+            case .scheduleEnded(let seconds):
+                if let index = observers.firstIndex(of: seconds) { observers[index] = nil }
             case .configured(let seconds): (configured, isEnded) = (seconds, false)
-            case .began: running += 1
+            case .began: (running, isDemanded) = (running + 1, false)
             case .ended(let outcome):
-                running -= 1
-                start = time
+                (running, start, isDemanded) = (running - 1, time, false)
                 failures = outcome == .success ? 0 : failures + (outcome == .failure ? 1 : 0)
             case .reachable(let value): isReachable = value
+            case .refused: isDemanded = false
             case .end: isEnded = true
             case .timer: break
             }
         }
-        // A demand stands until a load begins or ends.
-        let isDemanded = demanded.map { index in
-            !history[(index + 1)...].contains { entry in
-                switch entry.event {
-                case .began, .ended: true
-                default: false
-                }
-            }
+
+        /// The action at a time.
+        func action(at now: Int) -> RefreshMachine.Action {
+            guard !observers.isEmpty, running == 0, isReachable, !isEnded, !isDemanded, let start,
+                let least = (observers + [configured]).compactMap({ $0 }).min()
+            else { return .rest }
+            let factor = failures > 2 ? 8 : failures == 2 ? 4 : failures == 1 ? 2 : 1
+            return now >= start + least * factor ? .load : .wait(until: .seconds(start + least * factor))
         }
-        guard !observers.isEmpty, running == 0, isReachable, !isEnded, isDemanded != true, let start,
-            let least = (observers + [configured]).compactMap({ $0 }).min()
-        else { return .rest }
-        let factor = failures > 2 ? 8 : failures == 2 ? 4 : failures == 1 ? 2 : 1
-        return now >= start + least * factor ? .load : .wait(until: .seconds(start + least * factor))
     }
 
     private static func apply(_ event: Event, to machine: inout RefreshMachine, at time: Int) -> RefreshMachine.Action {
@@ -56,54 +61,54 @@ import Testing
         return switch event {
         case .joined(let seconds): machine.observerJoined(schedule(seconds), now: now, random: .max)
         case .left(let seconds): machine.observerLeft(schedule(seconds), now: now)
+        case .scheduleEnded(let seconds): machine.scheduleEnded(schedule(seconds), now: now)
         case .configured(let seconds): machine.configured(schedule(seconds), now: now)
         case .began: machine.loadBegan(now: now)
         case .ended(let outcome): machine.loadEnded(outcome, now: now, random: .max)
         case .reachable(let value): machine.reachabilityChanged(value, now: now)
+        case .refused: machine.loadRefused(now: now)
         case .end: machine.end(now: now)
         case .timer: machine.timerFired(now: now)
         }
     }
 
-    @Test("Random histories lead to the actions of their whole text", arguments: [1, 2] as [UInt64])
+    /// A random event that can happen.
+    private static func event(after account: Account, _ numbers: inout SeededNumbers) -> Event {
+        let seconds = Bool.random(using: &numbers) ? Int.random(in: 1...9, using: &numbers) : nil
+        let observer = account.observers.randomElement(using: &numbers)
+        switch Int.random(in: 0..<18, using: &numbers) {
+        case 0, 1, 2: return account.observers.count < 8 ? .joined(seconds) : .timer
+        case 3, 4: return observer.map { .left($0) } ?? .timer
+        case 5: return observer.map { .scheduleEnded($0) } ?? .timer
+        case 6: return .configured(seconds)
+        case 7, 8, 9: return account.running < 4 ? .began : .timer
+        case 10, 11: return account.running > 0 ? .ended(.success) : .timer
+        case 12: return account.running > 0 ? .ended(.failure) : .timer
+        case 13: return account.running > 0 ? .ended(.cancelled) : .timer
+        case 14: return .reachable(Int.random(in: 0..<4, using: &numbers) > 0)
+        case 15: return account.isDemanded ? .refused : .timer
+        case 16: return Int.random(in: 0..<4, using: &numbers) == 0 ? .end : .timer
+        default: return .timer
+        }
+    }
+
+    @Test("Random sequences of events lead to the actions that an account of them gives", arguments: RandomSequences.seeds)
     func random(seed: UInt64) {
         var numbers = SeededNumbers(state: seed)
-        for round in 0..<5_000 {
-            var machine = RefreshMachine()
-            var history: [(event: Event, time: Int)] = []
-            var (observers, running, now): ([Int?], Int, Int) = ([], 0, 0)
-            var demanded: Int?
-            for _ in 0..<(round % 100 == 0 ? 200 : Int.random(in: 1...25, using: &numbers)) {
+        for sequence in 0..<RandomSequences.count {
+            var (machine, account, now) = (RefreshMachine(), Account(), 0)
+            for step in 0..<RandomSequences.steps {
                 now += Int.random(in: 0...4, using: &numbers)
-                let seconds = Bool.random(using: &numbers) ? Int.random(in: 1...9, using: &numbers) : nil
-                var event = Event.timer
-                switch Int.random(in: 0..<16, using: &numbers) {
-                case 0, 1, 2: event = .joined(seconds)
-                case 3, 4:
-                    if let index = observers.indices.randomElement(using: &numbers) { event = .left(observers[index]) }
-                case 5: event = .configured(seconds)
-                case 6, 7, 8: event = .began
-                case 9, 10: if running > 0 { event = .ended(.success) }
-                case 11: if running > 0 { event = .ended(.failure) }
-                case 12: if running > 0 { event = .ended(.cancelled) }
-                case 13: event = .reachable(Bool.random(using: &numbers))
-                case 14: event = Int.random(in: 0..<4, using: &numbers) == 0 ? .end : .timer
-                default: break
-                }
-                switch event {
-                case .joined(let seconds): observers.append(seconds)
-                case .left(let seconds):
-                    if let index = observers.firstIndex(of: seconds) { observers.remove(at: index) }
-                case .began: running += 1
-                case .ended: running -= 1
-                default: break
-                }
-                history.append((event, now))
-                let expected = Self.action(after: history, demanded: demanded)
-                if expected == .load { demanded = history.count - 1 }
+                let event = Self.event(after: account, &numbers)
+                account.note(event, at: now)
+                let expected = account.action(at: now)
                 let action = Self.apply(event, to: &machine, at: now)
-                #expect(action == expected, "seed \(seed), round \(round): \(history)")
-                if action != expected { return }
+                guard action == expected else {
+                    Issue.record(
+                        "seed \(seed), sequence \(sequence), step \(step), \(event): \(action), not \(expected)")
+                    return
+                }
+                if action == .load { account.isDemanded = true }
             }
         }
     }

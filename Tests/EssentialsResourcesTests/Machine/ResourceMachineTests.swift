@@ -114,142 +114,152 @@ struct ResourceMachineTests {
         #expect(result16 == .unknown)
     }
 
-    @Test("Random sequences agree with a model that remembers everything", arguments: 0..<20)
+    @Test("Random sequences agree with a model that remembers everything", arguments: RandomSequences.seeds)
     func randomSequences(seed: UInt64) {
         var numbers = SeededNumbers(state: seed)
-        for sequence in 0..<100 {
+        for sequence in 0..<RandomSequences.count {
             var machine = ResourceMachine()
             var model = RememberingModel()
-            for step in 0..<Int.random(in: 1...200, using: &numbers) {
-                let action = Int.random(in: 0..<10, using: &numbers)
-                let number = UInt64.random(in: 1...UInt64(max(1, model.events.count)), using: &numbers)
-                let agree = perform(action, number, &machine, &model)
-                #expect(agree && model.matches(machine), "seed \(seed), sequence \(sequence), step \(step)")
-                if !agree { return }
+            for step in 0..<RandomSequences.steps {
+                let action = Int.random(in: 0..<20, using: &numbers)
+                let agree = perform(action, &machine, &model, &numbers)
+                guard agree, model.matches(machine) else {
+                    Issue.record("seed \(seed), sequence \(sequence), step \(step), action \(action)")
+                    return
+                }
             }
         }
     }
 
+    /// Does the same with both.
+    ///
+    /// - Returns: Whether both have answered the same.
     private func perform(
-        _ action: Int, _ number: UInt64, _ machine: inout ResourceMachine, _ model: inout RememberingModel
+        _ action: Int, _ machine: inout ResourceMachine, _ model: inout RememberingModel, _ numbers: inout SeededNumbers
     ) -> Bool {
+        // Half of the numbers are of loads that run, the others of anything.
+        let any = UInt64.random(in: 1...max(1, model.last), using: &numbers)
+        let number = Bool.random(using: &numbers) ? model.running.randomElement(using: &numbers)?.number ?? any : any
+        let flag = Bool.random(using: &numbers)
+        let response = flag ? 0 : UInt64.random(in: 1...max(1, model.last), using: &numbers)
         switch action {
-        case 0:
-            return machine.beginLoad(waiting: 1, isStarted: false) == model.begin(waiting: 1, isStarted: false)
-        case 1:
-            return machine.beginLoad(waiting: 0, isStarted: true) == model.begin(waiting: 0, isStarted: true)
-        case 2:
+        case 0, 1:
+            return machine.beginLoad(waiting: 1, isStarted: false, endsWithFreshContent: flag)
+                == model.begin(waiting: 1, isStarted: false, endsWithFreshContent: flag)
+        case 2: return machine.beginLoad(waiting: 0, isStarted: flag) == model.begin(waiting: 0, isStarted: flag)
+        case 3:
             machine.join(number)
-            model.join(number)
-            return true
-        case 3: return machine.leave(number, isObserved: false) == model.leave(number)
-        case 4, 5: return machine.end(number) == model.end(number)
-        case 6: return machine.cancel(number) == model.cancel(number)
-        case 7:
+            model.change(number) { $0.waiting += 1 }
+        case 4:
             machine.keep(number)
-            model.keep(number)
-            return true
-        case 8:
+            model.change(number) { $0.isStarted = true }
+        case 5, 6: return machine.leave(number, isObserved: flag) == model.leave(number, isObserved: flag)
+        case 7, 8, 9: return machine.end(number, response: response) == model.end(number, response: response)
+        case 10: return machine.cancel(number) == model.cancel(number)
+        case 11: return machine.request(number) == model.change(number) { $0.endsWithFreshContent = false }
+        case 12: return machine.endWithFreshContent() == model.end(where: \.endsWithFreshContent)
+        case 13, 14:
+            let shown = flag ? any : model.committed
+            return machine.update(since: shown, response: response) == model.update(since: shown, response: response)
+        case 15:
+            return machine.cancelUnawaited(includingStarted: flag)
+                == model.end { $0.waiting <= 0 && (flag || !$0.isStarted) }
+        case 16: return !flag || machine.cancelAll() == model.end { _ in true }
+        case 17:
             machine.invalidate()
             model.invalidate()
-            return true
-        default:
-            if number.isMultiple(of: 3) { return machine.wipe() == model.wipe() }
+        case 18:
             machine.override()
             model.override()
-            return true
+        default: return !flag || machine.wipe() == model.wipe()
         }
+        return true
     }
 }
 
-/// Keeps every event with its number, and derives each answer by looking through all of them.
+/// Keeps the numbers of all that has happened, and derives each answer from them.
 private struct RememberingModel {
-    enum Event {
-        case load(waiting: Int, isStarted: Bool, ended: Ending)
-        case override
-        case invalidation
-    }
-    enum Ending {
-        case running, committed, superseded, cancelled
+    struct Load {
+        let number: UInt64
+        var waiting: Int
+        var isStarted: Bool
+        var endsWithFreshContent: Bool
     }
 
-    var events: [Event] = []
+    var last: UInt64 = 0
+    var running: [Load] = []
+    /// What has replaced or confirmed the content, in order.
+    var changes: [UInt64] = []
+    var invalidations: [UInt64] = []
+    /// The numbered responses that have counted since the last wipe.
+    var responses: [UInt64] = []
 
-    private var running: [UInt64] {
-        events.indices.compactMap { index in
-            if case .load(_, _, .running) = events[index] { UInt64(index + 1) } else { nil }
-        }
-    }
-    private var committed: UInt64 {
-        number(of: { event in
-            switch event {
-            case .override, .load(_, _, .committed): true
-            default: false
-            }
-        })
-    }
-    private var lastInvalidation: UInt64 { number(of: { if case .invalidation = $0 { true } else { false } }) }
-
-    /// The number of the last event of a kind; zero without one.
-    private func number(of isWanted: (Event) -> Bool) -> UInt64 {
-        UInt64((events.lastIndex(where: isWanted) ?? -1) + 1)
-    }
+    var committed: UInt64 { changes.last ?? 0 }
+    private var lastInvalidation: UInt64 { invalidations.last ?? 0 }
 
     func matches(_ machine: ResourceMachine) -> Bool {
-        let (running, committed, invalidation) = (running, committed, lastInvalidation)
-        let newest = running.last.flatMap { $0 > committed && $0 > invalidation ? $0 : nil }
-        return machine.loads.map(\.number) == running && machine.isInvalid == (invalidation > committed)
-            && machine.joinable == newest
+        let newest = running.last.flatMap { $0.number > committed && $0.number > lastInvalidation ? $0.number : nil }
+        return machine.loads.count == running.count
+            && zip(machine.loads, running).allSatisfy { $0.number == $1.number && $0.waiting == $1.waiting }
+            && machine.isInvalid == (lastInvalidation > committed) && machine.joinable == newest
+            && machine.committed == committed && machine.last == last
     }
 
-    mutating func begin(waiting: Int, isStarted: Bool) -> UInt64 {
-        events.append(.load(waiting: waiting, isStarted: isStarted, ended: .running))
-        return UInt64(events.count)
+    private mutating func next() -> UInt64 {
+        last += 1
+        return last
     }
 
-    mutating func join(_ number: UInt64) {
-        guard case .load(let waiting, let isStarted, .running) = event(number) else { return }
-        set(number, .load(waiting: waiting + 1, isStarted: isStarted, ended: .running))
+    mutating func begin(waiting: Int, isStarted: Bool, endsWithFreshContent: Bool = false) -> UInt64 {
+        let load = Load(
+            number: next(), waiting: waiting, isStarted: isStarted, endsWithFreshContent: endsWithFreshContent)
+        running.append(load)
+        return load.number
     }
 
-    mutating func keep(_ number: UInt64) {
-        guard case .load(let waiting, _, .running) = event(number) else { return }
-        set(number, .load(waiting: waiting, isStarted: true, ended: .running))
-    }
-
-    mutating func leave(_ number: UInt64) -> Bool {
-        guard case .load(let waiting, let isStarted, .running) = event(number) else { return false }
-        let isOver = waiting <= 1 && !isStarted
-        set(number, .load(waiting: waiting - 1, isStarted: isStarted, ended: isOver ? .cancelled : .running))
-        return isOver
-    }
-
-    mutating func end(_ number: UInt64) -> ResourceMachine.Verdict {
-        guard case .load(let waiting, let isStarted, .running) = event(number) else { return .unknown }
-        let commits = number > committed
-        set(number, .load(waiting: waiting, isStarted: isStarted, ended: commits ? .committed : .superseded))
-        return commits ? .commits : .superseded
-    }
-
-    mutating func cancel(_ number: UInt64) -> Bool {
-        guard case .load(let waiting, let isStarted, .running) = event(number) else { return false }
-        set(number, .load(waiting: waiting, isStarted: isStarted, ended: .cancelled))
+    /// - Returns: Whether the load runs.
+    @discardableResult
+    mutating func change(_ number: UInt64, _ change: (inout Load) -> Void) -> Bool {
+        guard let index = running.firstIndex(where: { $0.number == number }) else { return false }
+        change(&running[index])
         return true
     }
 
-    mutating func invalidate() { events.append(.invalidation) }
-    mutating func override() { events.append(.override) }
+    mutating func leave(_ number: UInt64, isObserved: Bool) -> Bool {
+        change(number) { $0.waiting -= 1 }
+        return !isObserved && !end { $0.number == number && $0.waiting <= 0 && !$0.isStarted }.isEmpty
+    }
 
-    mutating func wipe() -> [UInt64] {
-        let ended = running
-        for number in ended { _ = cancel(number) }
-        events.append(.override)
+    mutating func end(_ number: UInt64, response: UInt64) -> ResourceMachine.Verdict {
+        guard cancel(number) else { return .unknown }
+        guard changes.allSatisfy({ $0 < number }) else { return .superseded }
+        guard response == 0 || responses.allSatisfy({ $0 <= response }) else { return .superseded }
+        changes.append(number)
+        if response != 0 { responses.append(response) }
+        return .commits
+    }
+
+    mutating func update(since number: UInt64, response: UInt64) -> ResourceMachine.Verdict {
+        guard number == committed, response > 0, responses.allSatisfy({ $0 < response }) else { return .superseded }
+        responses.append(response)
+        return .commits
+    }
+
+    mutating func cancel(_ number: UInt64) -> Bool { !end { $0.number == number }.isEmpty }
+
+    /// - Returns: The numbers of the ended loads.
+    mutating func end(where isEnded: (Load) -> Bool) -> [UInt64] {
+        let ended = running.filter(isEnded).map(\.number)
+        running.removeAll { ended.contains($0.number) }
         return ended
     }
 
-    private func event(_ number: UInt64) -> Event? {
-        events.indices.contains(Int(number) - 1) ? events[Int(number) - 1] : nil
-    }
+    mutating func invalidate() { invalidations.append(next()) }
+    mutating func override() { changes.append(next()) }
 
-    private mutating func set(_ number: UInt64, _ event: Event) { events[Int(number) - 1] = event }
+    mutating func wipe() -> [UInt64] {
+        override()
+        responses = []
+        return end { _ in true }
+    }
 }

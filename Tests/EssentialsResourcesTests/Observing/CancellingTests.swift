@@ -6,49 +6,56 @@ import Testing
 
 @Suite("Resource: cancelling observations", .leavesNothing)
 struct CancellingTests {
-    @Test("Cancelling an observation on its queue before the changes that wait delivers none of them")
-    func queue() throws {
-        let fixture = try ResourceFixture()
-        let item: Resource<Int> = fixture.service.resource("item")
+    let fixture: ResourceFixture
+    let item: Resource<Int>
+    let log = EventLog()
+    let observations = ResourceObservations()
+
+    init() throws {
+        fixture = try ResourceFixture()
+        item = fixture.service.resource("item")
+    }
+
+    /// Observes the resource on a queue that delivers nothing before ten changes wait.
+    ///
+    /// - Parameter prepare: Puts work on the queue before the observation.
+    private func changeWhileSuspended(
+        _ prepare: (DispatchQueue) -> Void = { _ in }, _ body: @escaping @Sendable (ResourceChange<Int>) -> Void
+    ) {
         let queue = DispatchQueue(label: "test")
-        let log = EventLog()
-        let observations = ResourceObservations()
         queue.suspend()
-        // It runs on the queue before the delivery does.
-        queue.async { observations.cancelAll() }
-        item.observe(on: queue) { change in log.add(change.event, change.state.version) }.store(in: observations)
+        prepare(queue)
+        item.observe(on: queue, body).store(in: observations)
         for number in 1...10 { item.override(with: number) }
         queue.resume()
         queue.sync {}
+    }
+
+    @Test("Cancelling an observation on its queue before the changes that wait delivers none of them")
+    func queue() {
+        changeWhileSuspended { queue in
+            queue.async { [observations] in observations.cancelAll() }
+        } _: { [log] change in
+            log.add(change.event, change.state.version)
+        }
         #expect(log.events == [])
         #expect(item.observerCount == 0)
     }
 
     @Test("A closure that cancels its observation on its queue receives none of the changes that wait")
-    func queueFromInside() throws {
-        let fixture = try ResourceFixture()
-        let item: Resource<Int> = fixture.service.resource("item")
-        let queue = DispatchQueue(label: "test")
-        let log = EventLog()
-        let observations = ResourceObservations()
-        queue.suspend()
-        item.observe(on: queue) { change in
+    func queueFromInside() {
+        changeWhileSuspended { [log, observations] change in
             log.add(change.event, change.state.version)
             observations.cancelAll()
-        }.store(in: observations)
-        for number in 1...10 { item.override(with: number) }
-        queue.resume()
-        queue.sync {}
+        }
         #expect(log.events == [.attached])
         #expect(item.observerCount == 0)
     }
 
     @MainActor
     @Test("Cancelling an observation on its actor while changes wait delivers none of them")
-    func isolated() async throws {
-        let fixture = try ResourceFixture()
-        let item: Resource<Int> = fixture.service.resource("item")
-        let (cancelled, other) = (EventLog(), EventLog())
+    func isolated() async {
+        let (cancelled, other) = (log, EventLog())
         let observation = item.observe { @MainActor change in cancelled.add(change.event, change.state.version) }
         for number in 1...10 { item.override(with: number) }
         // The actor was not free yet, so all changes still wait.

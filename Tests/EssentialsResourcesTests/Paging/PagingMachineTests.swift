@@ -137,51 +137,71 @@ import Testing
         }
     }
 
-    @Test("Random operations give the same as lists of page numbers", arguments: [UInt64](1...12))
+    private static let operations: [Operation] = [
+        .next, .next, .next, .previous, .refresh(.first), .refresh(.all), .refresh(.allThenSwap),
+    ]
+
+    @Test("Random operations give the same as lists of page numbers", arguments: RandomSequences.seeds)
     func reference(seed: UInt64) {
         var numbers = SeededNumbers(state: seed)
-        let operations: [Operation] = [
-            .next, .next, .next, .previous, .refresh(.first), .refresh(.all), .refresh(.allThenSwap),
-        ]
-        let maximum = Int.random(in: 1...6, using: &numbers)
-        var machine = PagingMachine(maximumPages: maximum)
-        var slow = SlowList(maximum: maximum)
-        for index in 0..<3_000 {
-            let hasNext = Int.random(in: 0..<8, using: &numbers) > 0
-            switch Int.random(in: 0..<10, using: &numbers) {
-            case 0...3:
-                let operation = operations.randomElement(using: &numbers) ?? .next
-                let isFree = slow.present == nil
-                let same = slow.present?.operation == operation
-                let begins = slow.begin(operation, hasNext: hasNext)
-                switch machine.begin(operation, hasNext: hasNext) {
-                case .begin(let step): #expect(begins && step.page == slow.present?.rest.first)
-                case .join: #expect(same)
-                case .wait: #expect(!isFree && !same)
-                case .end: #expect(isFree && !begins)
-                }
-            case 4...7:
-                guard let step = machine.running else { break }
-                #expect(step.page == slow.present?.rest.first)
-                slow.load(hasNext: hasNext)
-                let change = machine.loaded(step.ticket, hasNext: hasNext)
-                #expect((change == .done) == (slow.present == nil))
-            case 8:
-                guard let step = machine.running else { break }
-                #expect(machine.failed(step.ticket, isRepeatable: true) == true)
-                (slow.failed, slow.present) = (slow.present, nil)
-            default:
-                let decision = machine.retry()
-                if slow.present == nil, let failed = slow.failed {
-                    (slow.present, slow.failed) = (failed, nil)
-                    guard case .begin(let step) = decision else { Issue.record("seed \(seed)"); return }
-                    #expect(step.page == failed.rest.first)
-                } else {
-                    #expect(decision == (slow.present == nil ? .end : .join))
+        for sequence in 0..<RandomSequences.count {
+            let maximum = Int.random(in: 1...6, using: &numbers)
+            var machine = PagingMachine(maximumPages: maximum)
+            var slow = SlowList(maximum: maximum)
+            for step in 0..<RandomSequences.steps {
+                let agree = perform(&machine, &slow, &numbers)
+                guard agree, Array(machine.window) == slow.shown, machine.window.count <= maximum else {
+                    Issue.record("seed \(seed), sequence \(sequence), step \(step): \(machine), not \(slow)")
+                    return
                 }
             }
-            #expect(Array(machine.window) == slow.shown, "seed \(seed), step \(index)")
-            #expect(machine.window.count <= maximum)
         }
+    }
+
+    /// Does the same with both.
+    ///
+    /// - Returns: Whether both have answered the same.
+    private func perform(
+        _ machine: inout PagingMachine, _ slow: inout SlowList, _ numbers: inout SeededNumbers
+    ) -> Bool {
+        let hasNext = Int.random(in: 0..<8, using: &numbers) > 0
+        switch Int.random(in: 0..<21, using: &numbers) {
+        case 0..<8:
+            let operation = Self.operations.randomElement(using: &numbers) ?? .next
+            let (isFree, isSame) = (slow.present == nil, slow.present?.operation == operation)
+            let begins = slow.begin(operation, hasNext: hasNext)
+            return switch machine.begin(operation, hasNext: hasNext) {
+            case .begin(let step): begins && step.page == slow.present?.rest.first
+            case .join: isSame
+            case .wait: !isFree && !isSame
+            case .end: isFree && !begins
+            }
+        case 8..<16:
+            guard let step = machine.running else { return slow.present == nil }
+            guard step.page == slow.present?.rest.first else { return false }
+            slow.load(hasNext: hasNext)
+            // An outcome of an earlier step does not count.
+            guard machine.loaded(step.ticket - 1, hasNext: hasNext) == .none else { return false }
+            return (machine.loaded(step.ticket, hasNext: hasNext) == .done) == (slow.present == nil)
+        case 16, 17:
+            guard let step = machine.running else { return slow.present == nil }
+            (slow.failed, slow.present) = (slow.present, nil)
+            return machine.failed(step.ticket, isRepeatable: true)
+        case 18, 19:
+            let decision = machine.retry()
+            guard slow.present == nil, let failed = slow.failed else {
+                return decision == (slow.present == nil ? .end : .join)
+            }
+            (slow.present, slow.failed) = (failed, nil)
+            if case .begin(let step) = decision { return step.page == failed.rest.first }
+            return false
+        default:
+            // The content of a shown page has gone.
+            guard let page = slow.shown.randomElement(using: &numbers) else { return true }
+            machine.truncate(to: page)
+            slow.shown.removeAll { $0 >= page }
+            (slow.present, slow.failed) = (nil, nil)
+        }
+        return true
     }
 }

@@ -1,4 +1,3 @@
-import Dispatch
 import EssentialsHTTP
 import EssentialsTestKit
 import Synchronization
@@ -26,7 +25,7 @@ struct OutboxProcessTests {
             var effects: [Int] = []
             var keys: Set<String> = []
             var repeated = 0
-            var kill: (moment: Moment, count: Int, process: OutboxProcess)?
+            var kill: (moment: Moment, count: Int, process: ProbeProcess)?
             var kills = [0, 0, 0, 0]
         }
 
@@ -34,7 +33,7 @@ struct OutboxProcessTests {
 
         /// Kills the program if the moment has come.
         func reach(_ moment: Moment) {
-            let process = state.withLock { state -> OutboxProcess? in
+            let process = state.withLock { state -> ProbeProcess? in
                 guard let kill = state.kill, kill.moment == moment else { return nil }
                 guard kill.count == 0 else {
                     state.kill?.count -= 1
@@ -63,15 +62,6 @@ struct OutboxProcessTests {
         }
     }
 
-    /// Runs blocking work on a thread of its own.
-    private func blocking<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue(label: "outbox.processes").async {
-                continuation.resume(with: Result { try work() })
-            }
-        }
-    }
-
     @Test("Of two processes with one directory one sends, and the other says why it does not")
     func two() async throws {
         let fixture = try OutboxFixture()
@@ -79,17 +69,17 @@ struct OutboxProcessTests {
         let loopback = try LoopbackServer { server.reply(to: $0) }
         defer { loopback.stop() }
         let directory = fixture.directory
-        let lines = try await blocking {
-            let first = try OutboxProcess(directory: directory, url: loopback.url, first: 0, count: 3, holds: true)
+        let lines = try await onThread {
+            let first = try ProbeProcess(directory: directory, url: loopback.url, first: 0, count: 3, holds: true)
             defer { first.wait() }
             while let line = first.line(), line != "added 2" {}
-            let second = try OutboxProcess(directory: directory, url: loopback.url, first: 10, count: 1)
+            let second = try ProbeProcess(directory: directory, url: loopback.url, first: 10, count: 1)
             let refusal = second.line()
             second.wait()
             first.kill()
             // The lock goes with the process, and its entries are sent by the next one.
             first.wait()
-            let third = try OutboxProcess(directory: directory, url: loopback.url, first: 20, count: 1)
+            let third = try ProbeProcess(directory: directory, url: loopback.url, first: 20, count: 1)
             while let line = third.line(), line != "drained" {}
             third.wait()
             return (refusal: refusal, holder: first.identifier)
@@ -110,12 +100,12 @@ struct OutboxProcessTests {
         let directory = fixture.directory
         let rounds = 200
         let seed = UInt64(20_261_124)
-        let added = try await blocking {
+        let added = try await onThread {
             var numbers = SeededNumbers(state: seed)
             var added: [Int] = []
             for round in 0...rounds {
                 let isLast = round == rounds
-                let process = try OutboxProcess(
+                let process = try ProbeProcess(
                     directory: directory, url: loopback.url, first: round * 10, count: isLast ? 0 : 4)
                 defer { process.wait() }
                 let moment = CountingServer.Moment(rawValue: round % 4) ?? .before

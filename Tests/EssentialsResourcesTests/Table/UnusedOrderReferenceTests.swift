@@ -11,7 +11,8 @@ import Testing
         var bytes: [Int: Int] = [:]
         var limits: (count: Int, bytes: Int)
 
-        var isOver: Bool { first.count > limits.count || first.map { bytes[$0] ?? 0 }.reduce(0, +) > limits.bytes }
+        var countedBytes: Int { first.reduce(0) { $0 + (bytes[$1] ?? 0) } }
+        var isOver: Bool { first.count > limits.count || countedBytes > limits.bytes }
 
         mutating func remove(_ element: Int) {
             first.removeAll { $0 == element }
@@ -55,62 +56,90 @@ import Testing
         }
     }
 
-    @Test("Random sequences evict what two arrays evict", arguments: [1, 2] as [UInt64])
+    /// The order, the arrays, and what both are told.
+    private struct Subject {
+        var order: UnusedOrder<Int>
+        var model: Model
+        var slots: [Int: Int32] = [:]
+        /// The keys of ``slots``.
+        var members: [Int] = []
+        var used: Set<Int> = []
+        var highest = 0
+
+        init(_ numbers: inout SeededNumbers) {
+            model = Model(limits: Self.limits(&numbers))
+            order = UnusedOrder<Int>(limits: .init(count: model.limits.count, bytes: model.limits.bytes))
+        }
+
+        private static func limits(_ numbers: inout SeededNumbers) -> (Int, Int) {
+            (Int.random(in: 0...6, using: &numbers), Int.random(in: 0...40, using: &numbers))
+        }
+
+        private mutating func forget(_ element: Int) {
+            slots[element] = nil
+            members.removeAll { $0 == element }
+        }
+
+        /// Does the same with both.
+        ///
+        /// - Returns: Whether both are the same afterwards, and have evicted the same.
+        mutating func perform(_ step: Int, _ numbers: inout SeededNumbers) -> Bool {
+            let bytes = Int.random(in: 0...12, using: &numbers)
+            let element = members.randomElement(using: &numbers)
+            var (evicted, expected) = ([Int](), [Int]())
+            switch (Int.random(in: 0..<22, using: &numbers), element) {
+            case (0..<8, _), (_, nil):
+                slots[step] = order.insert(step, bytes: bytes)
+                members.append(step)
+                model.first.append(step)
+                model.bytes[step] = bytes
+                if Int.random(in: 0..<3, using: &numbers) == 0 { used.insert(step) }
+                evicted = order.evict(sparing: slots[step]) { used.contains($0) }
+                expected = model.evict(sparing: step, looks: 8, used: used)
+            case (8..<11, let element?):
+                order.touch(slots[element] ?? -1)
+                model.touch(element)
+            case (11..<13, let element?):
+                guard order.remove(slots[element] ?? -1) == element else { return false }
+                model.remove(element)
+                forget(element)
+            case (13..<15, let element?):
+                order.resize(slots[element] ?? -1, bytes: bytes)
+                model.bytes[element] = bytes
+                evicted = order.evict { used.contains($0) }
+                expected = model.evict(sparing: nil, looks: 8, used: used)
+            case (15..<20, let element?):
+                if used.remove(element) == nil { used.insert(element) }
+            case (20, _):
+                model.limits = Self.limits(&numbers)
+                let limits = UnusedOrder<Int>.Limits(count: model.limits.count, bytes: model.limits.bytes)
+                evicted = order.setLimits(limits) { used.contains($0) }
+                expected = model.evict(sparing: nil, looks: .max, used: used)
+            default:
+                evicted = order.dropUnused(onlyHalf: step % 2 == 0) { used.contains($0) }
+                expected = model.drop(half: step % 2 == 0, used: used)
+            }
+            for gone in evicted { forget(gone) }
+            highest = max(highest, members.count)
+            return evicted == expected && order.count == model.first.count + model.second.count
+                && order.countedEntries == model.first.count && order.countedBytes == model.countedBytes
+        }
+    }
+
+    @Test("Random sequences evict what two arrays evict", arguments: RandomSequences.seeds)
     func random(seed: UInt64) {
         var numbers = SeededNumbers(state: seed)
-        for round in 0..<5_000 {
-            var model = Model(limits: (Int.random(in: 0...6, using: &numbers), Int.random(in: 0...40, using: &numbers)))
-            var order = UnusedOrder<Int>(limits: .init(count: model.limits.count, bytes: model.limits.bytes))
-            var slots: [Int: Int32] = [:]
-            var used: Set<Int> = []
-            var highest = 0
-            for step in 0..<(round % 50 == 0 ? 200 : Int.random(in: 1...30, using: &numbers)) {
-                let bytes = Int.random(in: 0...12, using: &numbers)
-                let element = slots.keys.sorted().randomElement(using: &numbers)
-                var (evicted, expected) = ([Int](), [Int]())
-                switch (Int.random(in: 0..<20, using: &numbers), element) {
-                case (0..<8, _), (_, nil):
-                    slots[step] = order.insert(step, bytes: bytes)
-                    model.first.append(step)
-                    model.bytes[step] = bytes
-                    if Bool.random(using: &numbers) { used.insert(step) }
-                    evicted = order.evict(sparing: slots[step]) { used.contains($0) }
-                    expected = model.evict(sparing: step, looks: 8, used: used)
-                case (8..<11, let element?):
-                    order.touch(slots[element] ?? -1)
-                    model.touch(element)
-                case (11..<13, let element?):
-                    #expect(order.remove(slots[element] ?? -1) == element)
-                    model.remove(element)
-                    slots[element] = nil
-                case (13..<15, let element?):
-                    order.resize(slots[element] ?? -1, bytes: bytes)
-                    model.bytes[element] = bytes
-                    evicted = order.evict { used.contains($0) }
-                    expected = model.evict(sparing: nil, looks: 8, used: used)
-                case (15..<18, let element?):
-                    if used.remove(element) == nil { used.insert(element) }
-                case (18, _):
-                    model.limits = (Int.random(in: 0...6, using: &numbers), Int.random(in: 0...40, using: &numbers))
-                    let limits = UnusedOrder<Int>.Limits(count: model.limits.count, bytes: model.limits.bytes)
-                    evicted = order.setLimits(limits) { used.contains($0) }
-                    expected = model.evict(sparing: nil, looks: .max, used: used)
-                default:
-                    evicted = order.dropUnused(onlyHalf: step % 2 == 0) { used.contains($0) }
-                    expected = model.drop(half: step % 2 == 0, used: used)
-                }
-                for gone in evicted { slots[gone] = nil }
-                highest = max(highest, slots.count)
-                #expect(evicted == expected, "seed \(seed), round \(round), step \(step)")
-                #expect(
-                    order.count == model.first.count + model.second.count, "seed \(seed), round \(round), step \(step)")
-                #expect(order.countedEntries == model.first.count, "seed \(seed), round \(round), step \(step)")
-                let counted = model.first.map { model.bytes[$0] ?? 0 }.reduce(0, +)
-                #expect(order.countedBytes == counted, "seed \(seed), round \(round), step \(step)")
-                if evicted != expected { return }
+        for sequence in 0..<RandomSequences.count {
+            var subject = Subject(&numbers)
+            for step in 0..<RandomSequences.steps where !subject.perform(step, &numbers) {
+                Issue.record("seed \(seed), sequence \(sequence), step \(step)")
+                return
             }
             // Slots are used again, so that none beyond the most entries at a time is taken.
-            #expect(slots.values.allSatisfy { $0 <= highest })
+            guard subject.slots.values.allSatisfy({ $0 <= subject.highest }) else {
+                Issue.record("seed \(seed), sequence \(sequence): a slot was not used again")
+                return
+            }
         }
     }
 }

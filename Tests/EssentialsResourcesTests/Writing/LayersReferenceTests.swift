@@ -6,14 +6,14 @@ import Testing
 @Suite("Layers against a reference")
 struct LayersReferenceTests {
     @Test(
-        "Random sequences of writes, loads and changes agree with a model that spells everything out", arguments: 0..<20
-    )
+        "Random sequences of writes, loads and changes agree with a model that spells everything out",
+        arguments: RandomSequences.seeds)
     func randomSequences(seed: UInt64) {
         var numbers = SeededNumbers(state: seed)
-        for sequence in 0..<100 {
+        for sequence in 0..<RandomSequences.count {
             var subject = LayeredResource()
             var model = SpelledOutModel()
-            for step in 0..<200 {
+            for step in 0..<RandomSequences.steps {
                 let action = Int.random(in: 0..<16, using: &numbers)
                 let choice = Int.random(in: 0..<64, using: &numbers)
                 let value = Int.random(in: 1...9, using: &numbers)
@@ -90,7 +90,7 @@ private struct LayeredResource {
     }
 
     private mutating func begin(hasLayer: Bool, isConcurrent: Bool, _ value: Int) {
-        var layer = OptimisticLayer { (numbers: inout [Int]) in numbers = numbers.map { $0 &* 3 } + [value] }
+        var layer = OptimisticLayer { (numbers: inout [Int]) in numbers = numbers.map { $0 &* 31 &+ value } }
         switch machine.beginWrite(hasLayer: hasLayer, isConcurrent: isConcurrent) {
         case .sends(let number), .waits(let number):
             layer.number = number
@@ -184,7 +184,7 @@ private struct SpelledOutModel {
         case .failed: break
         case .outdated:
             if let layer {
-                story.server = story.server.map { $0.map { $0 &* 3 } + [layer.value] }
+                story.server = story.server.map { $0.map { $0 &* 31 &+ layer.value } }
                 story.committed = last
             }
             story.invalidations.append(last)
@@ -203,7 +203,7 @@ private struct SpelledOutModel {
 
     var view: LayeredView {
         var shown = story.server
-        for layer in story.layers { shown = shown.map { $0.map { $0 &* 3 } + [layer.value] } }
+        for layer in story.layers { shown = shown.map { $0.map { $0 &* 31 &+ layer.value } } }
         let joinable = story.loads.last.flatMap { load in
             load > story.committed && story.invalidations.allSatisfy { $0 < load } ? load : nil
         }
