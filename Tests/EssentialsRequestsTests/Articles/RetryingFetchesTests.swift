@@ -55,9 +55,10 @@ struct RetryingFetchesTests {
     @Test("The article on retries of fetches counts attempts for a call and for a service, within a time and forever")
     func limits() async throws {
         let service = try service()
-        for (path, isLate) in [("coins", true), ("coins/7/price", true), ("other", true), ("news", false)] {
-            let script = transport.on(.get, "/v1/\(path)").answer(.serviceUnavailable, headerFields: [.retryAfter: "10"])
-            guard !isLate else { continue }
+        for (path, isDown) in [("coins", true), ("coins/7/price", true), ("other", true), ("news", false)] {
+            let script = transport.on(.get, "/v1/\(path)").answer(
+                .serviceUnavailable, headerFields: [.retryAfter: "10"])
+            guard !isDown else { continue }
             for _ in 0..<6 { script.thenAnswer(.serviceUnavailable) }
             script.thenAnswer(json: ["up"])
         }
@@ -144,7 +145,8 @@ struct RetryingFetchesTests {
         #expect(transport.requestCount == 4)
     }
 
-    @Test("The article on retries of fetches ends a pause when the network is back, and never holds back a first attempt")
+    @Test(
+        "The article on retries of fetches ends a pause when the network is back, and never holds back a first attempt")
     func reachability() async throws {
         let reachability = ControlledReachability(.unreachable(.noRoute))
         // Article begins
@@ -191,7 +193,11 @@ struct RetryingFetchesTests {
             // Article ends
         }
 
-        let ended = service.news().start { show($0.value) } completion: { finish($0) }
+        let ended = service.news().start {
+            show($0.value)
+        } completion: {
+            finish($0)
+        }
         await clock.waitForSleepers(count: 1)
         ended.cancel()
         var iterator = ends.stream.makeAsyncIterator()
