@@ -188,10 +188,14 @@ let package = Package(
         // The programs of the README and of the tutorials, compiled with a reader's settings.
         .executableTarget(
             name: "FirstProgram", dependencies: ["ServiceEssentials"], path: "Tests/Tutorials/FirstProgram"),
+        .executableTarget(
+            name: "CachingProgram", dependencies: ["ServiceEssentials"], path: "Tests/Tutorials/CachingProgram"),
         .executableTarget(name: "Roster", dependencies: ["ServiceEssentials"], path: "Tests/Tutorials/Roster"),
         .testTarget(
             name: "TutorialTests",
-            dependencies: ["FirstProgram", "Roster", "ServiceEssentials", "essentials", "EssentialsTestKit"],
+            dependencies: [
+                "FirstProgram", "CachingProgram", "Roster", "ServiceEssentials", "essentials", "EssentialsTestKit",
+            ],
             path: "Tests/Tutorials/Tests"),
     ],
     swiftLanguageModes: [.v6],
@@ -204,9 +208,9 @@ let package = Package(
 if let sanitizer = Context.environment["ESSENTIALS_SANITIZER"] {
     package.products = []
     var omitted: Set = [
-        "essentials", "ToolTests", "FirstProgram", "Roster", "TutorialTests", "EssentialsTransportTests",
-        "EssentialsFoundation", "EssentialsFoundationTests", "EssentialsPublishers", "EssentialsPublishersTests",
-        "ServiceEssentialsTests",
+        "essentials", "ToolTests", "FirstProgram", "CachingProgram", "Roster", "TutorialTests",
+        "EssentialsTransportTests", "EssentialsFoundation", "EssentialsFoundationTests", "EssentialsPublishers",
+        "EssentialsPublishersTests", "ServiceEssentialsTests",
     ]
     if sanitizer == "address" {
         omitted.formUnion([

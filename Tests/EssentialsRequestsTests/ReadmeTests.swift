@@ -116,35 +116,16 @@ struct ReadmeTests {
             shown.append(film)
             Task { await resources.close() }
         }
-        transport.on(.get, "/v1/films").answer(json: [Film()])
-        transport.on(.post, "/v1/views").answer(.noContent)
-        let requests = HTTPDataRequestService(environment: environment, transport: transport)
-        let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
-        defer { try? FileManager.default.removeItem(atPath: directory) }
-        let outbox = try Outbox(directory: directory + "/outbox", requests: requests, environment: environment)
-        var lists: [([Film], Emission<[Film]>.Source)] = []
-        func show(_ films: [Film], _ source: Emission<[Film]>.Source) { lists.append((films, source)) }
 
         // README begins
         let film: Resource<Film> = resources.resource("films", "7")
         let current = try await film.loadIfNeeded()
         try await film.patch(Rating(stars: 5), optimistically: { $0.stars = 5 }, invalidating: "/lists/**")
         for await state in film.states(refreshing: .every(.seconds(5))) { show(state.content, state.failure?.message) }
-        struct Films: FetchingService, Persisting {
-            let requests: any DataRequestService
-            let cache: any AsyncCache
-        }
-        let films = Films(requests: requests, cache: try ModelCache(directory: directory))
-        for try await list in films.get("films", as: [Film].self) { show(list.value, list.source) }
-        try await films.fireAndForget(.post("views", parameters: ["id": 7]), through: outbox)
         // README ends
         #expect(current == Film(stars: 3))
         #expect(shown.first == Film(stars: 5))
-        #expect(lists.map(\.1) == [.backend])
-        try await outbox.drain()
-        #expect(try await outbox.entries.isEmpty)
-        #expect(transport.requestCount == 4)
-        await outbox.close()
+        #expect(transport.requestCount == 2)
     }
 
     @Test("The README contains exactly the tested code and has a limited length")
@@ -156,7 +137,7 @@ struct ReadmeTests {
             .deletingLastPathComponent()
         let path = root.appending(path: "README.md").path
         var shown = try blocks(of: path, after: { $0 == "```swift" }) { $0 == "```" }
-        try #require(shown.count == 6)
+        try #require(shown.count == 7)
 
         // The tutorial's manifest has the same dependencies.
         let resources = root.appending(path: "Sources/ServiceEssentials/ServiceEssentials.docc/Resources")
@@ -172,6 +153,12 @@ struct ReadmeTests {
         let program = try lines(of: root.appending(path: "Tests/Tutorials/FirstProgram/main.swift").path)
         #expect(shown.removeFirst() == program.dropLast())
         #expect(program.count { !$0.isEmpty } == 12)
+
+        // The caching service takes the place of some lines of that program. The result is compiled and run as well.
+        let begin = try #require(program.firstIndex { $0.contains("users") })
+        let end = try #require(program.lastIndex { $0.contains("users") })
+        let caching = try lines(of: root.appending(path: "Tests/Tutorials/CachingProgram/main.swift").path)
+        #expect(program[..<begin] + shown.remove(at: 4) + program[(end + 1)...] == caching[...])
 
         // What needs a trait is compiled in another target.
         let persistence = root.appending(

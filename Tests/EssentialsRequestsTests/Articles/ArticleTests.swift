@@ -26,7 +26,7 @@ struct ArticleTests {
         "CachingModels": "EssentialsResources",
         "Blobs": "EssentialsResources",
         "OutboxPromises": "EssentialsResources",
-        "FetchingModels": "EssentialsResources",
+        "FetchingModels": "EssentialsResources", "RetryingFetches": "EssentialsResources",
         "TestingResources": "EssentialsResourcesTestKit", "MovingFromSiesta": "ServiceEssentials",
         "MovingFromCachingService": "ServiceEssentials",
         "ChoosingPins": "EssentialsCurl", "PrivateAuthorities": "EssentialsCurl", "Scopes": "EssentialsLocator",
@@ -61,7 +61,7 @@ struct ArticleTests {
             "CachingModels",
             "Blobs",
             "OutboxPromises",
-            "FetchingModels", "MovingFromCachingService",
+            "FetchingModels", "RetryingFetches", "MovingFromCachingService",
             "FirstStore", "Conflicts", "MigrationsAndBackups", "Durability", "MovingFromPersistenceService",
         ])
     func sameText(name: String) throws {

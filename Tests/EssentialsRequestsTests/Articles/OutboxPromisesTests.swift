@@ -50,6 +50,16 @@ struct OutboxPromisesTests {
         try await attached(outbox, requests, environment)
     }
 
+    @Test("The article on the outbox begins with its promise, and says what each kind of server makes of it")
+    func promise() throws {
+        let article = try ArticleText("OutboxPromises", of: "EssentialsResources")
+        let promise =
+            "A request takes effect once where the server honours its idempotency key, and at least once elsewhere."
+        #expect(article.lines.dropFirst().first { !$0.isEmpty } == promise[...])
+        let promises = article.table(under: "| the server | a request takes effect |")
+        #expect(promises == [["honours the key", "once"], ["ignores it", "at least once"]])
+    }
+
     private func changes(_ outbox: Outbox, _ requests: HTTPDataRequestService) async throws {
         let token = "new"
         // Article begins

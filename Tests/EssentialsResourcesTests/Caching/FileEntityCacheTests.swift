@@ -179,6 +179,26 @@ struct FileEntityCacheTests {
         }
     }
 
+    @Test("Files are written on the threads for files, whatever task calls the cache")
+    func threads() async throws {
+        let directory = try TestDirectory()
+        let names = Mutex<Set<String>>([])
+        var calls = FileCalls.system
+        let write = calls.write
+        calls.write = { descriptor, bytes in
+            let name = FileManager.default.contents(atPath: "/proc/thread-self/comm") ?? Data()
+            names.withLock { _ = $0.insert(String(decoding: name, as: UTF8.self)) }
+            return write(descriptor, bytes)
+        }
+        let cache = try directory.cache(calls: calls)
+        try await cache.store(entity(), for: key(1))
+        await withTaskGroup(of: Void.self) { group in
+            for number in 2..<20 { group.addTask { try? await cache.store(entity(), for: key(number)) } }
+        }
+        #expect(names.withLock { $0 } == ["essentials-file\n"])
+        #expect(directory.names.count == 19)
+    }
+
     @Test("A directory that is none, or that cannot be created, is a fault; one that was removed is created again")
     func directories() async throws {
         let directory = CacheDirectory()

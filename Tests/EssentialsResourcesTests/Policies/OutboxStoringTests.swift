@@ -66,6 +66,13 @@ struct OutboxStoringTests {
         }
     }
 
+    private enum Views: Endpoint {
+        typealias Parent = EnvironmentAPI
+        static let path: RequestPath = "views"
+
+        static func add(_ item: Item) -> Request<Item> { request(.post, "new") { RequestContent(item) } }
+    }
+
     @Test("A definition's request and one to another base keep their URL")
     func bases() async throws {
         transport.on(.post, "/**").answer(.ok)
@@ -76,8 +83,14 @@ struct OutboxStoringTests {
         let outbox = try fixture.outbox()
         try await outbox.add(foreign)
         try await outbox.add(whole)
+        try await outbox.add(Views.add(Item(name: "Ada")))
         try await outbox.drain()
-        #expect(Set(transport.requests.map(\.url.description)) == ["https://other.example.com/v2/x", url.description])
+        let definition = "https://h/v1/views/new"
+        #expect(
+            Set(transport.requests.map(\.url.description))
+                == ["https://other.example.com/v2/x", url.description, definition])
+        #expect(
+            transport.requests.first { $0.url.description == definition }?.bodyText == #"{"name":"Ada"}"#)
     }
 
     @Test("The expected statuses are stored", arguments: [201, 404, 503])

@@ -94,6 +94,30 @@ struct OutboxTests {
         #expect(transport.requests.map(\.bodyText) == (0..<3).map { "{\"id\":\($0)}" })
     }
 
+    @Test("Drains at the same time send each entry once, and each returns when nothing is left to send")
+    func drains() async throws {
+        let latch = Latch()
+        transport.on(.post, "/v1/views").answer { _ in
+            await latch.wait()
+            return ScriptedAnswer()
+        }
+        let outbox = try fixture.outbox()
+        for number in 0..<3 { try await outbox.add(fixture.view(number)) }
+        let drains = (0..<10).map { _ in
+            Task {
+                try await outbox.drain()
+                return transport.requestCount
+            }
+        }
+        _ = try await transport.request(number: 1)
+        for _ in 0..<100 { await Task.yield() }
+        #expect(transport.requestCount == 1)
+        latch.open()
+        for drain in drains { #expect(try await drain.value == 3) }
+        #expect(transport.requests.map(\.bodyText) == (0..<3).map { "{\"id\":\($0)}" })
+        #expect(try await outbox.entries == [])
+    }
+
     @Test("A failed attempt is repeated after a pause with the same key, holding back its own order only")
     func retries() async throws {
         transport.on(.post, "/v1/a").answer(.serviceUnavailable).thenAnswer(.ok)

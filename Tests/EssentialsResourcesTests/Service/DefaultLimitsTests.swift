@@ -1,7 +1,8 @@
-import EssentialsResources
 import EssentialsTestKit
 import FoundationEssentials
 import Testing
+
+@testable import EssentialsResources
 
 /// The defaults that the documentation names.
 @Suite("Default limits")
@@ -36,6 +37,49 @@ struct DefaultLimitsTests {
         // The names and the parts beside the body count too.
         #expect(large.count == 15)
         #expect(large.byteCount <= 16 << 20)
+    }
+
+    @Test("1,000 changes with 16 MiB wait to be written, and the oldest are dropped beyond that")
+    func waiting() async throws {
+        let queue = WriteBehind()
+        #expect(queue.maximumCount == 1_000)
+        #expect(queue.maximumBytes == 16 << 20)
+        // While the first of so many models is written, the others wait.
+        for (text, count, kept) in [("a", 1_002, 1_000), (String(repeating: "a", count: 1 << 20), 21, 15)] {
+            let (entities, latch) = (CacheDouble(), Latch())
+            entities.stalls(latch)
+            let cache = ModelCache(over: entities)
+            let date = Date(timeIntervalSinceReferenceDate: 0)
+            for number in 0..<count {
+                try await cache.save(CachedModel(text, date: date), for: ModelKey("\(number)"))
+                if number == 0 { await entities.waitForCalls(1) }
+            }
+            #expect(cache.problems.dropped == count - 1 - kept)
+            latch.open()
+            await cache.flush()
+            #expect(entities.entities.count == kept + 1)
+            var found: [Bool] = []
+            for number in [0, count - kept - 1, count - kept] {
+                found.append(await ModelCache(over: entities).contains(ModelKey<String>("\(number)")))
+            }
+            #expect(found == [true, false, true])
+        }
+    }
+
+    @Test("An outbox holds 10,000 entries with 64 MiB for seven days, and gives one up after ten attempts")
+    func outbox() {
+        let configuration = Outbox.Configuration()
+        #expect(configuration.maximumCount == 10_000)
+        #expect(configuration.maximumBytes == 64 << 20)
+        #expect(configuration.maximumAge == .seconds(7 * 86_400))
+        #expect(configuration.maximumAttempts == 10)
+        #expect(configuration.maximumConcurrent == 4)
+    }
+
+    @Test("A blob service uses 256 MiB of the disk, and reads at most 64 MiB into memory")
+    func blobs() {
+        #expect(BlobService.Configuration().maximumBytes == 256 << 20)
+        #expect(BlobService.defaultMaximum == 64 << 20)
     }
 
     private func key(_ number: Int) -> EntityKey { EntityKey(url: "https://h/\(number)", stage: .raw) }

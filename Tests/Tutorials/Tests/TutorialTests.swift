@@ -1,6 +1,7 @@
 import EssentialsTestKit
 import Foundation
 import ServiceEssentials
+import Synchronization
 import Testing
 
 @Suite("Tutorials")
@@ -33,6 +34,31 @@ struct TutorialTests {
         let run = try await ProgramRun("FirstProgram", [server.url + "/v1/"])
         #expect(run.code == 0)
         #expect(run.output == "Grace, Ada\n")
+    }
+
+    @Test("The README's caching service shows what it has stored while the server fails, and loses no write")
+    func cachingProgram() async throws {
+        let state = Mutex((isFailing: false, keys: [String]()))
+        let server = try LoopbackServer { request in
+            state.withLock { state in
+                guard !state.isFailing else { return .response(status: 500) }
+                if request.method == "POST" {
+                    state.keys.append(request.header("Idempotency-Key") ?? "")
+                    return .response(status: request.bodyText == #"{"id":7}"# ? 201 : 400)
+                }
+                let fields = [("Content-Type", "application/json")]
+                return .response(status: request.target == "/v1/users" ? 200 : 404, headers: fields, body: Self.users)
+            }
+        }
+        let directory = try ProgramDirectory()
+        for (isFailing, source, writes) in [(false, "backend", 1), (true, "cache", 1), (false, "backend", 3)] {
+            state.withLock { $0.isFailing = isFailing }
+            let run = try await ProgramRun("CachingProgram", [server.url + "/v1/"], directory: directory.url)
+            #expect(run.code == 0)
+            #expect(run.output == "\(source) [\"Grace\", \"Ada\"]\n")
+            #expect(state.withLock { $0.keys.count } == writes)
+        }
+        #expect(state.withLock { Set($0.keys).count } == 3)
     }
 
     @Test("The tutorial's program prints a report when the report's scope is closed")

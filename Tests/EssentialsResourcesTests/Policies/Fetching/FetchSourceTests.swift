@@ -150,6 +150,36 @@ import Testing
         #expect(await FetchTrace(fixture.service.get("coins")) == FetchTrace(["cache new", "backend new"]))
     }
 
+    @Test("The options of a service count where a call has none, and those of a call replace them")
+    func defaultOptions() async throws {
+        let fixture = try FetchFixture()
+        fixture.transport.on(.get, "/v1/coins").fail(.connection)
+        var silent = fixture.service
+        silent.fetchDefaults.options = FetchOptions(emitsFailure: false)
+        #expect(await FetchTrace(silent.get("coins")) == FetchTrace([]))
+        #expect(await FetchTrace(silent.get("coins", options: .standard)) == FetchTrace([], .connection))
+        #expect(await FetchTrace(fixture.service.get("coins")) == FetchTrace([], .connection))
+    }
+
+    @Test(
+        "Where a cached value prevents the request, nothing is sent before the cache was read",
+        arguments: [true, false])
+    func preventing(isHit: Bool) async throws {
+        let fixture = try FetchFixture()
+        fixture.transport.on(.get, "/v1/coins").answer(json: Coin(name: "new"))
+        if isHit { fixture.preset("old") }
+        let latch = Latch()
+        fixture.cache.hold(.load, until: latch)
+        let options = FetchOptions(cachedPreventsDownload: true)
+        let task = Task { await FetchTrace(fixture.service.get("coins", options: options)) }
+        await fixture.cache.begun(.load)
+        for _ in 0..<100 { await Task.yield() }
+        #expect(fixture.transport.requestCount == 0)
+        latch.open()
+        #expect(await task.value == FetchTrace([isHit ? "cache old" : "backend new"]))
+        #expect(fixture.transport.requestCount == (isHit ? 0 : 1))
+    }
+
     @Test("A service keeps its cache if it is used through a protocol")
     func existential() async throws {
         func cached(_ service: some FetchingService) async -> FetchTrace {

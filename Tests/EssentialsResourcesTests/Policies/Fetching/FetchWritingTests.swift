@@ -81,6 +81,29 @@ private enum Coins: Endpoint {
         #expect(fixture.cache.stored(kept) != nil)
     }
 
+    @Test("Writes of every kind delete what they make outdated", arguments: 0..<9)
+    func outdatingMethods(kind: Int) async throws {
+        let fixture = try FetchFixture()
+        let service = fixture.service
+        fixture.transport.on(nil, "/v1/coins").answer(json: Coin(name: "new"))
+        fixture.preset("old")
+        let (coin, outdated) = (Coin(name: "new"), [OutdatedModel.get("coins", as: Coin.self)])
+        switch kind {
+        case 0: try await service.post("coins", body: coin, outdating: outdated, as: Coin.self)
+        case 1: try await service.post("coins", parameters: ["name": "new"], outdating: outdated, as: Coin.self)
+        case 2: try await service.put("coins", body: coin, outdating: outdated, as: Coin.self)
+        case 3: try await service.put("coins", parameters: ["name": "new"], outdating: outdated, as: Coin.self)
+        case 4: try await service.patch("coins", body: coin, outdating: outdated, as: Coin.self)
+        case 5: try await service.patch("coins", parameters: ["name": "new"], outdating: outdated, as: Coin.self)
+        case 6: try await service.delete("coins", outdating: outdated, as: Coin.self)
+        case 7: try await service.delete("coins", outdating: outdated)
+        default: try await service.fireAndForget(.post, "coins", outdating: outdated)
+        }
+        #expect(fixture.transport.requestCount == 1)
+        #expect(fixture.cache.calls == [.delete])
+        #expect(fixture.cache.stored(fixture.key) == nil)
+    }
+
     @Test("A failed write deletes nothing, and one whose response cannot be read deletes all the same")
     func outdatingFailures() async throws {
         let fixture = try FetchFixture()
