@@ -44,7 +44,8 @@ final class RetryStage: Stage {
                     response = try await next.send(request, record)
                 }
                 // A status that the caller has declared is a success, even if it usually leads to a retry.
-                guard retries.policy.concerns(response), !record.rules.expectedStatus.declares(response.statusCode)
+                guard retries.policy.concerns(response.statusCode),
+                    !record.rules.expectedStatus.declares(response.statusCode)
                 else {
                     if attempt?.machine == nil { budgets.deposit(for: request.url.origin) }
                     return response
@@ -284,9 +285,8 @@ extension TransportRequest {
 }
 
 extension RetryPolicy {
-    /// Whether a response may be retried under the policy.
-    fileprivate func concerns(_ response: TransportResponse) -> Bool {
-        let status = response.statusCode
+    /// Whether a response with this status may be retried under the policy.
+    func concerns(_ status: Int) -> Bool {
         guard status >= 400 else { return false }
         return RetryRules.isRetried(status) || status == 500 && retriesInternalServerError || hasDecider
     }
