@@ -47,7 +47,7 @@ final class RetryStage: Stage {
                 guard retries.policy.concerns(response.statusCode),
                     !record.rules.expectedStatus.declares(response.statusCode)
                 else {
-                    if attempt?.machine == nil { budgets.deposit(for: request.url.origin) }
+                    deposit(for: request, response, record)
                     return response
                 }
                 result = .success(response)
@@ -57,6 +57,16 @@ final class RetryStage: Stage {
             let failed = attempt ?? Attempt(retries, request, record.rules)
             attempt = try await following(failed, of: request, after: &result, record)
             guard attempt != nil else { return try result.get() }
+        }
+    }
+
+    /// Deposits for a request that needed no retry, once for each origin, when it needs no further hop.
+    private func deposit(for request: TransportRequest, _ response: TransportResponse, _ record: ExchangeRecord) {
+        guard record.retries.count == 0, !record.rules.redirects.mayFollow(response) else { return }
+        budgets.deposit(for: request.url.origin)
+        guard !record.hops.isEmpty else { return }
+        for origin in Set(record.hops.map(\.from.origin)) where origin != request.url.origin {
+            budgets.deposit(for: origin)
         }
     }
 
@@ -142,6 +152,10 @@ final class RetryStage: Stage {
         after result: inout Result<TransportResponse, RequestFailure>, _ machine: RetryMachine,
         _ moment: RetryMachine.Moment, _ record: ExchangeRecord, _ failure: RequestFailure
     ) async throws(RequestFailure) -> Bool {
+        guard retry.takesUnit else {
+            record.log?.retries(after: failure, attempt: record.retries.attempt, in: retry.wait, budget: nil)
+            return true
+        }
         let origin = request.url.origin
         var waited = Duration.zero
         while true {
