@@ -16,12 +16,14 @@ public struct CookieField: Sendable, Hashable {
     /// The number of cookies in the field.
     public let count: Int
     /// The number of cookies that were left out, because the field would be longer than 16,384 bytes.
-    public let omittedCount: Int
+    public var omittedCount: Int { omitted.count }
+    /// Names and values of the cookies that were left out, in their order. They follow those of the field.
+    let omitted: [[UInt8]]
 
-    package init(bytes: [UInt8], count: Int, omittedCount: Int) {
+    package init(bytes: [UInt8], count: Int, omitted: [[UInt8]] = []) {
         self.bytes = bytes
         self.count = count
-        self.omittedCount = omittedCount
+        self.omitted = omitted
     }
 
     /// Adds the field to those of a request. If the request has `Cookie` fields of its own, both are merged into one:
@@ -47,25 +49,28 @@ public struct CookieField: Sendable, Hashable {
 
     /// Merges a request's own `Cookie` value with the jar's. The request's value stays as it is, even if it alone
     /// exceeds the maximum size.
+    ///
+    /// Cookies that had no room in the jar's field get the room of those that the request replaces. Only cookies that
+    /// would be sent if there were room count as left out.
     package static func merge(
         own: [UInt8], with jar: CookieField, maximumSize: Int = CookieField.maximumSize
     ) -> CookieField {
         let ownNames = Set(pairs(of: own).map { Array(name(of: $0)) })
         var bytes = own
         while let last = bytes.last, last == UInt8(ascii: " ") || last == UInt8(ascii: ";") { bytes.removeLast() }
-        var (count, omitted) = (ownNames.count, jar.omittedCount)
-        var isFull = false
-        for pair in pairs(of: jar.bytes) where !ownNames.contains(Array(name(of: pair))) {
+        var (count, omitted) = (ownNames.count, [[UInt8]]())
+        for pair in pairs(of: jar.bytes) + jar.omitted.map({ $0[...] }) where !ownNames.contains(Array(name(of: pair)))
+        {
             let separator = bytes.isEmpty ? [] : separator
-            isFull = isFull || bytes.count + separator.count + pair.count > maximumSize
-            if isFull {
-                omitted += 1
+            // After the first cookie without room none is added, so that the order decides which ones are sent.
+            if !omitted.isEmpty || bytes.count + separator.count + pair.count > maximumSize {
+                omitted.append(Array(pair))
             } else {
                 bytes += separator + pair
                 count += 1
             }
         }
-        return CookieField(bytes: bytes, count: count, omittedCount: omitted)
+        return CookieField(bytes: bytes, count: count, omitted: omitted)
     }
 
     static let separator: [UInt8] = [UInt8(ascii: ";"), UInt8(ascii: " ")]

@@ -15,21 +15,24 @@ extension CookieMachine {
     package mutating func takeChanges() -> [CookieIdentity: CookieChange] {
         guard let taken = changes else { return [:] }
         changes = [:]
-        isSaving = true
+        saving = taken
         return taken
     }
 
     /// Takes back changes that could not be saved, unless later changes replace them.
     package mutating func restoreChanges(_ unsaved: [CookieIdentity: CookieChange]) {
-        isSaving = false
-        changes?.merge(unsaved) { later, _ in later }
+        saving = nil
+        for (identity, change) in unsaved where changes?[identity] == nil { changes?[identity] = change }
+        for identity in removedDuringSave where changes?[identity] == .removed { changes?[identity] = nil }
+        removedDuringSave = []
     }
 
     /// Records that the store has these changes now.
     ///
     /// - Parameter kept: The identities of the stored cookies that the store keeps.
     package mutating func confirmChanges(_ saved: [CookieIdentity: CookieChange], kept: Set<CookieIdentity>) {
-        isSaving = false
+        saving = nil
+        removedDuringSave = []
         for identity in saved.keys {
             guard let place = domains.index(forKey: identity.domain),
                 let position = domains.values[place].firstIndex(where: { $0.cookie.has(identity) })

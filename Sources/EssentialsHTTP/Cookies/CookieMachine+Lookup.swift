@@ -44,7 +44,7 @@ extension CookieMachine {
                 Self.append(match.pair, to: target, at: &count)
             }
         }
-        return CookieField(bytes: bytes, count: sent, omittedCount: matches.count - sent)
+        return CookieField(bytes: bytes, count: sent, omitted: matches[sent...].map(\.pair))
     }
 
     private static func append(_ bytes: [UInt8], to target: UnsafeMutableBufferPointer<UInt8>, at count: inout Int) {

@@ -35,8 +35,10 @@ package struct CookieMachine: Sendable {
     private var nextOrder: UInt64 = 0
     /// The changes since the last ``takeChanges()``; `nil` if nobody takes them.
     var changes: [CookieIdentity: CookieChange]?
-    /// Whether a store has taken changes and has not yet reported whether they were saved.
-    var isSaving = false
+    /// The changes that a store has taken without having reported yet whether they were saved; `nil` if there are none.
+    var saving: [CookieIdentity: CookieChange]?
+    /// The cookies that were removed during their first save. The store has to remove them only if the save succeeds.
+    var removedDuringSave: Set<CookieIdentity> = []
 
     /// - Parameter tracksChanges: Whether changes are recorded for ``takeChanges()``.
     package init(limits: CookieLimits = CookieLimits(), tracksChanges: Bool = false) {
@@ -104,7 +106,16 @@ package struct CookieMachine: Sendable {
 
     private mutating func newEntry(_ cookie: Cookie) -> Entry {
         defer { nextOrder += 1 }
-        return Entry(cookie: cookie, order: nextOrder)
+        return Entry(cookie: cookie, order: nextOrder, isSaved: isRemovalPending(of: cookie))
+    }
+
+    /// Whether the store still has an earlier cookie with this identity, whose removal it does not know yet.
+    private func isRemovalPending(of cookie: Cookie) -> Bool {
+        guard let changes, !changes.isEmpty || saving != nil else { return false }
+        let identity = cookie.identity
+        // If the removal is being saved and the save succeeds, the entry is marked again.
+        return saving?[identity] == .removed
+            || changes[identity] == .removed && !removedDuringSave.contains(identity)
     }
 
     /// Whether a cookie that arrived over `http` has the name of a secure one that would go to the same hosts and paths
@@ -216,6 +227,14 @@ package struct CookieMachine: Sendable {
     /// limited.
     private mutating func recordRemoval(of entry: Entry) {
         guard changes != nil else { return }
-        changes?[entry.cookie.identity] = entry.isSaved || isSaving ? .removed : nil
+        let identity = entry.cookie.identity
+        if entry.isSaved {
+            changes?[identity] = .removed
+        } else if saving?[identity] != nil {
+            changes?[identity] = .removed
+            removedDuringSave.insert(identity)
+        } else {
+            changes?[identity] = nil
+        }
     }
 }

@@ -4,11 +4,11 @@
 /// configuration.retryBudget.depositPerExchange = 0.2    // up to 20 % more requests
 /// ```
 ///
-/// A retry takes one unit. Each exchange without a retry deposits a fraction of one. If nothing is left, a small
-/// reserve, which fills with time, still allows some retries. A request that gets no unit fails with the failure of its
+/// A retry takes one unit. Each request without a retry deposits a fraction of one, once for all its redirects. If
+/// nothing is left, a small reserve, which fills with time, still allows some retries. A request that gets no unit fails with the failure of its
 /// last attempt; a request with the policy `forever` waits for the reserve.
 public struct RetryBudget: Sendable, Hashable {
-    /// The units that an exchange without a retry deposits. The default is 0.1.
+    /// The units that a request without a retry deposits. The default is 0.1.
     public var depositPerExchange = 0.1
     /// The units at the beginning. The default is 10.
     public var initial = 10.0
@@ -47,7 +47,7 @@ package struct RetryBudgetMachine: Sendable {
     /// The whole units that are left, without the reserve.
     package var unitsLeft: Int { Int(max(0, min(units, 1e9))) }
 
-    /// Counts an exchange without a retry.
+    /// Counts a request without a retry.
     package mutating func deposit() { units = min(budget.maximum, units + max(0, budget.depositPerExchange)) }
 
     /// Takes one unit for a retry.
@@ -65,6 +65,7 @@ package struct RetryBudgetMachine: Sendable {
             return .granted
         }
         guard rate > 0, budget.reserveMaximum >= 1 else { return .refused(retryIn: nil) }
-        return .refused(retryIn: .seconds((1 - reserve) / rate))
+        // Far longer than any wait, and far from any overflow.
+        return .refused(retryIn: .seconds(min((1 - reserve) / rate, 1e9)))
     }
 }

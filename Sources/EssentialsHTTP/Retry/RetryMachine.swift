@@ -55,6 +55,9 @@ package struct RetryMachine: Sendable {
         package var needsFreshConnection: Bool
         /// Whether the wait ends early when the server becomes reachable.
         package var isHastened: Bool
+        /// Whether it takes a unit of the budget. A request that an open circuit refused was not sent, so sending it
+        /// later adds no load.
+        package var takesUnit: Bool
     }
 
     /// Why there is no other attempt.
@@ -77,6 +80,8 @@ package struct RetryMachine: Sendable {
     package static let addedPart = 0.1
     /// The longest time that is added to a wait.
     package static let longestAddition = Duration.seconds(1)
+    /// The shortest wait for the end of another request's probe, which takes an unknown time.
+    package static let probeWait = Duration.milliseconds(100)
 
     private let policy: RetryPolicy
     private let request: Request
@@ -114,7 +119,7 @@ package struct RetryMachine: Sendable {
             isRetriable = only.isDisjoint(with: retriedOnce)
         }
         let (backoff, extra) = waits(once, moment)
-        var wait = max(backoff, circuit?.timeLeft ?? .zero)
+        var wait = circuit.map { max(backoff, $0.timeLeft ?? Self.probeWait) } ?? backoff
         var requested: Duration?
         if case .status(_, let retryAfter?) = outcome {
             requested = retryAfter
@@ -138,7 +143,8 @@ package struct RetryMachine: Sendable {
         return .retry(
             Retry(
                 wait: wait, needsFreshConnection: RetryRules.needsFreshConnection(after: outcome),
-                isHastened: policy.followsReachability && requested == nil && Self.isUnsent(outcome)))
+                isHastened: policy.followsReachability && requested == nil && Self.isUnsent(outcome),
+                takesUnit: circuit == nil))
     }
 
     /// The open circuit that refused the request, if the policy waits until it closes.

@@ -19,6 +19,8 @@ final class JoinKey: Sendable {
     private let retries: HopRetries?
     /// The policy at the environment's origin, if the environment has settings.
     private let ownRetries: HopRetries?
+    /// The statuses that the request declares as a success although its policies would retry them.
+    private let unretried: [Int]
     private let isIdempotent: Bool?
     private let usesCookies: Bool
     private let redirects: RedirectPolicy
@@ -63,6 +65,7 @@ final class JoinKey: Sendable {
         tokens = record.rules.tokens
         retries = record.rules.retries
         ownRetries = record.rules.ownOrigin?.retries
+        unretried = record.rules.unretriedStatuses
         isIdempotent = record.rules.isIdempotent
         usesCookies = record.rules.usesCookies
         redirects = record.rules.redirects
@@ -73,7 +76,7 @@ extension JoinKey: Hashable {
     static func == (one: JoinKey, other: JoinKey) -> Bool {
         one.method == other.method && one.headerFields == other.headerFields && one.options == other.options
             && one.environment == other.environment && one.digest === other.digest && one.tokens === other.tokens
-            && one.retries == other.retries && one.ownRetries == other.ownRetries
+            && one.retries == other.retries && one.ownRetries == other.ownRetries && one.unretried == other.unretried
             && one.isIdempotent == other.isIdempotent
             && one.usesCookies == other.usesCookies && one.judgement == other.judgement
             && one.redirects.isSame(as: other.redirects)
@@ -83,6 +86,18 @@ extension JoinKey: Hashable {
     func hash(into hasher: inout Hasher) {
         hasher.combine(method)
         hasher.combine(headerFields)
+    }
+}
+
+extension ExchangeRules {
+    /// The statuses that are not retried only because the request declares them. Most requests declare none.
+    fileprivate var unretriedStatuses: [Int] {
+        guard !expectedStatus.isStandard else { return [] }
+        let policies = [retries, ownOrigin?.retries].compactMap { $0?.policy }
+        guard !policies.isEmpty else { return [] }
+        return (400...999).filter { status in
+            expectedStatus.declares(status) && policies.contains { $0.concerns(status) }
+        }
     }
 }
 

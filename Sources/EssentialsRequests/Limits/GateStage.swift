@@ -68,7 +68,7 @@ final class GateStage: Stage {
             remaining = try record.deadline.limited(request, between: between, after: "it had to wait").options
                 .totalTimeout
         } catch {
-            limits.withdraw(place, .cancelled)
+            await limits.abandon(place)
             throw error
         }
         let limit = [request.options.queueTimeout, limits.settings.queueTimeout, remaining].compactMap(\.self).min()

@@ -99,7 +99,7 @@ public final class RequestLimits: Sendable {
 
     // MARK: Requests
 
-    /// A request arrives. If it has to wait, ``turn(_:at:_:)`` has to be called.
+    /// A request arrives. If it has to wait, ``turn(_:within:_:)`` or ``abandon(_:)`` has to be called.
     func arrive(_ origin: Origin, _ priority: RequestPriority) -> Arrival {
         let now = now
         var turns: [Turn] = []
@@ -162,6 +162,13 @@ public final class RequestLimits: Sendable {
             return [(promise, verdict)] + dueTurns(in: place.lane, &state, at: now)
         }
         tell(turns)
+    }
+
+    /// Takes a request out of the line before it waits, and gives its permit back if its turn has come meanwhile.
+    func abandon(_ place: Place) async {
+        withdraw(place, .cancelled)
+        guard case .start(let permit) = await place.promise.value() else { return }
+        leave(permit, .uncounted, wasSent: false)
     }
 
     /// The outcome of a request is known, but its body is still being read. It is called at most once for each permit.

@@ -77,12 +77,12 @@ struct RequestLog: Sendable {
     ///   - failure: The failure of the attempt.
     ///   - attempt: The number of the attempt, from 1.
     ///   - wait: The wait before the next attempt.
-    ///   - budget: The units that are left in the retry budget.
-    func retries(after failure: RequestFailure, attempt: Int, in wait: Duration, budget: Int) {
+    ///   - budget: The units that are left in the retry budget; `nil` if the next attempt takes none.
+    func retries(after failure: RequestFailure, attempt: Int, in wait: Duration, budget: Int?) {
         guard let entry else { return }
-        let metadata = entry.metadata().adding(
-            Self.facts(of: failure),
-            ["attempt": "\(attempt)", "wait-ms": "\(wait.milliseconds)", "budget": "\(budget)"])
+        var metadata = entry.metadata().adding(
+            Self.facts(of: failure), ["attempt": "\(attempt)", "wait-ms": "\(wait.milliseconds)"])
+        if let budget { metadata["budget"] = "\(budget)" }
         entry.logger.debug("request is retried", metadata: metadata)
     }
 

@@ -15,7 +15,7 @@ final class RetryBudgets: Sendable {
         self.clock = clock
     }
 
-    /// Counts an exchange that needed no retry.
+    /// Counts a request that needed no retry. It is called once for a request.
     func deposit(for origin: Origin) {
         machines.withLock { $0.withValue(of: origin, make: machine) { $0.deposit() } }
     }

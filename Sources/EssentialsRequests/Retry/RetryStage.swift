@@ -44,9 +44,10 @@ final class RetryStage: Stage {
                     response = try await next.send(request, record)
                 }
                 // A status that the caller has declared is a success, even if it usually leads to a retry.
-                guard retries.policy.concerns(response), !record.rules.expectedStatus.declares(response.statusCode)
+                guard retries.policy.concerns(response.statusCode),
+                    !record.rules.expectedStatus.declares(response.statusCode)
                 else {
-                    if attempt?.machine == nil { budgets.deposit(for: request.url.origin) }
+                    deposit(for: request, response, record)
                     return response
                 }
                 result = .success(response)
@@ -56,6 +57,16 @@ final class RetryStage: Stage {
             let failed = attempt ?? Attempt(retries, request, record.rules)
             attempt = try await following(failed, of: request, after: &result, record)
             guard attempt != nil else { return try result.get() }
+        }
+    }
+
+    /// Deposits for a request that needed no retry, once for each origin, when it needs no further hop.
+    private func deposit(for request: TransportRequest, _ response: TransportResponse, _ record: ExchangeRecord) {
+        guard record.retries.count == 0, !record.rules.redirects.mayFollow(response) else { return }
+        budgets.deposit(for: request.url.origin)
+        guard !record.hops.isEmpty else { return }
+        for origin in Set(record.hops.map(\.from.origin)) where origin != request.url.origin {
+            budgets.deposit(for: origin)
         }
     }
 
@@ -141,6 +152,10 @@ final class RetryStage: Stage {
         after result: inout Result<TransportResponse, RequestFailure>, _ machine: RetryMachine,
         _ moment: RetryMachine.Moment, _ record: ExchangeRecord, _ failure: RequestFailure
     ) async throws(RequestFailure) -> Bool {
+        guard retry.takesUnit else {
+            record.log?.retries(after: failure, attempt: record.retries.attempt, in: retry.wait, budget: nil)
+            return true
+        }
         let origin = request.url.origin
         var waited = Duration.zero
         while true {
@@ -284,9 +299,8 @@ extension TransportRequest {
 }
 
 extension RetryPolicy {
-    /// Whether a response may be retried under the policy.
-    fileprivate func concerns(_ response: TransportResponse) -> Bool {
-        let status = response.statusCode
+    /// Whether a response with this status may be retried under the policy.
+    func concerns(_ status: Int) -> Bool {
         guard status >= 400 else { return false }
         return RetryRules.isRetried(status) || status == 500 && retriesInternalServerError || hasDecider
     }

@@ -185,6 +185,8 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         authorization.clear(origin)
         configuration.cookies?.removeCookies(visibleTo: origin.host)
         settings.cookies(of: environment.stages)?.removeCookies(visibleTo: origin.host)
+        // Closed at once, because the stores may take a while, and again for groups that have used what they had.
+        settings.joins?.closeAll()
         await privateState.clear(origin)
         settings.joins?.closeAll()
     }

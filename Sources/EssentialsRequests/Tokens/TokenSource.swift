@@ -23,7 +23,7 @@ final class TokenSource: Sendable {
 
     private struct State {
         var machine = TokenMachine()
-        var waiting: [Int: CheckedContinuation<Waited, Never>] = [:]
+        var waiting: [Int: Promise<Waited>] = [:]
         var lastNumber = 0
         /// The provider's last error.
         var error: (any Error)?
@@ -39,7 +39,7 @@ final class TokenSource: Sendable {
     }
 
     private struct Resumption {
-        let continuation: CheckedContinuation<Waited, Never>
+        let promise: Promise<Waited>
         let result: Waited
     }
 
@@ -117,6 +117,9 @@ final class TokenSource: Sendable {
         in session: Int, _ cancellation: Cancellation, timeout: Duration?, timer: any Clock<Duration>
     ) async -> Waited {
         let number = state.withLock { $0.nextNumber() }
+        let promise = Promise<Waited>()
+        if let result = join(promise, number, session, cancellation) { return result }
+        // The waiter is known by now. A timeout or a cancellation that came before it would be lost.
         let registration = cancellation.add { self.leave(number, .cancelled) }
         defer { cancellation.remove(registration) }
         let alarm = timeout.map { timeout in
@@ -129,10 +132,7 @@ final class TokenSource: Sendable {
         }
         defer { alarm?.cancel() }
         return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let result = join(continuation, number, session, cancellation)
-                if let result { continuation.resume(returning: result) }
-            }
+            await promise.value()
         } onCancel: {
             leave(number, .cancelled)
         }
@@ -140,28 +140,28 @@ final class TokenSource: Sendable {
 
     /// Adds a waiter, or returns the result if it need not wait.
     private func join(
-        _ continuation: CheckedContinuation<Waited, Never>, _ number: Int, _ session: Int, _ cancellation: Cancellation
+        _ promise: Promise<Waited>, _ number: Int, _ session: Int, _ cancellation: Cancellation
     ) -> Waited? {
-        act { state in
-            // A cancellation before this moment has found no waiter.
-            if Task.isCancelled || cancellation.isCancelled { return (.cancelled, []) }
+        // A request that was cancelled starts no refresh.
+        if Task.isCancelled || cancellation.isCancelled { return .cancelled }
+        return act { state in
             let (decision, actions) = state.machine.request(from: session, waiter: number, at: clock.now)
             switch decision {
             case .use(let lease): return (.lease(lease), actions)
             case .fail(let failure): return (.failure(failure, state.error), actions)
             case .wait:
-                state.waiting[number] = continuation
+                state.waiting[number] = promise
                 return (nil, actions)
             }
         }
     }
 
     private func leave(_ number: Int, _ result: Waited) {
-        let continuation = state.withLock { state in
+        let promise = state.withLock { state in
             _ = state.machine.left(number)
             return state.waiting.removeValue(forKey: number)
         }
-        continuation?.resume(returning: result)
+        promise?.keep(result)
     }
 
     // MARK: Acting
@@ -172,7 +172,7 @@ final class TokenSource: Sendable {
             let (value, actions) = input(&state)
             return (value, actions.isEmpty ? [] : carryOut(actions, &state))
         }
-        for resumption in resumptions { resumption.continuation.resume(returning: resumption.result) }
+        for resumption in resumptions { resumption.promise.keep(resumption.result) }
         return value
     }
 
@@ -180,8 +180,8 @@ final class TokenSource: Sendable {
         var resumptions: [Resumption] = []
         func resume(_ waiters: [Int], _ result: Waited) {
             for waiter in waiters {
-                guard let continuation = state.waiting.removeValue(forKey: waiter) else { continue }
-                resumptions.append(Resumption(continuation: continuation, result: result))
+                guard let promise = state.waiting.removeValue(forKey: waiter) else { continue }
+                resumptions.append(Resumption(promise: promise, result: result))
             }
         }
         for action in actions {

@@ -23,7 +23,15 @@ public struct TransportMetrics: Sendable, Hashable {
     public var bodyBytesSent: Int = 0
     /// The number of received bytes of the response's body, before decompression.
     public var bodyBytesReceived: Int = 0
-    /// The number of attempts. It is 2 if a reused connection turned out to be closed before a response arrived.
+    /// How many times the transport has begun to send this request on a connection; 0 if it was never sent, or if the
+    /// transport does not count.
+    ///
+    /// It is 1 for most requests. It is 2 if the transport has sent the request once more by itself, because a reused
+    /// connection turned out to be closed before a response arrived, or because the server refused the HTTP/2 stream
+    /// without processing the request. Connections that failed before the request was sent do not count.
+    ///
+    /// A service that follows a redirect, responds to a challenge or retries passes a new request to the transport, which
+    /// has metrics of its own. The metrics of its response are those of the last of these requests.
     public var sendings: Int = 0
 
     /// Creates metrics without measurements.

@@ -2,9 +2,10 @@ import EssentialsHTTP
 import Testing
 
 @Suite struct CookieFieldTests {
-    private func field(_ text: String, omitted: Int = 0) -> CookieField {
+    private func field(_ text: String, omitted: [String] = []) -> CookieField {
         CookieField(
-            bytes: Array(text.utf8), count: text.isEmpty ? 0 : text.split(separator: ";").count, omittedCount: omitted)
+            bytes: Array(text.utf8), count: text.isEmpty ? 0 : text.split(separator: ";").count,
+            omitted: omitted.map { Array($0.utf8) })
     }
 
     @Test(
@@ -31,12 +32,31 @@ import Testing
     @Test("Merging keeps the request's cookies and leaves out the jar's beyond the maximum size")
     func limit() {
         let merged = CookieField.merge(
-            own: Array("a=1".utf8), with: field("b=2; c=3; d=4", omitted: 2), maximumSize: 13)
+            own: Array("a=1".utf8), with: field("b=2; c=3; d=4", omitted: ["e=5", "f=6"]), maximumSize: 13)
         #expect(String(decoding: merged.bytes, as: UTF8.self) == "a=1; b=2; c=3")
         #expect(merged.omittedCount == 3)
         let full = CookieField.merge(own: Array("a=123456".utf8), with: field("b=2"), maximumSize: 4)
         #expect(full.bytes == Array("a=123456".utf8))
         #expect(full.omittedCount == 1)
+    }
+
+    @Test("A cookie without room does not count as left out if the request has one of the same name")
+    func replacedWithoutRoom() {
+        let jar = field("b=2", omitted: ["a=1", "c=3", "a=4"])
+        let merged = CookieField.merge(own: Array("a=own".utf8), with: jar, maximumSize: 10)
+        #expect(String(decoding: merged.bytes, as: UTF8.self) == "a=own; b=2")
+        #expect(merged.omittedCount == 1)
+        var fields: HTTPFields = [.cookie: "a=own; c=own"]
+        #expect(jar.add(to: &fields) == 0)
+        #expect(fields[values: .cookie] == ["a=own; c=own; b=2"])
+    }
+
+    @Test("Cookies get the room of those that the request replaces, and later ones follow only if all before them fit")
+    func roomOfReplaced() {
+        let jar = field("a=long", omitted: ["b=2", "c=33333", "d=4"])
+        let merged = CookieField.merge(own: Array("a=1".utf8), with: jar, maximumSize: 16)
+        #expect(String(decoding: merged.bytes, as: UTF8.self) == "a=1; b=2")
+        #expect(merged.omittedCount == 2)
     }
 
     @Test("Several Cookie fields of a request become one field with the jar's cookies")
@@ -48,7 +68,7 @@ import Testing
         #expect(fields[values: .cookie] == ["a=1; b=2; c=4"])
         #expect(fields[.accept] == "*/*")
         var empty = HTTPFields()
-        #expect(field("b=3", omitted: 7).add(to: &empty) == 7)
+        #expect(field("b=3", omitted: ["c=4", "d=5"]).add(to: &empty) == 2)
         #expect(empty[values: .cookie] == ["b=3"])
     }
 }

@@ -99,7 +99,7 @@ import Testing
         struct FixedStorage: CookieStorage {
             func hasCookies(for url: RequestURL) -> Bool { true }
             func field(for url: RequestURL, countsAsUse: Bool) -> CookieField? {
-                CookieField(bytes: Array("a=\(countsAsUse)".utf8), count: 1, omittedCount: 0)
+                CookieField(bytes: Array("a=\(countsAsUse)".utf8), count: 1)
             }
             func store(_ headerFields: HTTPFields, from url: RequestURL) -> [CookieRefusal] { [] }
             func removeCookies(visibleTo host: HostName) {}

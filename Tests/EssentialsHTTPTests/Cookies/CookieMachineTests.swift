@@ -270,18 +270,73 @@ import Testing
         #expect(Array(machine.takeChanges().values) == [.removed])
     }
 
-    @Test("Changes that could not be saved return, except where there are later ones")
+    @Test("Changes that could not be saved return, except for cookies that have changed or gone since")
     func restored() throws {
         var machine = CookieMachine(tracksChanges: true)
+        for line in ["a=1", "b=1", "c=1"] { try machine.store(line, from: "https://a.example/") }
+        let taken = machine.takeChanges()
+        // The store has no cookie `a`, so its removal is no change.
+        try machine.store("a=; Max-Age=0", from: "https://a.example/")
+        try machine.store("c=2", from: "https://a.example/")
+        machine.restoreChanges(taken)
+        let changes = machine.takeChanges().values.map { change in
+            if case .stored(let cookie, _) = change { "\(cookie.name)=\(cookie.value)" } else { "removed" }
+        }
+        #expect(changes.sorted() == ["b=1", "c=2"])
+    }
+
+    @Test("A cookie that is removed while it is saved for the first time is removed from the store by the next save")
+    func removedDuringSave() throws {
+        var machine = CookieMachine(tracksChanges: true)
         try machine.store("a=1", from: "https://a.example/")
-        try machine.store("b=1", from: "https://a.example/")
         let taken = machine.takeChanges()
         try machine.store("a=; Max-Age=0", from: "https://a.example/")
-        machine.restoreChanges(taken)
-        let changes = machine.takeChanges().map { ($0.key.name, $0.value == .removed) }
-        #expect(changes.count == 2)
-        #expect(changes.contains { $0 == Array("a".utf8) && $1 })
-        #expect(changes.contains { $0 == Array("b".utf8) && !$1 })
+        machine.confirmChanges(taken, kept: Set(taken.keys))
+        let removal = machine.takeChanges()
+        #expect(Array(removal.keys) == Array(taken.keys) && Array(removal.values) == [.removed])
+    }
+
+    @Test("The removal of a saved cookie stays a change until it is saved, even if the cookie comes and goes meanwhile")
+    func unsavedRemoval() throws {
+        for goesDuringSave in [true, false] {
+            var machine = CookieMachine(tracksChanges: true)
+            try machine.store("a=1", from: "https://a.example/")
+            let first = machine.takeChanges()
+            machine.confirmChanges(first, kept: Set(first.keys))
+            try machine.store("a=; Max-Age=0", from: "https://a.example/")
+            let removal = machine.takeChanges()
+            try machine.store("a=2", from: "https://a.example/")
+            if goesDuringSave { try machine.store("a=; Max-Age=0", from: "https://a.example/") }
+            machine.restoreChanges(removal)
+            try machine.store("a=; Max-Age=0", from: "https://a.example/")
+            #expect(Array(machine.takeChanges().values) == [.removed])
+        }
+    }
+
+    @Test("A saved cookie that is removed, stored again and removed again is removed from the store")
+    func removedTwice() throws {
+        var machine = CookieMachine(tracksChanges: true)
+        try machine.store("sid=1", from: "https://a.example/")
+        let first = machine.takeChanges()
+        machine.confirmChanges(first, kept: Set(first.keys))
+        try machine.store("sid=; Max-Age=0", from: "https://a.example/")
+        try machine.store("sid=2", from: "https://a.example/")
+        try machine.store("sid=; Max-Age=0", from: "https://a.example/")
+        #expect(Array(machine.takeChanges().values) == [.removed])
+    }
+
+    @Test("Changes do not grow if no save succeeds and a server sets ever new cookies")
+    func failingSaves() throws {
+        var limits = CookieLimits()
+        limits.perDomain = 5
+        var machine = CookieMachine(limits: limits, tracksChanges: true)
+        for round in 0..<20 {
+            try machine.store("before\(round)=1", from: "https://a.example/")
+            let taken = machine.takeChanges()
+            for number in 0..<7 { try machine.store("n\(round)-\(number)=1", from: "https://a.example/") }
+            machine.restoreChanges(taken)
+            #expect(machine.changeCount == 5)
+        }
     }
 
     @Test("The content of a store replaces saved cookies and keeps unsaved changes")

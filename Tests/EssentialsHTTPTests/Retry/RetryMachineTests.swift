@@ -56,6 +56,28 @@ import Testing
         #expect(other.failed(.failure(open), moment()) == .stop(.notRetriable))
     }
 
+    @Test("A wait for an open circuit takes no unit of the budget, and a retry takes one")
+    func freeWait() throws {
+        var machine = machine(.forever)
+        for time in [Duration.seconds(60), nil] {
+            let open = RequestFailure(.circuitOpen, "x", phase: .queue, underlying: CircuitOpen(timeLeft: time))
+            #expect(try !retry(machine.failed(.failure(open), moment())).takesUnit)
+        }
+        #expect(try retry(machine.failed(Self.refused, moment())).takesUnit)
+        #expect(try retry(machine.failed(.status(503, retryAfter: nil), moment())).takesUnit)
+    }
+
+    @Test("A request that waits for the end of a probe waits for a while, even if the policy has no backoff")
+    func probeWait() throws {
+        var policy = RetryPolicy.forever
+        policy.backoff = .exponential(base: .zero)
+        var machine = machine(policy)
+        let probing = RequestFailure(.circuitOpen, "x", phase: .queue, underlying: CircuitOpen(timeLeft: nil))
+        for _ in 0..<3 {
+            #expect(try retry(machine.failed(.failure(probing), moment(random: 0))).wait == .milliseconds(100))
+        }
+    }
+
     @Test("The wait is the longer one of the backoff and the server's Retry-After, and up to a tenth or a second more")
     func retryAfter() throws {
         let cases: [(Duration?, UInt64, Duration)] = [

@@ -37,6 +37,27 @@ struct JoinKeyDetailsTests {
         #expect(one != other)
     }
 
+    @Test("A request that declares a status which its policy retries does not join one that wants it retried")
+    func declaredStatuses() throws {
+        func key(_ expectation: StatusExpectation, _ policy: RetryPolicy?) throws -> JoinKey {
+            try self.key {
+                $0.expectedStatus = expectation
+                $0.retries = policy.map { HopRetries($0) }
+            }
+        }
+        let deciding = RetryPolicy.standard.deciding { _ in .standard }
+        for expectation: StatusExpectation in [[200...299, 503...503], .matching { $0 != 404 }] {
+            #expect(try key(.success, .standard) != key(expectation, .standard))
+            #expect(try key(expectation, .standard) == key(expectation, .standard))
+            // Without a policy the expectation changes nothing before the status is checked.
+            #expect(try key(.success, nil) == key(expectation, nil))
+        }
+        // A closure may retry any failure. Nothing else retries a 404, and `any` declares no status.
+        #expect(try key(.success, .standard) == key([200...299, 404...404], .standard))
+        #expect(try key(.success, deciding) != key([200...299, 404...404], deciding))
+        #expect(try key(.success, .standard) == key(.any, .standard))
+    }
+
     @Test("A request without cookies does not join one with cookies")
     func cookies() throws {
         let one = try key { $0.usesCookies = false }

@@ -65,6 +65,42 @@ struct RequestJoiningTests {
         #expect(try ShopAPI.Users.getAll.setting(configuration).build().joins == true)
     }
 
+    @Test("A request after the credentials were cleared shares no exchange from before, even while stores are cleared")
+    func cleared() async throws {
+        /// A store that lets a test act while it is cleared.
+        final class SlowStore: PrivateStateStore {
+            let (begun, gate) = (LoopbackGate(), LoopbackGate())
+
+            func clearPrivateState(of origin: Origin) async {
+                begun.open()
+                await gate.opened()
+            }
+        }
+        let gate = LoopbackGate()
+        let transport = StubTransport { request throws(RequestFailure) in
+            await gate.opened()
+            return TransportResponse(HTTPResponse(status: .ok), body: ResponseBody(Data("{}".utf8)))
+        }
+        let (jar, store) = (CookieJar(), SlowStore())
+        jar.store("sid=1; Path=/", from: try RequestURL("https://h/v1/a"))
+        let service = try ServiceFixture(transport) {
+            $0.cookies = jar
+            $0.privateState = [store]
+        }.service
+        let joining = request(joins: true)
+        let before = Task { try await service.send(joining) }
+        await until { transport.requests.count == 1 }
+        let clearing = Task { await service.clearAuthorization() }
+        await store.begun.opened()
+        let after = Task { try await service.send(joining) }
+        await until { service.settings.joins?.usage.waiters == 2 }
+        gate.open()
+        store.gate.open()
+        await clearing.value
+        _ = try await (before.value, after.value)
+        #expect(transport.requests.map { $0.headerFields[.cookie] } == ["sid=1", nil])
+    }
+
     @Test("An unsafe request separates requests that join by themselves")
     func separated() async throws {
         let gate = LoopbackGate()

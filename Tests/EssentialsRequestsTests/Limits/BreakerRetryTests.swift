@@ -7,10 +7,15 @@ import Testing
 @Suite("A circuit breaker together with retries", .timeLimit(.minutes(1)))
 struct BreakerRetryTests {
     /// A service that retries forever, and whose circuits open at the second failure.
-    private func makeFixture(_ outcomes: [RetryFixture.Outcome]) throws -> RetryFixture {
+    private func makeFixture(
+        _ outcomes: [RetryFixture.Outcome], _ change: (inout HTTPDataRequestService.Configuration) -> Void = { _ in }
+    ) throws -> RetryFixture {
         var breaker = CircuitBreaker()
         breaker.minimumOutcomes = 2
-        return try RetryFixture(outcomes, retry: .forever) { $0.limits.breaker = breaker }
+        return try RetryFixture(outcomes, retry: .forever) {
+            $0.limits.breaker = breaker
+            change(&$0)
+        }
     }
 
     @Test("A request that is retried forever waits while the circuit is open, and succeeds after that")
@@ -34,6 +39,21 @@ struct BreakerRetryTests {
         #expect(fixture.attempts == 3)
         #expect(limits.state(of: origin) == OriginLimits.State())
         #expect(try await fixture.service.send(single).status == .ok)
+    }
+
+    @Test("A request that waits for an open circuit takes nothing from the retry budget")
+    func budget() async throws {
+        let fixture = try makeFixture([.status(503), .status(503), .status(200)]) {
+            $0.retryBudget.initial = 0
+            $0.retryBudget.reservePerSecond = 0
+        }
+        var single = DataRequest(.get, "a")
+        single.retry = .never
+        for _ in 0..<2 { _ = try? await fixture.service.send(single) }
+        let (result, waited) = await fixture.send()
+        #expect(try result.get().status == .ok)
+        #expect(waited >= .seconds(5))
+        #expect(fixture.attempts == 3)
     }
 
     @Test("A request that is retried forever waits again if its probe fails")

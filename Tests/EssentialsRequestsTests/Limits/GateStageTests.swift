@@ -1,6 +1,7 @@
 import EssentialsHTTP
 import EssentialsTestKit
 import FoundationEssentials
+import Synchronization
 import Testing
 
 @testable import EssentialsRequests
@@ -189,6 +190,56 @@ struct GateStageTests {
         #expect(try fixture.state == OriginLimits.State(permitsInUse: 1))
         first.cancel()
         _ = await first.value
+    }
+
+    /// A clock that runs a closure when it is read for the second time. A minute has passed then.
+    private final class JumpingClock: Clock {
+        typealias Instant = ManualClock.Instant
+
+        private let reads = Mutex(0)
+        private let onSecondRead: @Sendable () -> Void
+
+        init(_ onSecondRead: @escaping @Sendable () -> Void) { self.onSecondRead = onSecondRead }
+
+        var now: Instant {
+            let count = reads.withLock { reads in
+                reads += 1
+                return reads
+            }
+            if count == 2 { onSecondRead() }
+            return Instant(elapsed: count > 1 ? .seconds(60) : .zero)
+        }
+
+        var minimumResolution: Duration { .zero }
+
+        func sleep(until deadline: Instant, tolerance: Duration?) async throws {}
+    }
+
+    @Test("A request whose time ends at its arrival leaves no permit behind, even if its turn comes at that moment")
+    func turnAtDeadline() async throws {
+        let limits = RequestLimits(OriginLimits(concurrency: 1, rate: RateLimit(2, per: .seconds(60))), clock: .system)
+        var request = TransportRequest(.get, try RequestURL("https://h/a"))
+        request.options.totalTimeout = .seconds(1)
+        guard case .start(let permit) = limits.arrive(request.url.origin, .normal) else {
+            Issue.record("the first request waits")
+            return
+        }
+        let transport = ScriptedTransport()
+        let stage = GateStage(limits: limits, next: RemainingStages(TransportStage(transport: transport)))
+        let record = ExchangeRecord(
+            request, ExchangeRules(expectedStatus: .any, redirects: .standard), id: RequestID(service: 0, number: 1),
+            environment: nil, cancellation: Cancellation())
+        // The second read is that of the deadline, after the request has taken its place in the line.
+        record.deadline = SharedDeadline(of: request, clock: JumpingClock { limits.leave(permit) })
+        do throws(RequestFailure) {
+            _ = try await stage.send(request, record)
+            Issue.record("the request was sent")
+        } catch {
+            #expect(error.reason == .timeout)
+        }
+        #expect(transport.requestCount == 0)
+        // The request that was not sent does not count for the rate.
+        #expect(limits.state(of: request.url.origin) == OriginLimits.State(rateTokensLeft: 1))
     }
 
     @Test("After its wait a request has only the rest of its total time")

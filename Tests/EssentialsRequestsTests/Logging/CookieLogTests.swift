@@ -62,6 +62,16 @@ struct CookieLogTests {
         expectNoSecrets(lines)
     }
 
+    @Test("Cookies that a request's own cookies replace are not counted as left out")
+    func replacedByOwn() async throws {
+        let (fixture, lines) = try fixture(jar(7))
+        let sent = try await fixture.sent(DataRequest(.get, "a", headerFields: [.cookie: "n4me6=s3cret"]))
+        #expect(sent.headerFields[.cookie]?.utf8.count == 12 + 4 * (2 + 3_912))
+        // Of the seven, four are sent and one is replaced.
+        #expect(lines.metadata(of: "cookies left out")?["cookies"] == "2")
+        expectNoSecrets(lines)
+    }
+
     @Test("The log says nothing about cookies if all of them are sent")
     func allSent() async throws {
         let (fixture, lines) = try fixture(jar(4))

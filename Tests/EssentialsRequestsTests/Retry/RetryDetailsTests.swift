@@ -52,6 +52,50 @@ struct RetryDetailsTests {
         #expect(fixture.attempts == 7)
     }
 
+    private func budget(initial: Double) -> (inout HTTPDataRequestService.Configuration) -> Void {
+        { configuration in
+            configuration.retryBudget.initial = initial
+            configuration.retryBudget.depositPerExchange = 1
+            configuration.retryBudget.reservePerSecond = 0
+        }
+    }
+
+    @Test("A request deposits into the budget once, however many redirects it follows")
+    func depositOfRedirects() async throws {
+        let outcomes: [RetryFixture.Outcome] = [
+            .status(302, [.location: "/b"]), .status(302, [.location: "/c"]), .status(200),
+            .status(503), .status(200), .status(503),
+        ]
+        let fixture = try RetryFixture(outcomes, retry: .attempts(2), budget(initial: 0))
+        #expect(await fixture.send().result.success?.redirects.count == 2)
+        #expect(await fixture.send().result.success?.attempts == 2)
+        #expect(await fixture.send().result.failure?.remedy?.contains("was not retried") == true)
+        #expect(fixture.attempts == 6)
+    }
+
+    @Test("A request that is redirected to another origin deposits for both")
+    func depositOfOrigins() async throws {
+        let outcomes: [RetryFixture.Outcome] = [
+            .status(302, [.location: "https://other/b"]), .status(200), .status(503), .status(200), .status(503),
+        ]
+        let fixture = try RetryFixture(outcomes, retry: .attempts(2), budget(initial: 0))
+        #expect(await fixture.send().result.success?.redirects.count == 1)
+        #expect(await fixture.send().result.success?.attempts == 2)
+        #expect(await fixture.send().result.failure?.remedy?.contains("was not retried") == true)
+        #expect(fixture.attempts == 5)
+    }
+
+    @Test("A request that was retried before a redirect deposits nothing after it")
+    func noDepositAfterRetry() async throws {
+        let outcomes: [RetryFixture.Outcome] = [
+            .status(503), .status(302, [.location: "/b"]), .status(200), .status(503),
+        ]
+        let fixture = try RetryFixture(outcomes, retry: .attempts(2), budget(initial: 1))
+        #expect(await fixture.send().result.success?.attempts == 2)
+        #expect(await fixture.send().result.failure?.remedy?.contains("was not retried") == true)
+        #expect(fixture.attempts == 4)
+    }
+
     // MARK: Methods
 
     @Test(

@@ -16,6 +16,37 @@ struct TokenSessionTests {
         }
     }
 
+    /// A clock on which every sleep is over at once.
+    private struct SpentClock: Clock {
+        typealias Instant = ManualClock.Instant
+
+        var now: Instant { Instant(elapsed: .zero) }
+        var minimumResolution: Duration { .zero }
+
+        func sleep(until deadline: Instant, tolerance: Duration?) async throws {}
+    }
+
+    @Test("A thousand requests whose time is over when they begin to wait stop waiting, and the refresh goes on")
+    func spentTime() async throws {
+        let gate = LoopbackGate()
+        let source = TokenSource(Self.held(gate), clock: ManualClock().requestClock)
+        let session = source.attach()
+        let timedOut = await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<1_000 {
+                group.addTask {
+                    let waited = await source.wait(
+                        in: session, Cancellation(), timeout: .seconds(1), timer: SpentClock())
+                    return if case .timedOut = waited { true } else { false }
+                }
+            }
+            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(timedOut == 1_000)
+        #expect(source.waiterCount == 0 && source.isRefreshing)
+        gate.open()
+        await source.waitUntilIdle()
+    }
+
     // MARK: Descriptions
 
     @Test("No description of tokens and their credentials shows a secret, and equality compares the source")

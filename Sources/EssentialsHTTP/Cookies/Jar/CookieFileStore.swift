@@ -166,8 +166,10 @@ package actor CookieFileStore: CookieStore {
                 }
                 let code = calls.sync(target.descriptor)
                 guard code == 0 else { throw SystemError(code: code) }
+                // Nothing fails after the file was replaced, so a failure means that the old file is still there.
+                let version = Version(try target.status())
                 guard rename(temporary, place.path) == 0 else { throw SystemError.last }
-                return Version(try target.status())
+                return version
             } catch {
                 unlink(temporary)
                 throw error

@@ -1,5 +1,6 @@
 public import EssentialsHTTP
 import FoundationEssentials
+import Synchronization
 
 /// Gets access tokens from an OAuth 2.0 server (RFC 6749), with client credentials or a refresh token.
 ///
@@ -63,12 +64,26 @@ public final class OAuth2Tokens: AccessTokenProvider {
     /// - Throws: ``AccessTokenRejection`` for the error `invalid_grant` and if there is no refresh token, `RequestFailure`
     ///   for all other failures, and the errors of the store.
     public func token(replacing old: AccessToken?) async throws -> AccessToken {
+        let arrival = Mutex<Arrival?>(nil)
         let tokens = try await store.update { [self] stored in
             if let stored, isUsable(stored, insteadOf: old) { return stored }
-            return try await renewed(stored)
+            let (renewed, arrived) = try await renewed(stored)
+            arrival.withLock { $0 = arrived }
+            return renewed
         }
         guard let tokens, let value = tokens.accessToken else { throw AccessTokenRejection() }
+        if let arrived = arrival.withLock({ $0 }), arrived.accessToken == value {
+            return try AccessToken(value, expiresIn: arrived.lifetime.map { $0 - (clock.now - arrived.time) })
+        }
         return try AccessToken(value, expiresIn: tokens.expiresAt.map(timeLeft))
+    }
+
+    /// A token that has just been issued. Its lifetime counts from its arrival on the monotonic clock, because the date
+    /// may jump while the store writes.
+    private struct Arrival {
+        let accessToken: String
+        let lifetime: Duration?
+        let time: Duration
     }
 
     /// Whether another process has already replaced the token.
@@ -82,7 +97,7 @@ public final class OAuth2Tokens: AccessTokenProvider {
         .seconds(max(0, min(date.timeIntervalSince(clock.date), 1e9)))
     }
 
-    private func renewed(_ stored: StoredTokens?) async throws -> StoredTokens {
+    private func renewed(_ stored: StoredTokens?) async throws -> (StoredTokens, Arrival) {
         var refreshToken: String?
         if configuration.grant == .refreshToken {
             guard let present = stored?.refreshToken else {
@@ -92,12 +107,16 @@ public final class OAuth2Tokens: AccessTokenProvider {
         }
         let request = try OAuth2Rules.request(configuration, refreshToken: refreshToken)
         let response = try await transport.send(request)
+        // Before the body is read, which a transport may deliver as a stream.
+        let (time, date) = (clock.now, clock.date)
         let body = try await response.body.collect(upTo: OAuth2Rules.maximumBody)
         let issued = try OAuth2Rules.issued(response.head, body, host: request.url.origin.host.text)
-        return StoredTokens(
+        let tokens = StoredTokens(
             accessToken: issued.accessToken,
-            expiresAt: issued.expiresIn.map { clock.date.addingTimeInterval(Double($0)) },
+            expiresAt: issued.expiresIn.map { date.addingTimeInterval(Double($0)) },
             refreshToken: refreshToken == nil ? nil : issued.refreshToken ?? refreshToken)
+        let lifetime = issued.expiresIn.map { Duration.seconds($0) }
+        return (tokens, Arrival(accessToken: issued.accessToken, lifetime: lifetime, time: time))
     }
 }
 
