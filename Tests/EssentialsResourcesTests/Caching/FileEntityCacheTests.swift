@@ -181,7 +181,7 @@ struct FileEntityCacheTests {
 
     @Test("Files are written on the threads for files, whatever task calls the cache")
     func threads() async throws {
-        let directory = try TestDirectory()
+        let directory = CacheDirectory()
         let names = Mutex<Set<String>>([])
         var calls = FileCalls.system
         let write = calls.write
