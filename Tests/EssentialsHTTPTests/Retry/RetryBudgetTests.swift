@@ -44,6 +44,15 @@ import Testing
         #expect(machine.withdraw(now: .seconds(100)) == .refused(retryIn: nil))
     }
 
+    @Test("A reserve that fills ever so slowly names a time that can be waited for", arguments: [1e-12, 1e-300])
+    func slowReserve(units: Double) {
+        var budget = RetryBudget()
+        budget.initial = 0
+        budget.reservePerSecond = units
+        var machine = RetryBudgetMachine(budget, now: .zero)
+        #expect(machine.withdraw(now: .zero) == .refused(retryIn: .seconds(1_000_000_000)))
+    }
+
     @Test("In an outage at a thousand requests a second, at most one in a thousand is retried after the first second")
     func outage() {
         var machine = RetryBudgetMachine(RetryBudget(), now: .zero)
