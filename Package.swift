@@ -46,6 +46,7 @@ let package = Package(
         .library(name: "EssentialsFoundation", targets: ["EssentialsFoundation"]),
         .library(name: "EssentialsTestKit", targets: ["EssentialsTestKit"]),
         .library(name: "EssentialsResourcesTestKit", targets: ["EssentialsResourcesTestKit"]),
+        .library(name: "EssentialsPersistenceTestKit", targets: ["EssentialsPersistenceTestKit"]),
         .library(name: "EssentialsTestTraits", targets: ["EssentialsTestTraits"]),
         .executable(name: "essentials", targets: ["essentials"]),
     ],
@@ -106,6 +107,8 @@ let package = Package(
         .target(
             name: "EssentialsResourcesTestKit", dependencies: ["EssentialsResources", "EssentialsTestKit"],
             swiftSettings: settings),
+        .target(
+            name: "EssentialsPersistenceTestKit", dependencies: ["EssentialsPersistence"], swiftSettings: settings),
         .target(name: "EssentialsTestTraits", dependencies: ["EssentialsLocator"], swiftSettings: settings),
         .target(
             name: "ServiceEssentials",
@@ -165,13 +168,18 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "EssentialsPersistenceTests", dependencies: ["EssentialsPersistence"], swiftSettings: settings),
+        .testTarget(
+            name: "EssentialsPersistenceTestKitTests", dependencies: ["EssentialsPersistenceTestKit"],
+            swiftSettings: settings),
         // A program with a store, which its tests start and kill.
         .executableTarget(
             name: "StoreProbe", dependencies: ["EssentialsSQLite", "EssentialsPersistence", grdb],
             path: "Tests/StoreProbe", swiftSettings: settings),
         .testTarget(
             name: "EssentialsSQLiteTests",
-            dependencies: ["EssentialsSQLite", "EssentialsPersistence", "StoreProbe", grdb],
+            dependencies: [
+                "EssentialsSQLite", "EssentialsPersistence", "EssentialsPersistenceTestKit", "StoreProbe", grdb,
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "ServiceEssentialsTests", dependencies: ["ServiceEssentials", "EssentialsResourcesTestKit"],
@@ -215,7 +223,8 @@ if let sanitizer = Context.environment["ESSENTIALS_SANITIZER"] {
     if sanitizer == "address" {
         omitted.formUnion([
             "EssentialsRequestsTests", "ServiceEssentials", "EssentialsPersistence", "EssentialsPersistenceTests",
-            "EssentialsSQLite", "EssentialsSQLiteTests", "StoreProbe", "EssentialsResources",
+            "EssentialsPersistenceTestKit", "EssentialsPersistenceTestKitTests", "EssentialsSQLite",
+            "EssentialsSQLiteTests", "StoreProbe", "EssentialsResources",
             "EssentialsResourcesTests", "EssentialsResourcesTestKit", "EssentialsResourcesTestKitTests",
             "EssentialsObservation", "EssentialsObservationTests", "ResourceProbe",
         ])

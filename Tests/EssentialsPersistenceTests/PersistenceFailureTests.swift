@@ -19,6 +19,20 @@ import Testing
         #expect(PersistenceFailure.Reason.all.filter { $0.legacyCode != nil }.count == 3)
     }
 
+    @Test("What keeps a store from opening keeps its reason, unless that is about a call")
+    func opening() {
+        let kept: [PersistenceFailure.Reason] = [
+            .notReady, .opening, .closed, .busy, .full, .readOnly, .corrupt, .newerSchema, .schemaMismatch, .migration,
+            .file,
+            .limit,
+        ]
+        for reason in PersistenceFailure.Reason.all {
+            let failure = PersistenceFailure(reason, "Text.", underlying: CancellationError()).ofOpening()
+            #expect(failure.reason == (kept.contains(reason) ? reason : .opening))
+            #expect(failure.legacyCode == 2001 && failure.message == "Text." && failure.underlying is CancellationError)
+        }
+    }
+
     @Test("A description has the reason, message, remedy, model and the first ids")
     func description() {
         let failure = PersistenceFailure(.notFound, "There is no such row.", model: "film", ids: [1, 2, 3, 4, "x"])

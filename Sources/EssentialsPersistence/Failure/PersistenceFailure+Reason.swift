@@ -19,7 +19,8 @@ extension PersistenceFailure {
 
         /// The store is still being opened, and the call does not wait.
         public static let notReady = Reason(code: .notReady)
-        /// The store could not be opened.
+        /// The store could not be opened, for a cause that no other reason names. Most causes have a reason of their own,
+        /// such as ``newerSchema``.
         public static let opening = Reason(code: .opening)
         /// The service or the scope is closed.
         public static let closed = Reason(code: .closed)
@@ -93,6 +94,18 @@ extension PersistenceFailure.Reason {
         case .expired: "Read in smaller steps."
         case .reentrant: "Use the closure's own parameter, or call after the closure has ended."
         case .cancelled: nil
+        }
+    }
+
+    /// Whether the reason is about what a call reads or changes, and says nothing of a store.
+    var isOfCalls: Bool {
+        switch code {
+        case .notReady, .opening, .closed, .busy, .full, .readOnly, .corrupt, .newerSchema, .schemaMismatch, .migration,
+            .file, .limit:
+            false
+        case .notFound, .constraint, .conflict, .invalidModel, .invalidQuery, .encoding, .decoding, .work, .expired,
+            .reentrant, .cancelled:
+            true
         }
     }
 

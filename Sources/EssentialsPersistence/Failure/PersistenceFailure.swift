@@ -76,10 +76,12 @@ public struct PersistenceFailure: Error, Sendable {
         return PersistenceFailure(content)
     }
 
-    /// The failure as one that has kept a store from opening.
+    /// The failure as one that has kept a store from opening. A reason that is about a call, which nobody has made, becomes
+    /// ``Reason-swift.struct/opening``.
     package func ofOpening() -> PersistenceFailure {
         var content = storage.content
         content.isOfOpening = true
+        if reason.isOfCalls { content.reason = .opening }
         return PersistenceFailure(content)
     }
 

@@ -67,6 +67,17 @@
         }
     }
 
+    extension NaiveQuery {
+        init(_ samples: [Sample]) throws {
+            self.init(rows: [Sample.table: try samples.map { try RowEncoder.row($0, layout: Sample.layout) }])
+        }
+
+        /// Tables of samples and others. The only condition in SQL is whether a sample has a number other than 0.
+        init(rows: [String: [StoredRow]]) {
+            self.init(tables: rows) { row in row["number"]?.isNull == false && row["number"] != 0 }
+        }
+    }
+
     /// A database in memory with random rows.
     struct SampleDatabase {
         let samples: [Sample]

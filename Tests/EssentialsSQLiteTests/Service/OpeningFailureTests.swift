@@ -51,7 +51,7 @@
 
         /// A way in which a store cannot be opened.
         enum Cause: String, CaseIterable {
-            case busy, newerSchema, migration, schemaMismatch, corrupt, readOnly, file
+            case busy, newerSchema, migration, schemaMismatch, corrupt, readOnly, file, opening
 
             /// Only root may write everything.
             static var possible: [Cause] { allCases.filter { $0 != .readOnly || geteuid() != 0 } }
@@ -72,8 +72,25 @@
                 chmod(fixture.path, 0o400)
                 return ([StoreFixture.first, more], nil)
             case .file: mkdir(fixture.path, 0o700)
+            case .opening: try makeVirtual()
             }
             return ([StoreFixture.first], nil)
+        }
+
+        /// Makes a table one of a module that this library of SQLite lacks, which no other reason is about.
+        private func makeVirtual() throws {
+            try fixture.open().close()
+            let queue = try DatabaseQueue(path: fixture.path)
+            try queue.writeWithoutTransaction { db in
+                try db.execute(
+                    sql: """
+                        PRAGMA writable_schema = ON;
+                        DELETE FROM sqlite_schema WHERE tbl_name = 'company' AND type = 'index';
+                        UPDATE sqlite_schema SET rootpage = 0, sql = 'CREATE VIRTUAL TABLE company USING missing(id, name)'
+                            WHERE name = 'company';
+                        """)
+            }
+            try queue.close()
         }
 
         @Test(
@@ -89,7 +106,7 @@
             } catch {
                 #expect(error.reason.name == cause.rawValue)
                 #expect(error.legacyCode == 2001)
-                if [.migration, .corrupt].contains(cause) { #expect(error.underlying is DatabaseError) }
+                if [.migration, .corrupt, .opening].contains(cause) { #expect(error.underlying is DatabaseError) }
             }
             for service in [store, edits] as [any PersistenceService] {
                 for failure in [

@@ -62,4 +62,7 @@ struct Scale: Sendable {
     var pending: Int { isSmoke ? 100 : 1_000 }
     var lookups: Int { isSmoke ? 100 : 5_000 }
     var saved: Int { isSmoke ? 200 : 5_000 }
+    // Memory is judged in a smoke run too, so what all rows or scopes share must be small beside what each one takes.
+    var held: Int { 10_000 }
+    var scopes: Int { isSmoke ? 20_000 : 100_000 }
 }

@@ -55,7 +55,7 @@ enum MemoryCost {
             _ = try await edits.fetch(Film.all).count
             await edits.close()
         }
-        let films = Film.list(scale.created)
+        let films = Film.list(scale.held)
         let own = films.reduce(0) { $0 + bytes($1) }
         let edits = try store.child("edit")
         let before = heap_bytes()
@@ -91,7 +91,7 @@ enum MemoryCost {
         }
         try await use(1_000)
         let (before, files) = (heap_bytes(), descriptors())
-        let count = scale.isSmoke ? 2_000 : 100_000
+        let count = scale.scopes
         try await use(count)
         let grown = (Double(heap_bytes()) - Double(before)) / Double(count)
         let opened = descriptors() - files

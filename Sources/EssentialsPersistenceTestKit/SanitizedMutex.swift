@@ -1,0 +1,1 @@
+../EssentialsTransport/SanitizedMutex.swift

@@ -1,0 +1,1 @@
+../EssentialsSQLiteTests/Queries/NaiveQuery.swift

@@ -1,0 +1,1 @@
+../../Sources/EssentialsTransport/SanitizedMutex.swift
