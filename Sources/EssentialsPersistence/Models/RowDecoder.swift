@@ -8,8 +8,16 @@ package enum RowDecoder {
     package static func model<Model: PersistentModel>(
         _ type: Model.Type = Model.self, from row: StoredRow
     ) throws(PersistenceFailure) -> Model {
+        try model(from: row, ColumnLookup(row.layout))
+    }
+
+    /// The model of one of several rows with the same layout.
+    static func model<Model: PersistentModel>(
+        from row: StoredRow, _ columns: ColumnLookup
+    ) throws(PersistenceFailure) -> Model {
+        columns.begin(row.layout)
         do {
-            return try Model(from: RowDecoding(row: row))
+            return try Model(from: RowDecoding(row: row, columns: columns))
         } catch {
             throw PersistenceFailure(
                 .decoding, "A row of \(Model.table) could not be decoded as \(Model.self).", model: Model.table,
@@ -24,6 +32,13 @@ package enum RowDecoder {
             guard let value = direct.init(storedValue: stored) as? Value else { throw mismatch(type, path) }
             return value
         }
+        return try nested(type, from: stored, path: path)
+    }
+
+    /// A value of a type that is no column value.
+    static func nested<Value: Decodable>(
+        _ type: Value.Type, from stored: StoredValue, path: [any CodingKey]
+    ) throws -> Value {
         do {
             return try Value(from: SingleDecoding(stored: stored, codingPath: path))
         } catch is NeedsJSON {
@@ -43,11 +58,12 @@ private struct NeedsJSON: Error {}
 
 private struct RowDecoding: Decoder {
     let row: StoredRow
+    let columns: ColumnLookup
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
-        KeyedDecodingContainer(RowReading<Key>(row: row))
+        KeyedDecodingContainer(RowReading<Key>(row: row, columns: columns))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw RowDecoder.mismatch([Any].self, []) }
@@ -56,6 +72,7 @@ private struct RowDecoding: Decoder {
 
 private struct RowReading<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let row: StoredRow
+    let columns: ColumnLookup
     var codingPath: [any CodingKey] { [] }
     var allKeys: [Key] { row.layout.names.compactMap { Key(stringValue: $0) } }
 
@@ -63,11 +80,13 @@ private struct RowReading<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decodeNil(forKey key: Key) throws -> Bool { try stored(key).isNull }
 
     private func stored(_ key: Key) throws -> StoredValue {
-        if let value = row[key.stringValue] { return value }
+        if let index = columns.index(of: key.stringValue) { return row.values[index] }
         throw DecodingError.keyNotFound(
             key, DecodingError.Context(codingPath: [], debugDescription: "There is no such column."))
     }
 
+    /// Inlined, because the compiler then knows the type, and looks nothing up for it while the program runs.
+    @inline(__always)
     private func direct<Value: ColumnValue>(_ key: Key) throws -> Value {
         guard let value = Value(storedValue: try stored(key)) else { throw RowDecoder.mismatch(Value.self, [key]) }
         return value
@@ -98,6 +117,39 @@ private struct RowReading<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
         try RowDecoder.value(type, from: stored(key), path: [key])
+    }
+
+    // MARK: Optional values, whose columns are looked up once
+
+    @inline(__always)
+    private func directIfPresent<Value: ColumnValue>(_ key: Key) throws -> Value? {
+        guard let stored = storedIfPresent(key) else { return nil }
+        guard let value = Value(storedValue: stored) else { throw RowDecoder.mismatch(Value.self, [key]) }
+        return value
+    }
+
+    /// The value of a column; `nil` if there is no such column, or NULL in it.
+    private func storedIfPresent(_ key: Key) -> StoredValue? {
+        guard let index = columns.index(of: key.stringValue), !row.values[index].isNull else { return nil }
+        return row.values[index]
+    }
+
+    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try directIfPresent(key) }
+    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? { try directIfPresent(key) }
+    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? { try directIfPresent(key) }
+    func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? { try directIfPresent(key) }
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try directIfPresent(key) }
+    func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? { try directIfPresent(key) }
+    func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? { try directIfPresent(key) }
+    func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? { try directIfPresent(key) }
+    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try directIfPresent(key) }
+    func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? { try directIfPresent(key) }
+    func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? { try directIfPresent(key) }
+    func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? { try directIfPresent(key) }
+
+    func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
+        guard let stored = storedIfPresent(key) else { return nil }
+        return try RowDecoder.value(type, from: stored, path: [key])
     }
 
     func nestedContainer<Nested: CodingKey>(

@@ -24,7 +24,8 @@ struct ModelCoder<Model: PersistentModel> {
     func models(_ rows: [StoredRow]) throws(PersistenceFailure) -> [Model] {
         var models: [Model] = []
         models.reserveCapacity(rows.count)
-        for row in rows { models.append(try model(row)) }
+        let columns = ColumnLookup(layout)
+        for row in rows { models.append(try RowDecoder.model(from: row, columns)) }
         return models
     }
 

@@ -2,6 +2,7 @@
     import EssentialsPersistence
     import FoundationEssentials
     import GRDB
+    import GRDBSQLite
 
     extension StoredValue {
         /// The value as an argument of a statement.
@@ -27,6 +28,30 @@
         }
     }
 
+    extension StoredValue {
+        /// Creates the value from a column of the row that a statement has reached.
+        ///
+        /// GRDB's own rows bring the name of each column along, and a value of their own.
+        ///
+        /// - Throws: An error of the database if there is no memory for the value.
+        init(_ statement: SQLiteStatement, column: CInt) throws {
+            switch sqlite3_column_type(statement, column) {
+            case SQLITE_INTEGER: self = .integer(sqlite3_column_int64(statement, column))
+            case SQLITE_FLOAT: self = .real(sqlite3_column_double(statement, column))
+            case SQLITE_TEXT:
+                guard let text = sqlite3_column_text(statement, column) else {
+                    throw DatabaseError(resultCode: .SQLITE_NOMEM)
+                }
+                self = .text(String(cString: text))
+            case SQLITE_BLOB:
+                let bytes = sqlite3_column_blob(statement, column)
+                let count = Int(sqlite3_column_bytes(statement, column))
+                self = .blob(Array(UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : count)))
+            default: self = .null
+            }
+        }
+    }
+
     extension SelectStatement {
         /// The statement as a request of GRDB, whose prepared statement the connection keeps.
         var request: SQLRequest<Row> {
@@ -35,20 +60,33 @@
 
         /// All rows.
         func rows(_ db: Database, layout: RowLayout) throws -> [StoredRow] {
-            let cursor = try request.fetchCursor(db)
             var rows: [StoredRow] = []
-            while let row = try cursor.next() {
-                if let row = StoredRow(layout, row.databaseValues.map { StoredValue($0) }) { rows.append(row) }
+            let count = layout.names.count
+            try forEach(db) { statement in
+                guard sqlite3_column_count(statement) == count else { return }
+                let values = try [StoredValue](unsafeUninitializedCapacity: count) { values, index in
+                    while index < count {
+                        values.initializeElement(at: index, to: try StoredValue(statement, column: CInt(index)))
+                        index += 1
+                    }
+                }
+                if let row = StoredRow(layout, values) { rows.append(row) }
             }
             return rows
         }
 
         /// The first column of all rows.
         func values(_ db: Database) throws -> [StoredValue] {
-            let cursor = try request.fetchCursor(db)
             var values: [StoredValue] = []
-            while let row = try cursor.next() { values += row.databaseValues.prefix(1).map { StoredValue($0) } }
+            try forEach(db) { values.append(try StoredValue($0, column: 0)) }
             return values
+        }
+
+        /// Calls a closure with the statement at each of its rows.
+        private func forEach(_ db: Database, _ body: (SQLiteStatement) throws -> Void) throws {
+            let statement = try db.cachedStatement(sql: sql)
+            let arguments = StatementArguments(arguments.map(\.databaseValue))
+            try Row.fetchCursor(statement, arguments: arguments).forEach { _ in try body(statement.sqliteStatement) }
         }
     }
 #endif
