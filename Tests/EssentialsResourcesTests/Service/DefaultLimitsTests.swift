@@ -4,7 +4,7 @@ import FoundationEssentials
 import Testing
 
 /// The defaults that the documentation names.
-@Suite("Default limits")
+@Suite("Default limits", .leavesNothing)
 struct DefaultLimitsTests {
     @Test("A service keeps 2,048 unused resources, with 32 MiB of content")
     func unused() throws {
