@@ -17,6 +17,9 @@ extension HTTPResourceService {
     /// ``reconfigure()`` is called, or the environment changes. Creating a resource computes nothing. The freshness of
     /// content that is there already does not change.
     ///
+    /// The service holds the closure, and its resources hold what it has set. One that holds the service or a resource
+    /// keeps both alive. Decorators and rules receive the resource for this reason.
+    ///
     /// - Parameters:
     ///   - pattern: Selects the resources.
     ///   - methods: The methods of the requests; `nil` means all. Loads use GET, and so does freshness.

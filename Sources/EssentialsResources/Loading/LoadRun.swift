@@ -53,6 +53,9 @@ final class LoadRun: Sendable {
     /// How far the load is, if somebody has asked for it.
     let measurement = LoadMeasurement()
     private let state = Mutex(State())
+    #if DEBUG
+        private let mark = LiveMark(.load)
+    #endif
 
     init(number: UInt64, awaitsCache: Bool = false) {
         self.number = number

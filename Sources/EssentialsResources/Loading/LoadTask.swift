@@ -97,7 +97,7 @@ struct LoadTask: Sendable {
         }
         source.report { [core, run] in core.note(progress: $0, of: run) }
         // The request that has asked lets its progress grow with time itself.
-        let ticker = wish.progress == nil ? Task { [run] in await source.tick { !run.hasEnded } } : nil
+        let ticker = wish.progress == nil ? Task.counted { [run] in await source.tick { !run.hasEnded } } : nil
         return (source, ticker)
     }
 

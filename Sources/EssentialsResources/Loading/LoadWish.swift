@@ -59,10 +59,12 @@ struct LoadWish: Sendable {
         cacheControl = isInvalid ? Self.noCache : "max-age=0"
     }
 
-    /// The wish to send a request of the caller's.
+    /// The wish to send a request of the caller's. One without a base of its own is sent in the environment in which the
+    /// load began, or not at all.
     init(_ request: DataRequest, in environment: AdoptedEnvironment) {
         self.environment = environment
-        self.request = request
+        let isUnpinned = request.base.isEnvironment && (try? request.base.url) == nil
+        self.request = isUnpinned ? request.pinned(to: environment.snapshot) : request
         joins = false
     }
 }

@@ -89,7 +89,7 @@ final class PollingTimer: Sendable {
         let ended = state.sleep?.task
         state.lastTask += 1
         let number = state.lastTask
-        state.sleep = (Task { await run(number) }, first)
+        state.sleep = (.counted { await self.run(number) }, first)
         return ended
     }
 

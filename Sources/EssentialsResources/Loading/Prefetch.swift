@@ -222,20 +222,7 @@ private typealias PrefetchMember = @Sendable () -> (run: LoadRun, leave: @Sendab
 extension Resource {
     fileprivate var prefetchMember: PrefetchMember {
         {
-            let environment = prepare()
-            let now = service.time.now
-            let core = core
-            let need = core.beginLoadIfNeeded(
-                of: Content.self, isAwaited: true, isStarted: false, at: now, in: environment,
-                usesCache: service.usesCaches(for: core))
-            switch need {
-            case .nothing: return nil
-            case .running(let run): return (run, { core.leave(run) })
-            case .new(let run, var wish):
-                wish.priority = .background
-                service.start(run, of: core, wish)
-                return (run, { core.leave(run) })
-            }
+            beginInterest(priority: .background).map { interest in (interest.run, { interest.end() }) }
         }
     }
 }

@@ -64,7 +64,7 @@ extension RequestBox {
         guard reportsProgress else { return nil }
         let source = ProgressSource(isGet: isGet, hasBody: hasBody, clock)
         source.report { [weak self] progress in self?.deliver(progress: progress) }
-        let ticker = Task { [weak self] in
+        let ticker = Task.counted { [weak self] in
             await source.tick { [weak self] in self?.phase == .running }
         }
         addHook { _ in ticker.cancel() }

@@ -29,7 +29,7 @@ public final class EventSubscription: Sendable {
 
     init(_ follower: EventFollower) {
         self.follower = follower
-        task = Task { await follower.run() }
+        task = .counted { await follower.run() }
         follower.register(task)
     }
 

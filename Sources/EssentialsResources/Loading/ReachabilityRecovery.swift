@@ -65,7 +65,7 @@ final class ReachabilityRecovery: Sendable {
             return
         }
         state.withLock { state in
-            if !state.isStopped { state.task = Task { await recover() } }
+            if !state.isStopped { state.task = .counted { await self.recover() } }
         }
     }
 

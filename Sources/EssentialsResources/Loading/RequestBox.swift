@@ -35,6 +35,9 @@ final class RequestBox<Content: Sendable>: Sendable {
     private let again: @Sendable () -> RequestBox
     /// Whether ``cancel()`` ends the request.
     private let isCancellable: Bool
+    #if DEBUG
+        private let mark = LiveMark(.request)
+    #endif
 
     /// Creates a request.
     ///

@@ -30,9 +30,16 @@ public struct ResourceGroup<each Content: Sendable>: Sendable {
 
     /// The contents. Resources that are not fresh are loaded in parallel.
     ///
+    /// If the calling task is cancelled, the loads that nobody else is interested in are cancelled. If one of them fails, the
+    /// others go on.
+    ///
     /// - Throws: The failure of the first resource, in their order, that has failed; `cancelled` if the calling task was.
     public func loadIfNeeded() async throws(RequestFailure) -> (repeat each Content) {
-        for resource in repeat each resources { resource.startLoadIfNeeded() }
+        var interests: [LoadInterest] = []
+        for resource in repeat each resources {
+            if let interest = resource.beginInterest(priority: nil) { interests.append(interest) }
+        }
+        defer { for interest in interests { interest.end(keepsLoad: !Task.isCancelled) } }
         return (repeat try await (each resources).loadIfNeeded())
     }
 

@@ -51,6 +51,9 @@ public struct ResourceRequest<Content: Sendable>: Sendable {
 
     /// Ends the request as `cancelled` at once, for all who wait for it. A response that arrives later is ignored. A
     /// request that was not started never sends anything.
+    ///
+    /// The load of a resource ends with its request, unless a task waits for the load, or another request that was started
+    /// by hand follows it. Observers do not keep it. ``RunningRequest/cancel()`` ends it for all.
     public func cancel() { box.cancel() }
 
     /// Waits for the request and returns its response. A request that was not started is started.

@@ -29,7 +29,7 @@ final class StaleResponses: Sendable {
             guard !state.isClosed, state.tasks[id] != nil || state.tasks.count < Self.maximum else { return nil }
             state.last += 1
             let number = state.last
-            let task = Task {
+            let task = Task.counted {
                 await work()
                 self.remove(id, number)
             }

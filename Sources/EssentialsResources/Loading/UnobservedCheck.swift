@@ -28,7 +28,7 @@ extension Resource {
         // The limit is some seventy years, so that the sum does not overflow.
         let end = clock.now + min(delay, .seconds(1 << 31))
         return UnobservedCheck(
-            task: Task {
+            task: .counted {
                 do {
                     try await clock.sleep(until: end)
                     service.observers.swept(core).cancelUnobservedLoads()

@@ -1,15 +1,25 @@
 #if DEBUG
     import Synchronization
 
-    /// Counts the objects of observations that are alive, so that a test finds what it has left behind.
+    /// Counts the objects and tasks of resources that are alive, so that a test finds what it has left behind.
     ///
     /// Only objects count that are created by the task of the test and by tasks that begin there, so tests that run at the
     /// same time do not disturb each other. Release builds count nothing.
     final class LiveObjects: Sendable {
         /// What is counted.
         enum Kind: Sendable, Hashable {
+            /// A ``HTTPResourceService``.
+            case service
             /// A ``ResourceCore``.
             case core
+            /// The state of a view at one moment.
+            case snapshot
+            /// A ``LoadRun``.
+            case load
+            /// A ``RequestBox``.
+            case request
+            /// A task that lives as long as a service, an observer or a request; see `Task.counted(_:)`.
+            case task
             /// The place of one reader of a sequence.
             case reader
             /// A ``ResourceObservation``.
@@ -46,4 +56,24 @@
 
         deinit { counter?.add(kind, -1) }
     }
+
+    /// Counts as alive as long as it is held.
+    private final class LiveTask: Sendable {
+        private let mark = LiveMark(.task)
+    }
 #endif
+
+extension Task where Success == Void, Failure == Never {
+    /// Starts a task that nobody waits for. Debug builds count it until it has ended; see `LiveObjects`.
+    static func counted(_ work: @escaping @Sendable () async -> Void) -> Task {
+        #if DEBUG
+            let life = LiveTask()
+            return Task {
+                await work()
+                withExtendedLifetime(life) {}
+            }
+        #else
+            return Task { await work() }
+        #endif
+    }
+}

@@ -3,8 +3,8 @@ import Synchronization
 /// The observer objects of a service's resources.
 ///
 /// Nothing says when an owner is released, so owners are examined: by each change of their resource, by each look-up of
-/// the resource, when unused resources are dropped, and two observers further with each one that is added. The last
-/// bounds what dead owners can leave behind.
+/// the resource, when unused resources are dropped, and two observers further with each one that is added and with each
+/// new resource. The last two bound what dead owners can leave behind.
 ///
 /// The list holds the resources, so that one with an observer object is never dropped. The observers do not hold their
 /// resource, so that a service which is released without being closed leaves nothing.
@@ -123,7 +123,7 @@ final class OwnedObservers: Sendable {
     }
 
     /// Examines two observers more.
-    private func sweepSome() {
+    func sweepSome() {
         let some = state.withLock { state -> [Entry] in
             (0..<min(2, state.entries.count)).map { _ in
                 state.cursor = (state.cursor + 1) % state.entries.count

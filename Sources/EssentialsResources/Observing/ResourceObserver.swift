@@ -52,7 +52,7 @@ extension Resource {
     ///
     /// After the last owner was released the observer receives no more changes, at once. What is stored for it is released
     /// with the next change of the resource or the next look-up of its observers, when the service drops unused
-    /// resources, and soon after other observers are added.
+    /// resources, and soon after other observers are added or new resources are looked up.
     ///
     /// A check of whether an owner lives can make the checking thread the one that releases it. Owners are therefore
     /// `Sendable`, like all classes that are isolated to an actor.

@@ -29,8 +29,7 @@ public struct AnyResource: Sendable {
 
     /// Removes the content and cancels all loads; see ``Resource/wipe(_:)``.
     public func wipe(_ extent: WipeExtent = .loads) {
-        core.wipe()
-        if extent == .includingWrites { core.cancelRequests() }
+        service.wipe([core], extent)
     }
 }
 

@@ -41,7 +41,10 @@ extension Resource {
             of: Content.self, isAwaited: false, isStarted: true, at: now, in: environment,
             usesCache: service.usesCaches(for: core))
         switch need {
-        case .nothing: return core.newestRun.map { request(following: $0, of: core) }
+        case .nothing:
+            guard let run = core.newestRun else { return nil }
+            core.keep(run)
+            return request(following: run, of: core)
         case .running(let run):
             core.raise(run, to: nil)
             return request(following: run, of: core)
@@ -81,7 +84,7 @@ extension Resource {
     /// The loads and requests that run, in the order of their start.
     public var runningRequests: [RunningRequest] { any.runningRequests }
 
-    /// A request that ends with a load which runs already.
+    /// A request that ends with a load which runs already, and of which the request is a handle.
     private func request(following run: LoadRun, of core: ResourceCore) -> ResourceRequest<Content> {
         let again = RequestRecipe(method: .get, isRepeated: true)
         return ResourceRequest(RequestBox(again: { box(of: again) }) { box in follow(run, of: core, box) }).start()
@@ -89,14 +92,14 @@ extension Resource {
 
     /// Lets a request end with a load.
     ///
-    /// - Returns: Cancels the load.
+    /// - Returns: Ends the interest of the request in the load.
     private func follow(
         _ run: LoadRun, of core: ResourceCore, _ box: RequestBox<Content>
     ) -> @Sendable () -> Void {
         run.whenEnded { [service] outcome in
             core.afterDelivery { box.end(outcome.result(of: Content.self, service.codecs)) }
         }
-        return { core.cancel(run) }
+        return { core.release(run) }
     }
 
     private func box(of recipe: RequestRecipe) -> RequestBox<Content> {

@@ -95,7 +95,20 @@ extension ResourceCore {
         if isUnwanted { run.cancel() }
     }
 
-    /// Cancels a load.
+    /// Lets a load run to its end, because a request by hand follows it.
+    func keep(_ run: LoadRun) { changing { $0.machine.keep(run.number) } }
+
+    /// Removes a request by hand that was cancelled. The load is cancelled if neither a task nor another request wants it.
+    func release(_ run: LoadRun) {
+        let isUnwanted = changing { contents in
+            guard contents.machine.release(run.number) else { return false }
+            remove(run, &contents)
+            return true
+        }
+        if isUnwanted { run.cancel() }
+    }
+
+    /// Cancels a load, for all who want it.
     func cancel(_ run: LoadRun) {
         changing { contents in
             if contents.machine.cancel(run.number) { remove(run, &contents) }

@@ -158,6 +158,7 @@ final class ResourceCore: Sendable {
             places?.removeEntities()
         }
         places?.work()
+        if let entity { service.table.resize(self, bytes: entity.byteCount) }
     }
 
     /// Changes the server's content, below the optimistic layers.

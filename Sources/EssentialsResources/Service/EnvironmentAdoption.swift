@@ -38,7 +38,7 @@ final class EnvironmentAdoption: Sendable {
     /// Adopts each change of the environment until the task is cancelled or the environment is released. The task keeps
     /// nothing alive.
     func follow() -> Task<Void, Never> {
-        Task { [weak self, changes = environment.changes] in
+        .counted { [weak self, changes = environment.changes] in
             // It may have changed before the sequence began.
             self?.adopt()
             for await _ in changes { self?.adopt() }
@@ -94,7 +94,10 @@ final class EnvironmentAdoption: Sendable {
         // Settings of the application can end with the old environment, outside the lock.
         _ = consume old
         guard let moved else { return current }
-        for moved in moved { moved.finish() }
+        for moved in moved {
+            moved.finish()
+            table.resize(moved.core, bytes: 0)
+        }
         polling.service?.reconfigurePolling()
         followers.reconnect()
         // All of them belong to one service.

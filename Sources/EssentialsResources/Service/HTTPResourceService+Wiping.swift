@@ -94,9 +94,10 @@ extension HTTPResourceService {
     /// The partition that was entered last.
     public var partition: EntityPartition { adoptEnvironment().partition }
 
-    private func wipe(_ cores: [ResourceCore], _ extent: WipeExtent) {
+    func wipe(_ cores: [ResourceCore], _ extent: WipeExtent) {
         for core in cores {
             core.wipe()
+            table.resize(core, bytes: 0)
             if extent == .includingWrites { core.cancelRequests() }
         }
     }

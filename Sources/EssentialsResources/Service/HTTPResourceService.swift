@@ -79,6 +79,9 @@ public final class HTTPResourceService: ResourceService {
     /// Loads resources when their server is reachable again; `nil` without a reachability service.
     private let recovery: ReachabilityRecovery?
     private let closed = Atomic(false)
+    #if DEBUG
+        private let mark = LiveMark(.service)
+    #endif
 
     /// Creates a service.
     ///
@@ -114,7 +117,8 @@ public final class HTTPResourceService: ResourceService {
         let current = AdoptedEnvironment(of: environment)
         table = ResourceTable(
             base: ResourceBase(current.snapshot.baseURL),
-            limits: .init(count: configuration.maximumUnused, bytes: configuration.maximumUnusedBytes))
+            limits: .init(count: configuration.maximumUnused, bytes: configuration.maximumUnusedBytes),
+            observers: observers)
         adoption = EnvironmentAdoption(current, of: environment, table, configurations, polling, followers, observers)
         wiper = ResourceWiper(table, caching, adoption)
         recovery = reachability == nil ? nil : ReachabilityRecovery(polling, table, outboxes)

@@ -17,7 +17,10 @@ final class ResourceWiper: PrivateStateStore {
     func clearPrivateState(of origin: Origin) async {
         let scope = EntityScope(partition: adoption.adopt().partition, origin: origin.description)
         caching.forget(scope)
-        for core in table.cores where core.address.isOf(origin) { core.wipe(.authorization) }
+        for core in table.cores where core.address.isOf(origin) {
+            core.wipe(.authorization)
+            table.resize(core, bytes: 0)
+        }
         // Once more, because a load may have ended just before it was cancelled.
         await caching.removeAll(in: scope)
     }

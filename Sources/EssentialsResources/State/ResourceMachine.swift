@@ -11,10 +11,13 @@ struct ResourceMachine: Sendable {
         let number: UInt64
         /// The tasks that wait for the load.
         var waiting: Int
-        /// Whether the load runs to its end even if no task waits, because it was started by hand.
-        var isStarted: Bool
+        /// The requests that were started by hand and not cancelled.
+        var handles: Int
         /// Whether the load ends without a request if fresh content is found before one was sent.
         var endsWithFreshContent = false
+
+        /// Whether the load runs to its end even if no task waits, because it was started by hand.
+        var isStarted: Bool { handles > 0 }
     }
 
     /// What an outcome means for the resource.
@@ -56,7 +59,8 @@ struct ResourceMachine: Sendable {
         last += 1
         loads.append(
             Load(
-                number: last, waiting: waiting, isStarted: isStarted, endsWithFreshContent: endsWithFreshContent))
+                number: last, waiting: waiting, handles: isStarted ? 1 : 0,
+                endsWithFreshContent: endsWithFreshContent))
         return last
     }
 
@@ -95,7 +99,19 @@ struct ResourceMachine: Sendable {
     /// Lets a load run to its end even if no task waits, because somebody has asked for it by hand.
     mutating func keep(_ number: UInt64) {
         guard let index = index(of: number) else { return }
-        loads[index].isStarted = true
+        loads[index].handles += 1
+    }
+
+    /// Takes note that a request by hand was cancelled. Observers do not keep a load that was started by hand.
+    ///
+    /// - Returns: Whether no task and no other request by hand wants the load any more. It is then no longer part of the
+    ///   machine.
+    mutating func release(_ number: UInt64) -> Bool {
+        guard let index = index(of: number) else { return false }
+        loads[index].handles -= 1
+        guard loads[index].waiting <= 0, !loads[index].isStarted else { return false }
+        loads.remove(at: index)
+        return true
     }
 
     /// Removes a task that waited for a load.

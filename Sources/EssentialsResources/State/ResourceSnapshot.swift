@@ -98,6 +98,9 @@ final class ResourceSnapshot<Content: Sendable>: AnySnapshot {
     @usableFromInline let content: Content?
     /// Why there is no content although the resource has some: it could not be read as this type.
     let projectionFailure: RequestFailure?
+    #if DEBUG
+        private let mark = LiveMark(.snapshot)
+    #endif
 
     init(_ facts: ResourceFacts, content: Content? = nil, projectionFailure: RequestFailure? = nil) {
         self.facts = facts

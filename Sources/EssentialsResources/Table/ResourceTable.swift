@@ -32,8 +32,11 @@ final class ResourceTable: Sendable {
     }
 
     private let contents: Mutex<Contents>
+    /// The observer objects, of which some are examined for each new resource.
+    private let observers: OwnedObservers
 
-    init(base: ResourceBase, limits: UnusedOrder<Int32>.Limits) {
+    init(base: ResourceBase, limits: UnusedOrder<Int32>.Limits, observers: OwnedObservers) {
+        self.observers = observers
         contents = Mutex(Contents(base: base, order: UnusedOrder(limits: limits)))
     }
 
@@ -72,6 +75,8 @@ final class ResourceTable: Sendable {
 
     /// The number of resources.
     var count: Int { contents.withLock { $0.count } }
+    /// The bytes of content that count against the limit.
+    var countedBytes: Int { contents.withLock { $0.order.countedBytes } }
     /// The base below which paths are joined.
     var base: ResourceBase { contents.withLock { $0.base } }
 
@@ -89,9 +94,11 @@ final class ResourceTable: Sendable {
 
     /// The resource at an address that was derived from another one.
     func core(variant: ResourceVariant, _ derive: (ResourceBase) -> ResourceURL) -> ResourceCore {
-        let (core, dropped) = contents.withLock { contents in contents.core(at: derive(contents.base), variant) }
+        let (core, isNew, dropped) = contents.withLock { contents in contents.core(at: derive(contents.base), variant) }
         // The last references end here, outside the lock.
         _ = dropped
+        // Resources with observers of dead owners would not be dropped.
+        if isNew { observers.sweepSome() }
         return core
     }
 
@@ -153,15 +160,15 @@ extension ResourceTable.Contents {
 
     /// The resource with a URL, which is created if there is none.
     ///
-    /// - Returns: The resource, and those that were dropped for a new one. They may be released only outside the lock,
-    ///   because their contents can use the service when they end.
+    /// - Returns: The resource, whether it is new, and the resources that were dropped for it. They may be released only
+    ///   outside the lock, because their contents can use the service when they end.
     fileprivate mutating func core(
         at url: ResourceURL, _ variant: ResourceVariant
-    ) -> (core: ResourceCore, dropped: [ResourceCore]) {
+    ) -> (core: ResourceCore, isNew: Bool, dropped: [ResourceCore]) {
         let hash = base.hash(of: url)
-        if let index = find(hash, url, variant), let found = use(index) { return (found, []) }
+        if let index = find(hash, url, variant), let found = use(index) { return (found, false, []) }
         let core = ResourceCore(url, variant)
-        return (core, insert(core, hash))
+        return (core, true, insert(core, hash))
     }
 
     private mutating func use(_ index: Int) -> ResourceCore? {

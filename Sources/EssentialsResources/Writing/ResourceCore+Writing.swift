@@ -138,7 +138,7 @@ extension ResourceCore {
 
     /// Ends a write after which the resource no longer exists. The layers of other writes stay, for content that comes
     /// later.
-    func deleteContent(_ number: UInt64) {
+    func deleteContent(_ number: UInt64, _ service: HTTPResourceService) {
         let (next, ended) = relayering {
             _ = $0.remove(number)
             $0.server = []
@@ -157,6 +157,7 @@ extension ResourceCore {
         }
         for run in ended { run.cancel() }
         next?.begin()
+        service.table.resize(self, bytes: 0)
     }
 }
 

@@ -13,6 +13,8 @@ struct ResourceWrite: Sendable {
     let request: DataRequest
     /// The URL of the resource when the write began.
     let address: ResourceURL
+    /// Where the caches have the entity of the resource, for the person and the environment of the write.
+    private let places: CachePlaces?
     let options: WriteOptions
     let related: RelatedResources
     /// Whether the request goes to the URL of the resource.
@@ -34,6 +36,7 @@ struct ResourceWrite: Sendable {
         }
         self.request = request
         address = core.address
+        places = service.cachePlaces(of: core, in: environment)
         sent = request.method == .put ? SentRequest() : nil
     }
 
@@ -144,7 +147,7 @@ struct ResourceWrite: Sendable {
             }
         case .outdated: break
         case .deleted:
-            core.deleteContent(ticket.number)
+            core.deleteContent(ticket.number, service)
             return invalidateRelated(sparing: core)
         case .failed:
             let failure = RequestFailure(.status, "The server has not carried out the write.")
@@ -167,7 +170,7 @@ struct ResourceWrite: Sendable {
         service.adoptEnvironment()
         if isMissing(failure) {
             removeCachedEntities()
-            core.deleteContent(ticket.number)
+            core.deleteContent(ticket.number, service)
             return invalidateRelated(sparing: core)
         }
         if Self.isUnreadable(failure) {
@@ -232,11 +235,11 @@ struct ResourceWrite: Sendable {
 
     // MARK: What follows
 
-    /// Removes what the caches know about the resource, which is older than the write.
+    /// Removes what the caches know about the resource, which is older than the write. Another person or environment can
+    /// have been entered meanwhile, and then the entity is still that of the write.
     private func removeCachedEntities() {
-        guard let places = service.cachePlaces(of: core, in: environment) else { return }
-        places.removeEntities()
-        places.work()
+        places?.removeEntities()
+        places?.work()
     }
 
     private func invalidateRelated(sparing core: ResourceCore?) {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import EssentialsResources
 
-@Suite("Entity caches: faults", .timeLimit(.minutes(1)))
+@Suite("Entity caches: faults", .leavesNothing, .timeLimit(.minutes(1)))
 struct CacheFaultTests {
     @Test("A cache that always fails disturbs no load, and its faults are counted")
     func failing() async throws {

@@ -4,7 +4,7 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-@Suite("Entity caches: when they are read", .timeLimit(.minutes(1)))
+@Suite("Entity caches: when they are read", .leavesNothing, .timeLimit(.minutes(1)))
 struct CacheReadingTests {
     @Test("Looking a resource up and reading its state or content reads no cache; an observer and a load do")
     func begins() async throws {

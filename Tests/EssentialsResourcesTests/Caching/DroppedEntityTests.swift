@@ -4,7 +4,7 @@ import EssentialsResources
 import EssentialsTestKit
 import Testing
 
-@Suite("Entity caches: resources that were dropped", .timeLimit(.minutes(1)))
+@Suite("Entity caches: resources that were dropped", .leavesNothing, .timeLimit(.minutes(1)))
 struct DroppedEntityTests {
     @Test("A resource that was dropped begins with the content of its entity cache")
     func afterDrop() async throws {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import EssentialsResources
 
-@Suite("Entity caches: writing", .timeLimit(.minutes(1)))
+@Suite("Entity caches: writing", .leavesNothing, .timeLimit(.minutes(1)))
 struct EntityStoringTests {
     private struct CountingHandler: LogHandler {
         let messages: @Sendable (String) -> Void
@@ -70,6 +70,30 @@ struct EntityStoringTests {
             await service.close()
             #expect(fixture.cache.entities.isEmpty, "change \(change)")
         }
+    }
+
+    @Test("A write that ends after another partition was entered removes the entity of its own partition")
+    func writeOfEarlierPartition() async throws {
+        let fixture = CacheFixture()
+        let latch = Latch()
+        fixture.transport.on(.get, "/v1/item").answer(json: Item(name: "before"))
+        fixture.transport.on(.put, "/v1/item").answer { _ in
+            await latch.wait()
+            return ScriptedAnswer(.noContent)
+        }
+        let service = try fixture.service()
+        let item: Resource<Item> = service.resource("item")
+        service.enter("ada")
+        try await item.load()
+        let write = Task { try await item.put(Item(name: "after")) }
+        _ = try await fixture.transport.request(number: 2)
+        service.enter("bob")
+        try await item.load()
+        latch.open()
+        _ = try await write.value
+        #expect(item.content?.name == "before")
+        await service.close()
+        #expect(fixture.cache.entities.keys.map(\.partition) == ["bob"])
     }
 
     @Test("A response that was superseded is not stored")

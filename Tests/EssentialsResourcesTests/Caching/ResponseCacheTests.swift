@@ -7,7 +7,7 @@ import Testing
 
 @testable import EssentialsResources
 
-@Suite("Entity caches beside a response cache")
+@Suite("Entity caches beside a response cache", .leavesNothing)
 struct ResponseCacheTests {
     /// A service whose responses come from a response cache.
     private final class StoringRequests: DataRequestService, ResponseCaching {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import EssentialsResources
 
-@Suite("Resource: over a response cache", .timeLimit(.minutes(2)))
+@Suite("Resource: over a response cache", .leavesNothing, .timeLimit(.minutes(2)))
 struct ResponseCachingTests {
     let clock = ManualClock()
     let cache = ResponseCacheDouble()
@@ -357,5 +357,7 @@ struct ResponseCachingTests {
         clock.advance(by: .seconds(41))
         try await item.loadIfNeeded()
         #expect(item.state.freshFor == .seconds(1))
+        // The service waits for the response that replaces the stale one.
+        await service.close()
     }
 }

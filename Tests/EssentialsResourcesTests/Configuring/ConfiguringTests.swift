@@ -5,7 +5,7 @@ import EssentialsTestKit
 import Synchronization
 import Testing
 
-@Suite("Resource: configuration")
+@Suite("Resource: configuration", .leavesNothing)
 struct ConfiguringTests {
     private final class Counter: Sendable {
         private let count = Atomic(0)

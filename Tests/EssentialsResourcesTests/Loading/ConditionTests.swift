@@ -4,7 +4,7 @@ import EssentialsResources
 import EssentialsTestKit
 import Testing
 
-@Suite("Resource: conditional loads")
+@Suite("Resource: conditional loads", .leavesNothing)
 struct ConditionTests {
     private static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
 

@@ -52,6 +52,47 @@ struct GroupTests {
         #expect(failure?.status == .notFound)
     }
 
+    /// Resources whose responses come when the latch is opened.
+    private func slow(_ latch: Latch, _ names: String...) -> [Resource<Int>] {
+        names.map { name in
+            fixture.transport.on(.get, "/v1/\(name)").answer { _ in
+                await latch.wait()
+                return ScriptedAnswer(json: 7)
+            }
+            return fixture.service.resource(name)
+        }
+    }
+
+    @Test("Cancelling the task that loads a group ends the loads that nobody else wants")
+    func groupCancelled() async throws {
+        let latch = Latch()
+        let items = slow(latch, "a", "b", "c")
+        let task = Task { _ = try await ResourceGroup(items[0], items[1], items[2]).loadIfNeeded() }
+        _ = try await fixture.transport.request(number: 3)
+        let kept = items[1].startLoadIfNeeded()
+        task.cancel()
+        await #expect(throws: RequestFailure(.cancelled, "")) { try await task.value }
+        #expect(items.map(\.isLoading) == [false, true, false])
+        latch.open()
+        #expect(try await kept?.content == 7)
+        #expect(fixture.transport.requestCount == 3)
+    }
+
+    @Test("If one resource of a group fails, the others go on to load")
+    func groupFailureBesideLoads() async throws {
+        let latch = Latch()
+        let item = slow(latch, "slow")[0]
+        fixture.transport.on(.get, "/v1/bad").answer(.notFound)
+        let bad: Resource<Int> = fixture.service.resource("bad")
+        let failure = await #expect(throws: RequestFailure.self) {
+            _ = try await ResourceGroup(bad, item).loadIfNeeded()
+        }
+        #expect(failure?.status == .notFound)
+        #expect(item.isLoading)
+        latch.open()
+        for await state in item.states where state.content == 7 { break }
+    }
+
     @Test("Any number of changes between two reads is one element")
     func coalesced() async throws {
         let items = (0..<3).map { fixture.service.resource("\($0)", as: Int.self) }

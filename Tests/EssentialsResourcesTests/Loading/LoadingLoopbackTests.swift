@@ -9,7 +9,7 @@ import Testing
 @testable import EssentialsResources
 
 /// Loads over a real connection. The time of the resources is moved by hand.
-@Suite("Resource: loading over a connection", .timeLimit(.minutes(5)))
+@Suite("Resource: loading over a connection", .leavesNothing, .timeLimit(.minutes(5)))
 struct LoadingLoopbackTests {
     /// A server that loses its connections while it is down.
     private final class Backend: Sendable {

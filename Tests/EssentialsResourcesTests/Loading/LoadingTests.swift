@@ -2,7 +2,7 @@ import EssentialsResources
 import EssentialsTestKit
 import Testing
 
-@Suite("Resource: loading")
+@Suite("Resource: loading", .leavesNothing)
 struct LoadingTests {
     @Test("Content is loaded once and then read without a request")
     func loadsOnce() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import EssentialsResources
 
-@Suite("Resource: polling")
+@Suite("Resource: polling", .leavesNothing)
 struct PollingTests {
     let fixture: ResourceFixture
     let item: Resource<Int>

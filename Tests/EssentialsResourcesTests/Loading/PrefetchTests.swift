@@ -3,7 +3,7 @@ import Testing
 
 @testable import EssentialsResources
 
-@Suite("Resource: loads in advance")
+@Suite("Resource: loads in advance", .leavesNothing)
 struct PrefetchTests {
     let fixture: ResourceFixture
     private let latch = Latch()

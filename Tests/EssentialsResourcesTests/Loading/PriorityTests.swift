@@ -4,7 +4,7 @@ import Testing
 
 @testable import EssentialsResources
 
-@Suite("Resource: priority and shared exchanges")
+@Suite("Resource: priority and shared exchanges", .leavesNothing)
 struct PriorityTests {
     /// A service whose requests run one at a time.
     private func service(

@@ -6,7 +6,7 @@ import Testing
 
 @testable import EssentialsResources
 
-@Suite("Resource: pushed events")
+@Suite("Resource: pushed events", .leavesNothing)
 struct PushedEventsTests {
     let fixture: ResourceFixture
     private let stream: HTTPFields = [.contentType: "text/event-stream; charset=utf-8"]

@@ -4,7 +4,7 @@ import Testing
 
 @testable import EssentialsResources
 
-@Suite("Resource: reachability")
+@Suite("Resource: reachability", .leavesNothing)
 struct ReachabilityTests {
     let fixture: ResourceFixture
     let reachability = ControlledReachability(.unreachable(.noRoute))

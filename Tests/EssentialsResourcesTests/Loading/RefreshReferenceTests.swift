@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test("Random sequences of events lead to the actions that an account of them gives", arguments: RandomSequences.seeds)
+    @Test("Random sequences of events lead to the actions that an account gives", arguments: RandomSequences.seeds)
     func random(seed: UInt64) {
         var numbers = SeededNumbers(state: seed)
         for sequence in 0..<RandomSequences.count {

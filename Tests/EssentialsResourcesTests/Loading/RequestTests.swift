@@ -13,7 +13,7 @@ final class Journal: Sendable {
     func add(_ line: String) { lines.withLock { $0.append(line) } }
 }
 
-@Suite("Resource: requests")
+@Suite("Resource: requests", .leavesNothing)
 struct RequestTests {
     @Test("A request sends nothing before it is started, and is started once")
     func starting() async throws {
@@ -267,7 +267,7 @@ struct RequestTests {
     }
 }
 
-@Suite("Resource: chained requests")
+@Suite("Resource: chained requests", .leavesNothing)
 struct RequestChainTests {
     @Test("A chain keeps, replaces or passes on the outcome of its first request")
     func steps() async throws {
@@ -346,7 +346,7 @@ struct RequestChainTests {
     }
 }
 
-@Suite("Resource: progress of requests")
+@Suite("Resource: progress of requests", .leavesNothing)
 struct RequestProgressTests {
     private final class Values: Sendable {
         private let values = Mutex<[Double]>([])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import EssentialsResources
 
-@Suite("Resource: unobserved loads")
+@Suite("Resource: unobserved loads", .leavesNothing)
 struct UnobservedCheckTests {
     /// A resource with a load that was started by hand and ends when the latch is opened.
     private func loading(

@@ -101,6 +101,25 @@ struct ResourceMachineTests {
         #expect(machine.loads.count == 1)
     }
 
+    @Test("A cancelled request by hand ends its load unless a task or another request wants it, observed or not")
+    func release() {
+        var machine = ResourceMachine()
+        let shared = machine.beginLoad(waiting: 0, isStarted: true)
+        machine.keep(shared)
+        machine.join(shared)
+        for _ in 0..<2 {
+            let isUnwanted = machine.release(shared)
+            #expect(!isUnwanted)
+        }
+        #expect(machine.loads.count == 1)
+        let isLeft = machine.leave(shared, isObserved: true)
+        #expect(!isLeft)
+        let own = machine.beginLoad(waiting: 0, isStarted: true)
+        let isUnwanted = machine.release(own)
+        #expect(isUnwanted)
+        #expect(machine.loads.map(\.number) == [shared])
+    }
+
     @Test("A wipe ends all loads")
     func wipe() {
         var machine = ResourceMachine()
@@ -151,8 +170,9 @@ struct ResourceMachineTests {
             machine.join(number)
             model.change(number) { $0.waiting += 1 }
         case 4:
+            if flag { return machine.release(number) == model.release(number) }
             machine.keep(number)
-            model.change(number) { $0.isStarted = true }
+            model.change(number) { $0.handles += 1 }
         case 5, 6: return machine.leave(number, isObserved: flag) == model.leave(number, isObserved: flag)
         case 7, 8, 9: return machine.end(number, response: response) == model.end(number, response: response)
         case 10: return machine.cancel(number) == model.cancel(number)
@@ -163,7 +183,7 @@ struct ResourceMachineTests {
             return machine.update(since: shown, response: response) == model.update(since: shown, response: response)
         case 15:
             return machine.cancelUnawaited(includingStarted: flag)
-                == model.end { $0.waiting <= 0 && (flag || !$0.isStarted) }
+                == model.end { $0.waiting <= 0 && (flag || $0.handles <= 0) }
         case 16: return !flag || machine.cancelAll() == model.end { _ in true }
         case 17:
             machine.invalidate()
@@ -182,7 +202,8 @@ private struct RememberingModel {
     struct Load {
         let number: UInt64
         var waiting: Int
-        var isStarted: Bool
+        /// The requests by hand that were begun, less those that were cancelled.
+        var handles: Int
         var endsWithFreshContent: Bool
     }
 
@@ -212,7 +233,7 @@ private struct RememberingModel {
 
     mutating func begin(waiting: Int, isStarted: Bool, endsWithFreshContent: Bool = false) -> UInt64 {
         let load = Load(
-            number: next(), waiting: waiting, isStarted: isStarted, endsWithFreshContent: endsWithFreshContent)
+            number: next(), waiting: waiting, handles: isStarted ? 1 : 0, endsWithFreshContent: endsWithFreshContent)
         running.append(load)
         return load.number
     }
@@ -227,7 +248,12 @@ private struct RememberingModel {
 
     mutating func leave(_ number: UInt64, isObserved: Bool) -> Bool {
         change(number) { $0.waiting -= 1 }
-        return !isObserved && !end { $0.number == number && $0.waiting <= 0 && !$0.isStarted }.isEmpty
+        return !isObserved && !end { $0.number == number && $0.waiting <= 0 && $0.handles <= 0 }.isEmpty
+    }
+
+    mutating func release(_ number: UInt64) -> Bool {
+        change(number) { $0.handles -= 1 }
+        return !end { $0.number == number && $0.waiting <= 0 && $0.handles <= 0 }.isEmpty
     }
 
     mutating func end(_ number: UInt64, response: UInt64) -> ResourceMachine.Verdict {

@@ -82,7 +82,7 @@ struct LifetimeTests {
                 item.addObserver(Listener(EventLog()), owner: owner)
                 let observation = item.observeSynchronously { _ in }
                 let reader = item.states.makeAsyncIterator()
-                #expect(objects.counts == [.core: 1, .observation: 1, .reader: 1, .ownedObserver: 1])
+                #expect(objects.counts == [.core: 1, .snapshot: 1, .observation: 1, .reader: 1, .ownedObserver: 1])
                 _ = (observation, reader)
                 observation.cancel()
                 item.removeObservers(ownedBy: owner)

@@ -136,6 +136,26 @@ struct ObservingTests {
         observation.cancel()
     }
 
+    @Test("A closure of another global actor is called there, and the next call waits for the one before")
+    func otherActor() async throws {
+        let fixture = try ResourceFixture()
+        let item: Resource<Int> = fixture.service.resource("item")
+        let log = EventLog()
+        let running = Mutex(0)
+        let observation = item.observe { @ScreenActor change in
+            ScreenActor.assertIsolated()
+            running.withLock { $0 += 1 }
+            #expect(running.withLock { $0 } == 1)
+            await Task.yield()
+            running.withLock { $0 -= 1 }
+            log.add(change.event, UInt64(change.state.content ?? 0))
+        }
+        for number in 1...100 { item.override(with: number) }
+        await log.waitFor(count: 101)
+        #expect(log.versions == [0] + (1...100).map { UInt64($0) })
+        observation.cancel()
+    }
+
     @Test("An observer that is slow finds the newest change, which says how many were missed")
     func missed() async throws {
         let fixture = try ResourceFixture()
@@ -202,6 +222,11 @@ struct ObservingTests {
         }
         for observation in observations { observation.cancel() }
     }
+}
+
+/// An actor that is not the main one.
+@globalActor private actor ScreenActor {
+    static let shared = ScreenActor()
 }
 
 /// Records events.

@@ -192,6 +192,21 @@ struct OwnerTests {
         #expect(observers.count { $0() != nil } < 760)
     }
 
+    @Test("Looking up new resources releases the observers of dead owners, whose resources can then be dropped")
+    func sweptByNewResources() throws {
+        let fixture = try ResourceFixture { $0.maximumUnused = 10 }
+        let (service, log) = (fixture.service, EventLog())
+        var owners = (0..<100).map { _ in Owner() }
+        for (number, owner) in owners.enumerated() {
+            service.resource("owned/\(number)", as: Int.self).addObserver(Listener(log), owner: owner)
+        }
+        #expect(service.resourceCount == 100)
+        owners = []
+        for number in 0..<200 { _ = service.resource("new/\(number)", as: Int.self) }
+        #expect(log.stops == 100)
+        #expect(service.resourceCount <= 10)
+    }
+
     @Test("A resource with an observer object is never dropped, and is dropped after its owner")
     func golden() {
         fixture.service.keepUnused(count: 0, bytes: 0)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import EssentialsResources
 
-@Suite("Resource: lists in pages")
+@Suite("Resource: lists in pages", .leavesNothing)
 struct PagedResourceTests {
     struct Film: Codable, Sendable, Equatable, Identifiable { var id: Int }
     struct Films: Codable, Sendable, Equatable { var films: [Film]; var cursor: String? }

@@ -3,6 +3,7 @@ import EssentialsRequests
 import EssentialsResources
 import EssentialsTestKit
 import FoundationEssentials
+import Glibc
 import Logging
 import Synchronization
 import Testing
@@ -23,7 +24,7 @@ private struct JournalHandler: LogHandler {
     }
 }
 
-@Suite("Resource: pipeline")
+@Suite("Resource: pipeline", .leavesNothing)
 struct PipelineTests {
     private struct Broken: Error {}
 
@@ -315,6 +316,34 @@ struct PipelineTests {
         await cancelled.wait()
         #expect(isOff.withLock { $0 })
         #expect(item.state.failure == nil)
+    }
+
+    @Test("Not more transformers compute at a time than there are processors")
+    func processors() async throws {
+        let fixture = try ResourceFixture()
+        fixture.transport.on(.get, "/v1/items/*").answer(text: "x")
+        let running = Mutex((present: 0, most: 0))
+        try fixture.service.configure("/items/*") {
+            $0.pipeline.transform(at: .raw) { (data: Data) in
+                running.withLock { running in
+                    running.present += 1
+                    running.most = max(running.most, running.present)
+                }
+                // Others would run beside it during this time.
+                for _ in 0..<200 { sched_yield() }
+                running.withLock { $0.present -= 1 }
+                return data
+            }
+        }
+        let processors = sysconf(Int32(_SC_NPROCESSORS_ONLN))
+        let service = fixture.service
+        try await withThrowingTaskGroup { group in
+            for number in 0..<(processors * 8) {
+                group.addTask { _ = try await service.resource("items", "\(number)", as: Data.self).load() }
+            }
+            try await group.waitForAll()
+        }
+        #expect((1...processors).contains(running.withLock { $0.most }))
     }
 
     @Test("Requests of other methods have the pipeline of their method")

@@ -7,7 +7,7 @@ import Testing
 @testable import EssentialsResources
 
 // One test counts the threads that the others start too.
-@Suite("Memory pressure", .serialized)
+@Suite("Memory pressure", .leavesNothing, .serialized)
 struct MemoryPressureTests {
     @Test("Low pressure drops half of the resources that nobody uses, critical pressure all of them")
     func service() throws {

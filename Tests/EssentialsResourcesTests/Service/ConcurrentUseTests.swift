@@ -48,6 +48,7 @@ struct ConcurrentUseTests {
             }
         }
         #expect(environment.version == 100)
+        #expect(service.resourceCount == 16)
         for number in 0..<16 {
             let item: Resource<Item> = service.resource("items/\(number)")
             item.wipe(.includingWrites)

@@ -5,7 +5,7 @@ import Testing
 @testable import EssentialsResources
 
 /// The defaults that the documentation names.
-@Suite("Default limits")
+@Suite("Default limits", .leavesNothing)
 struct DefaultLimitsTests {
     @Test("A service keeps 2,048 unused resources, with 32 MiB of content")
     func unused() throws {

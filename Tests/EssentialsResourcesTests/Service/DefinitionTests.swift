@@ -5,7 +5,7 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-@Suite("Resource: definitions")
+@Suite("Resource: definitions", .leavesNothing)
 struct DefinitionTests {
     private enum Items: Endpoint {
         typealias Parent = EnvironmentAPI

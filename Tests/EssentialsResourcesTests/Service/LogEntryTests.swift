@@ -8,7 +8,7 @@ import Testing
 
 @testable import EssentialsResources
 
-@Suite("Log entries of resources", .timeLimit(.minutes(1)))
+@Suite("Log entries of resources", .leavesNothing, .timeLimit(.minutes(1)))
 struct LogEntryTests {
     private struct Handler: LogHandler {
         let entries: @Sendable (String) -> Void

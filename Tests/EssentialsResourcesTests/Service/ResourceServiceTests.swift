@@ -2,7 +2,7 @@ import EssentialsResources
 import EssentialsTestKit
 import Testing
 
-@Suite("Resource service")
+@Suite("Resource service", .leavesNothing)
 struct ResourceServiceTests {
     @Test("A URL is one resource, however it is written")
     func identity() throws {

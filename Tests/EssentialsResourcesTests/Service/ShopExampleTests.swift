@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// A program as a reader of the documentation writes it, over a real server.
-@Suite("A shop of resources", .timeLimit(.minutes(5)))
+@Suite("A shop of resources", .leavesNothing, .timeLimit(.minutes(5)))
 struct ShopExampleTests {
     struct User: Codable, Sendable, Equatable {
         var name: String

@@ -2,7 +2,7 @@ import EssentialsResources
 import EssentialsTestKit
 import Testing
 
-@Suite("Resource: changes without a request")
+@Suite("Resource: changes without a request", .leavesNothing)
 struct ChangingTests {
     @Test("An override is fresh content, clears a failure, and keeps media type and fields")
     func override() async throws {
@@ -77,16 +77,21 @@ struct ChangingTests {
         #expect(item.state.version > before)
     }
 
-    @Test("An invalidation sends nothing")
-    func invalidate() async throws {
+    @Test("An invalidation sends nothing, also if the resource is observed", arguments: [false, true])
+    func invalidate(isObserved: Bool) async throws {
         let fixture = try ResourceFixture()
         let item: Resource<Item> = fixture.service.resource("item")
         item.override(with: Item(name: "a"))
+        let observation = isObserved ? item.observeSynchronously { _ in } : nil
         item.invalidate()
+        // What it began would have been sent by now.
+        for _ in 0..<100 { await Task.yield() }
+        #expect(!item.isLoading)
         #expect(item.isInvalid)
         #expect(!item.isFresh)
         #expect(item.content?.name == "a")
         #expect(fixture.transport.requestCount == 0)
+        observation?.cancel()
     }
 
     @Test("Views of one resource share its state, and each has its own content and failure")

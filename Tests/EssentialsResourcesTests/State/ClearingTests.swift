@@ -5,7 +5,7 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-@Suite("Resource: what clears failure and entity")
+@Suite("Resource: what clears failure and entity", .leavesNothing)
 struct ClearingTests {
     @Test("A 304 clears an earlier failure, and the content is fresh again")
     func notModified() async throws {
@@ -35,6 +35,26 @@ struct ClearingTests {
         #expect(item.state.failureAge == nil)
         #expect(try await item.loadIfNeeded().name == "a")
         #expect(fixture.transport.requestCount == 2)
+    }
+
+    @Test("A cancelled load leaves an earlier failure and its time as they are")
+    func cancellation() async throws {
+        let fixture = try ResourceFixture()
+        let latch = Latch()
+        fixture.transport.on(.get, "/v1/item").answer(.internalServerError).thenAnswer { _ in
+            await latch.wait()
+            return ScriptedAnswer(json: Item(name: "late"))
+        }
+        let item: Resource<Item> = fixture.service.resource("item")
+        await #expect(throws: RequestFailure.self) { try await item.load() }
+        fixture.clock.advance(by: .seconds(3))
+        let load = item.startLoad()
+        _ = try await fixture.transport.request(number: 2)
+        load.cancel()
+        await #expect(throws: RequestFailure(.cancelled, "")) { try await load.content }
+        #expect(item.state.failure?.status == .internalServerError)
+        #expect(item.state.failureAge == .seconds(3))
+        latch.open()
     }
 
     @Test("An override with an entity replaces the content and the whole entity")

@@ -34,7 +34,8 @@ struct ContentEndTests {
     }
 
     @Test(
-        "Content that uses its resource and its service when it is replaced causes no deadlock", arguments: Cause.allCases)
+        "Content that uses its resource and its service when it is replaced causes no deadlock",
+        arguments: Cause.allCases)
     func replaced(cause: Cause) async throws {
         let fixture = try ResourceFixture()
         let journal = Journal()

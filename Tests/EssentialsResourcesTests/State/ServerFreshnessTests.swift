@@ -7,7 +7,7 @@ import Testing
 
 @testable import EssentialsResources
 
-@Suite("Resource: freshness by the server", .timeLimit(.minutes(2)))
+@Suite("Resource: freshness by the server", .leavesNothing, .timeLimit(.minutes(2)))
 struct ServerFreshnessTests {
     private func fixture(cache: (any EntityCache)? = nil) throws -> ResourceFixture {
         try ResourceFixture(cache: cache) { $0.defaults.expiration = .byServer(else: .seconds(30)) }
@@ -57,8 +57,8 @@ struct ServerFreshnessTests {
     @Test("The time that the response took is subtracted")
     func delay() async throws {
         let fixture = try fixture()
-        fixture.transport.on(.get, "/v1/item").answer { _ in
-            fixture.clock.advance(by: .seconds(7))
+        fixture.transport.on(.get, "/v1/item").answer { [clock = fixture.clock] _ in
+            clock.advance(by: .seconds(7))
             return ScriptedAnswer(json: Item(name: "a"), headerFields: [.cacheControl: "max-age=60", .age: "3"])
         }
         let item: Resource<Item> = fixture.service.resource("item")

@@ -1,10 +1,11 @@
 import EssentialsHTTP
 import EssentialsRequests
-import EssentialsResources
 import EssentialsTestKit
 import Testing
 
-@Suite("Resource table: dropping resources that nobody uses", .timeLimit(.minutes(1)))
+@testable import EssentialsResources
+
+@Suite("Resource table: dropping resources that nobody uses", .leavesNothing, .timeLimit(.minutes(1)))
 struct DroppingTests {
     /// Gives content to resources, and keeps no handle.
     private func fill(_ names: [String], in service: HTTPResourceService) {
@@ -23,6 +24,54 @@ struct DroppingTests {
         #expect(service.resourceCount == 4)
         for name in ["d", "a", "e", "f"] { #expect(service.resource(name, as: Item.self).content?.name == name) }
         #expect(service.resourceCount == 4)
+    }
+
+    @Test("The sizes of loaded contents count until they are removed, however that happens")
+    func sizes() async throws {
+        let fixture = try ResourceFixture()
+        let (service, table) = (fixture.service, fixture.service.table)
+        for base in ["v1", "v2"] {
+            fixture.transport.on(.get, "/\(base)/*").answer(text: String(repeating: "x", count: 40_000))
+        }
+        fixture.transport.on(.delete, "/v1/a").answer(.noContent)
+        let items: [Resource<String>] = ["a", "b", "c", "d", "e"].map { service.resource($0) }
+        func load() async throws { for item in items { try await item.load() } }
+        try await load()
+        #expect(table.countedBytes == 200_000)
+        items[0].wipe()
+        try service.wipe("/b")
+        #expect(table.countedBytes == 120_000)
+        try await items[0].load()
+        try await items[0].delete()
+        #expect(table.countedBytes == 120_000)
+        items[2].override(
+            with: "y", entity: Entity(mediaType: nil, headerFields: [:], date: fixture.clock.date, byteCount: 7))
+        #expect(table.countedBytes == 80_007)
+        await fixture.requests.clearAuthorization()
+        #expect(table.countedBytes == 0)
+        try await load()
+        service.enter("ada")
+        #expect(table.countedBytes == 0)
+        try await load()
+        fixture.environment.set(EnvironmentSnapshot(baseURL: try RequestURL("https://h/v2/")))
+        #expect(items[0] == service.resource("a"))
+        // The task that follows the environment may still be at it.
+        while table.countedBytes > 0 { await Task.yield() }
+        try await load()
+        #expect(table.countedBytes == 200_000)
+    }
+
+    @Test("Beyond the maximum size of their contents, the unused resources that were used longest ago are dropped")
+    func bytes() throws {
+        let fixture = try ResourceFixture { $0.maximumUnusedBytes = 100_000 }
+        let service = fixture.service
+        for name in ["a", "b", "c"] {
+            let entity = Entity(mediaType: nil, headerFields: [:], date: fixture.clock.date, byteCount: 40_000)
+            service.resource(name, as: Item.self).override(with: Item(name: name), entity: entity)
+        }
+        #expect(service.resourceCount == 2)
+        #expect(service.resource("a", as: Item.self).content == nil)
+        for name in ["b", "c"] { #expect(service.resource(name, as: Item.self).content?.name == name) }
     }
 
     @Test("A handle for the URL of a dropped resource starts with an empty state")

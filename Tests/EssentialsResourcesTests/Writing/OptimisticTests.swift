@@ -5,7 +5,7 @@ import EssentialsTestKit
 import Synchronization
 import Testing
 
-@Suite("Resource: optimistic changes", .timeLimit(.minutes(5)))
+@Suite("Resource: optimistic changes", .leavesNothing, .timeLimit(.minutes(5)))
 struct OptimisticTests {
     @Test("An optimistic change is shown at once, counted as pending, and reported as layered")
     func shownAtOnce() async throws {

@@ -4,7 +4,7 @@ import EssentialsResources
 import EssentialsTestKit
 import Testing
 
-@Suite("Resource: related resources", .timeLimit(.minutes(5)))
+@Suite("Resource: related resources", .leavesNothing, .timeLimit(.minutes(5)))
 struct RelatedTests {
     private func content(_ shop: CartFixture, _ path: String) -> Resource<Item> {
         let resource: Resource<Item> = shop.service.resource(path)

@@ -5,7 +5,7 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-@Suite("Resource: content types of writes")
+@Suite("Resource: content types of writes", .leavesNothing)
 struct WriteContentTypeTests {
     struct Vector: Sendable {
         var body: MediaType?

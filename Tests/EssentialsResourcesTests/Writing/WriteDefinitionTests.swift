@@ -5,7 +5,7 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-@Suite("Resource: definitions that write", .timeLimit(.minutes(5)))
+@Suite("Resource: definitions that write", .leavesNothing, .timeLimit(.minutes(5)))
 struct WriteDefinitionTests {
     private enum Carts: APIService {
         static let get: Request<Cart> = request(.get, "cart")

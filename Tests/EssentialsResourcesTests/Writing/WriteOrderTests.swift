@@ -4,7 +4,7 @@ import EssentialsResources
 import EssentialsTestKit
 import Testing
 
-@Suite("Resource: order of writes", .timeLimit(.minutes(5)))
+@Suite("Resource: order of writes", .leavesNothing, .timeLimit(.minutes(5)))
 struct WriteOrderTests {
     @Test("Writes of one resource go out one after another, in the order of the calls")
     func oneAfterAnother() async throws {

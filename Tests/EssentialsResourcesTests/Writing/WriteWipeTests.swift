@@ -4,7 +4,7 @@ import EssentialsResources
 import EssentialsTestKit
 import Testing
 
-@Suite("Resource: writes and wipes", .timeLimit(.minutes(5)))
+@Suite("Resource: writes and wipes", .leavesNothing, .timeLimit(.minutes(5)))
 struct WriteWipeTests {
     @Test("A wipe lets writes go on, also those that wait, and their responses no longer touch the state")
     func wipe() async throws {

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Writes over a real connection.
-@Suite("Resource: writing over a connection", .timeLimit(.minutes(5)))
+@Suite("Resource: writing over a connection", .leavesNothing, .timeLimit(.minutes(5)))
 struct WritingLoopbackTests {
     /// A cart on a server, with an entity tag that changes with it.
     private final class CartServer: Sendable {

@@ -5,7 +5,7 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-@Suite("Resource: writing", .timeLimit(.minutes(5)))
+@Suite("Resource: writing", .leavesNothing, .timeLimit(.minutes(5)))
 struct WritingTests {
     @Test("After PUT the content is what was sent, fresh if the response has a validator, and otherwise invalid")
     func put() async throws {
