@@ -77,7 +77,11 @@
                 defer { state = State(descriptor: -1, isReleased: true) }
                 return state.descriptor
             }
-            if descriptor >= 0 { Glibc.close(descriptor) }
+            guard descriptor >= 0 else { return }
+            // A program that another thread is starting has a copy of the descriptor until it runs, and would keep the lock as
+            // long. A forked process must not take the lock from its parent.
+            if process.isCurrent { flock(descriptor, LOCK_UN) }
+            Glibc.close(descriptor)
         }
 
         deinit { release() }

@@ -35,5 +35,25 @@
             #expect(next.isOwner)
             next.release()
         }
+
+        /// The open descriptor of a file.
+        private func descriptor(of path: String) -> Int32? {
+            (0..<1024).first { number in
+                var link: [CChar] = Array(repeating: 0, count: 4096)
+                let count = readlink("/proc/self/fd/\(number)", &link, link.count)
+                return count > 0 && link.prefix(count).elementsEqual(path.utf8.map { CChar(bitPattern: $0) })
+            }
+        }
+
+        @Test(
+            "A copy of the descriptor, as a program has that is being started, does not keep a store that was given up")
+        func copies() throws {
+            let path = folder.file("store.sqlite")
+            let owner = try StoreOwner(store: path)
+            let copy = dup(try #require(descriptor(of: path + "-owner")))
+            defer { close(copy) }
+            owner.release()
+            try StoreOwner(store: path).release()
+        }
     }
 #endif
