@@ -73,6 +73,13 @@ struct ModelCoder<Model: PersistentModel> {
         return try replaced(row, before: before, after: self.row(model, base: row))
     }
 
+    /// A row in which all columns that mean what they mean in a base have the bytes of the base.
+    func keepingBytes(of base: StoredRow, in row: StoredRow) -> StoredRow {
+        // A base that is no model is replaced as a whole.
+        guard row != base, let model = try? model(base), let now = try? self.row(model, base: base) else { return row }
+        return base.replacing(row.changes(from: now), from: row)
+    }
+
     /// A row with the columns that differ between two others.
     private func replaced(
         _ row: StoredRow, before: StoredRow, after: StoredRow

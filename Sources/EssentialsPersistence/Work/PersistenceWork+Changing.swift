@@ -53,7 +53,8 @@ extension PersistenceWork {
 
     /// Creates rows, or replaces those with their ids: all of them, or after an error none.
     ///
-    /// Columns that are not part of the model keep their values.
+    /// Columns that are not part of the model keep their values, and those that mean the same keep their stored bytes. So a
+    /// model that is put as it was fetched changes nothing.
     public func put<Model: PersistentModel>(_ models: some Sequence<Model>) throws(PersistenceFailure) {
         let models = Array(models)
         let ids = try encoded(models).ids
@@ -62,7 +63,9 @@ extension PersistenceWork {
         var changes: [RowChange] = []
         for (id, model) in zip(ids, models) {
             let base = known[id]
-            changes.append(RowChange(table: Model.table, id: id, row: try coder.row(model, base: base), base: base))
+            var row = try coder.row(model, base: base)
+            if let base { row = coder.keepingBytes(of: base, in: row) }
+            changes.append(RowChange(table: Model.table, id: id, row: row, base: base))
         }
         try rows.place(changes)
     }

@@ -1,6 +1,7 @@
 #if Persistence
     import Dispatch
     import EssentialsPersistence
+    import GRDB
     import Synchronization
 
     /// The connections for reads over pending rows. They are opened when they are needed.
@@ -53,6 +54,7 @@
         private let schema: FileSchema
         private let maximum: Int
         private let timeout: DispatchTimeInterval
+        private let busyMode: Database.BusyMode
         private let state = Mutex(State())
 
         /// Creates a pool. Nothing is opened yet.
@@ -62,11 +64,16 @@
         ///   - schema: Its tables.
         ///   - maximum: The maximum number of connections, at least 1.
         ///   - timeout: How long a read waits for a connection before it fails as `busy`.
-        init(path: String, schema: FileSchema, maximum: Int = 8, timeout: DispatchTimeInterval = .seconds(30)) {
+        ///   - busyMode: What a connection does while another process locks the file.
+        init(
+            path: String, schema: FileSchema, maximum: Int = 8, timeout: DispatchTimeInterval = .seconds(30),
+            busyMode: Database.BusyMode = .immediateError
+        ) {
             self.path = path
             self.schema = schema
             self.maximum = max(maximum, 1)
             self.timeout = timeout
+            self.busyMode = busyMode
         }
 
         /// The number of open connections.
@@ -126,7 +133,7 @@
 
         private func open(_ scope: UInt64) throws -> MountedConnection {
             do {
-                let connection = try MountedConnection(path: path, schema: schema)
+                let connection = try MountedConnection(path: path, schema: schema, busyMode: busyMode)
                 state.withLock { $0.lent[ObjectIdentifier(connection)] = scope }
                 return connection
             } catch {

@@ -15,8 +15,9 @@
         private let isDamaged = Mutex(false)
 
         /// Opens a connection.
-        init(path: String, schema: FileSchema) throws {
+        init(path: String, schema: FileSchema, busyMode: Database.BusyMode) throws {
             var configuration = Configuration()
+            configuration.busyMode = busyMode
             configuration.label = "ServiceEssentials.mounted"
             // Not query_only, which forbids to write temporary tables.
             configuration.readonly = true

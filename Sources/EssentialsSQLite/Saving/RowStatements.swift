@@ -56,6 +56,19 @@
                 }
         }
 
+        /// The columns of a row that are written when an entry is saved.
+        ///
+        /// A row that was created has NULL in the columns outside the model. So has one that was created in place of a
+        /// deleted one, although its base has a value there. These columns keep what is in the file, as they get their
+        /// defaults in a new row.
+        func written(_ columns: [Int], of row: StoredRow, _ entry: OverlayEntry) -> [Int] {
+            if outside.isEmpty { return columns }
+            return columns.filter { column in
+                guard outside.contains(column), row.values[column].isNull else { return true }
+                return entry.row?.values[column].isNull != true || entry.base?.values[column].isNull == true
+            }
+        }
+
         // MARK: Reading
 
         /// The row with an id; `nil` if there is none.
@@ -92,6 +105,7 @@
 
         /// Writes some columns of a row if all columns still equal a base, and returns whether they did.
         func update(_ row: StoredRow, columns: [Int], ifEqualTo base: StoredRow) throws -> Bool {
+            if columns.isEmpty { return try read(base.values[keyIndex]) == base }
             let values = columns.map { row.values[$0] } + base.values
             try execute(.updateIfEqual(columns), values, isCommon: columns.count <= 2) {
                 "UPDATE OR ABORT \(source) SET \(assignments(columns)) WHERE \(isEqual(after: columns.count))"

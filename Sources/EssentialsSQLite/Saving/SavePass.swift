@@ -115,7 +115,7 @@
                         model: step.key.table, ids: [step.key.id])
                 }
                 guard let theirs else { return .insert(row) }
-                let columns = row.changes(from: theirs)
+                let columns = statements.written(row.changes(from: theirs), of: row, entry)
                 // Merged columns may be those that others have made already.
                 return columns.isEmpty ? nil : .update(row, columns: columns)
             }
@@ -145,6 +145,7 @@
                 }
             case .update(let row, let columns, let base):
                 guard statements.canCompare(base) else { return false }
+                let columns = statements.written(columns, of: row, step.write.entry)
                 return try attempt(.update(row, columns: columns), at: step.key, statements) { () throws in
                     try statements.update(row, columns: columns, ifEqualTo: base)
                 }

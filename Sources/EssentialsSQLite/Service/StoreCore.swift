@@ -14,7 +14,8 @@
 
         init(_ store: SQLiteStore, migrations: [Migration]) throws(PersistenceFailure) {
             database = try StoreDatabase.open(store, migrations: migrations)
-            mounts = MountPool(path: database.name, schema: database.schema)
+            mounts = MountPool(
+                path: database.name, schema: database.schema, busyMode: StoreDatabase.busyMode(store))
             models = store.models
             deletions = DeletionRules(foreignKeys: database.schema.foreignKeys)
         }

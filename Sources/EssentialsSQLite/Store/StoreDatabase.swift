@@ -135,14 +135,25 @@
             var configuration = Configuration()
             configuration.label = "ServiceEssentials.store"
             configuration.maximumReaderCount = max(store.readers, 1)
-            let (seconds, fraction) = store.busyTimeout.components
-            configuration.busyMode = .timeout(Double(min(max(seconds, 0), 3600)) + Double(fraction) * 1e-18)
+            configuration.busyMode = busyMode(store)
+            let milliseconds = Int64(busySeconds(store) * 1000)
             configuration.prepareDatabase { db in
                 // Checkpoints are made outside commits.
                 try db.execute(sql: "PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = \(logLimit)")
+                // GRDB gives readers another timeout.
+                try db.execute(sql: "PRAGMA busy_timeout = \(milliseconds)")
                 ReadLimit.watch(db)
             }
             return configuration
+        }
+
+        /// What the connections of a store do while another process locks the file.
+        static func busyMode(_ store: SQLiteStore) -> Database.BusyMode { .timeout(busySeconds(store)) }
+
+        /// An hour at most.
+        private static func busySeconds(_ store: SQLiteStore) -> Double {
+            let (seconds, fraction) = min(max(store.busyTimeout, .zero), .seconds(3600)).components
+            return Double(seconds) + Double(fraction) * 1e-18
         }
 
         // MARK: Reading and writing

@@ -6,22 +6,19 @@
 
     /// Aggregates and relations over rows that are pending in two scopes within each other.
     struct PendingAggregateTests {
-        private let fixture: StoreFixture
-        private let store: SQLitePersistenceService
-        private let edits: any PersistenceService
-        private let inner: any PersistenceService
+        private let scopes: NestedScopes
+        private var store: SQLitePersistenceService { scopes.store }
+        private var edits: any PersistenceService { scopes.edits }
+        private var inner: any PersistenceService { scopes.inner }
 
         init() async throws {
-            fixture = try StoreFixture()
-            store = SQLitePersistenceService(fixture.store, migrations: [StoreFixture.first])
-            try await store.create((1...3).map { Company(id: $0, name: "C\($0)") }, save: .store)
+            scopes = try await NestedScopes()
+            let (store, edits, inner) = (scopes.store, scopes.edits, scopes.inner)
             try await store.create(
                 [
                     Person(id: 1, name: "a", employer: 1), Person(id: 2, name: "b", employer: 1),
                     Person(id: 3, name: "c", employer: 2), Person(id: 4, name: "d", employer: nil),
                 ], save: .store)
-            edits = try store.child("edit")
-            inner = try edits.child("inner")
             try await edits.create(Company(id: 9, name: "new"), save: .pending)
             try await edits.create(Person(id: 10, name: "j", employer: 9), save: .pending)
             try await edits.delete(Person.self, ids: [1], save: .pending)
