@@ -6,6 +6,9 @@ struct LoadInterest: Sendable {
     let core: ResourceCore
     let run: LoadRun
 
+    /// Begins an interest. One that is made by ``Resource/beginInterest(priority:)`` has begun.
+    func begin() { core.join(run) }
+
     /// Ends the interest. The load is cancelled if nobody else wants it.
     ///
     /// - Parameter keepsLoad: Whether the load runs to its end in any case.

@@ -14,6 +14,8 @@ final class RequestBox<Content: Sendable>: Sendable {
         var phase = ResourceRequestPhase.notStarted
         var outcome: Outcome?
         var cancellation: (@Sendable () -> Void)?
+        /// The load that the request follows, for which a task waits that waits for the request.
+        var load: LoadInterest?
         /// What is to be done at the start.
         var starters: [@Sendable () -> Void] = []
         /// The hooks that were not called yet.
@@ -91,14 +93,15 @@ final class RequestBox<Content: Sendable>: Sendable {
     /// - Returns: Whether the outcome counts.
     @discardableResult
     func end(_ outcome: Outcome) -> Bool {
-        let (isFirst, cancellation) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
-            guard state.outcome == nil else { return (false, nil) }
+        typealias Ended = (isFirst: Bool, cancellation: (@Sendable () -> Void)?, load: LoadInterest?)
+        let (isFirst, cancellation, load) = state.withLock { state -> Ended in
+            guard state.outcome == nil else { return (false, nil, nil) }
             (state.outcome, state.phase, state.starters) = (outcome, .completed, [])
-            return (true, state.cancellation.take())
+            return (true, state.cancellation.take(), state.load.take())
         }
         guard isFirst else { return false }
         // What the request has held may end here, outside the lock.
-        _ = consume cancellation
+        _ = (consume cancellation, consume load)
         deliver(progress: 1)
         return true
     }
@@ -115,9 +118,19 @@ final class RequestBox<Content: Sendable>: Sendable {
         end(.failure(LoadOutcome.cancelledFailure))
     }
 
+    /// Lets a task that waits for the request count as one that waits for a load.
+    func follow(_ load: LoadInterest) {
+        state.withLock { if $0.outcome == nil { $0.load = load } }
+    }
+
     /// Waits for the outcome. The request is started if it was not.
-    nonisolated(nonsending) func outcome() async -> Outcome {
+    ///
+    /// - Parameter keepsLoad: Whether the caller counts as a task that waits for the load which the request follows.
+    nonisolated(nonsending) func outcome(keepsLoad: Bool = true) async -> Outcome {
         start()
+        let load = keepsLoad ? state.withLock { $0.load } : nil
+        load?.begin()
+        defer { load?.end() }
         return await completion.value() ?? .failure(LoadOutcome.cancelledFailure)
     }
 

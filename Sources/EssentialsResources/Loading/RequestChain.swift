@@ -37,7 +37,8 @@ extension ResourceRequest {
                 first.onProgress { chain.deliver(progress: min($0 * 0.8, 0.8)) }
             }
             let task = Task {
-                let outcome = await first.box.outcome()
+                // Nobody needs to wait for the chain.
+                let outcome = await first.box.outcome(keepsLoad: false)
                 guard run.isActive else { return }
                 switch await next(outcome) {
                 case .keep: chain.end(outcome)
@@ -47,7 +48,7 @@ extension ResourceRequest {
                     if chain.reportsProgress {
                         second.onProgress { if $0 < 1 { chain.deliver(progress: 0.8 + $0 * 0.2) } }
                     }
-                    chain.end(await second.box.outcome())
+                    chain.end(await second.box.outcome(keepsLoad: false))
                 }
             }
             return {

@@ -18,7 +18,7 @@ extension Resource {
     /// and observer objects whose last owner was released do not count.
     ///
     /// It is for screens and pages that are left and perhaps entered again at once. Loads that were started by hand are
-    /// cancelled too.
+    /// cancelled too, unless a task waits for the content of their request.
     ///
     /// - Parameter delay: The time until the check, by the clock of the service. The resource is kept until then.
     /// - Returns: The check, which can be called off. It need not be kept.

@@ -96,6 +96,7 @@ extension Resource {
     private func follow(
         _ run: LoadRun, of core: ResourceCore, _ box: RequestBox<Content>
     ) -> @Sendable () -> Void {
+        box.follow(LoadInterest(core: core, run: run))
         run.whenEnded { [service] outcome in
             core.afterDelivery { box.end(outcome.result(of: Content.self, service.codecs)) }
         }

@@ -177,7 +177,8 @@ public struct Resource<Content: Sendable>: Sendable {
         return try outcome.content(of: Content.self, service.codecs)
     }
 
-    /// Cancels all loads of the resource that no task waits for, including those that were started by hand.
+    /// Cancels all loads of the resource that no task waits for, including those that were started by hand. A task that
+    /// waits for the content of a request waits for its load.
     public func cancelLoads() { core.cancelLoads() }
 
     // MARK: Changes without a request

@@ -85,6 +85,9 @@ extension ResourceCore {
         for run in contents.withLock({ $0.runs }) { raise(run, to: nil) }
     }
 
+    /// Adds a task that waits for a load.
+    func join(_ run: LoadRun) { contents.withLock { $0.machine.join(run.number) } }
+
     /// Removes a task that has stopped waiting. The load is cancelled if nobody else wants it.
     func leave(_ run: LoadRun) {
         let isUnwanted = changing { contents in

@@ -70,6 +70,29 @@ struct UnobservedCheckTests {
         #expect(try await waiting.value == 7)
     }
 
+    @Test("A load by hand goes on as long as a task waits for the content of its request")
+    func awaitedRequest() async throws {
+        let (fixture, latch) = (try ResourceFixture(), Latch())
+        let (item, load) = try await loading(fixture, latch)
+        func waiting() -> Int? { item.core.contents.withLock { $0.machine.loads.first?.waiting } }
+        let tasks = (0..<2).map { _ in Task { try await load.content } }
+        while waiting() != 2 { await Task.yield() }
+        await item.cancelLoadIfUnobserved(after: .zero).task.value
+        item.cancelLoads()
+        #expect(item.isLoading)
+        tasks[0].cancel()
+        await #expect(throws: RequestFailure(.cancelled, "")) { try await tasks[0].value }
+        #expect(waiting() == 1)
+        #expect(item.isLoading)
+        // The load was started by hand, so it runs without the tasks too.
+        tasks[1].cancel()
+        await #expect(throws: RequestFailure(.cancelled, "")) { try await tasks[1].value }
+        #expect(item.isLoading)
+        await item.cancelLoadIfUnobserved(after: .zero).task.value
+        #expect(!item.isLoading)
+        latch.open()
+    }
+
     @Test("The observer of a dead owner does not keep the load")
     func deadOwner() async throws {
         let (fixture, latch) = (try ResourceFixture(), Latch())
