@@ -3,6 +3,7 @@ import EssentialsHTTP
 import EssentialsRequests
 import EssentialsTestKit
 import Glibc
+import Synchronization
 import Testing
 
 @testable import EssentialsResources
