@@ -1,4 +1,5 @@
 import EssentialsTestKit
+import Synchronization
 import Testing
 
 @testable import EssentialsResources
