@@ -8,7 +8,7 @@ import Testing
 enum Fixture {
     /// Where the files are.
     static let directory = {
-        let parts = #filePath.split(separator: "/").dropLast(4)
+        let parts = #filePath.split(separator: "/").dropLast(3)
         return "/" + parts.joined(separator: "/") + "/Fixtures/certificates"
     }()
 
