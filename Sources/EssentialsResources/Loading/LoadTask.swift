@@ -113,7 +113,7 @@ struct LoadTask: Sendable {
         progress?.attach(to: &request)
         if let priority = wish.priority { request.options.priority = priority }
         request.raisablePriority = run.priority
-        let reply = try await ResourceExchange(service: service, core: core).reply(
+        let reply = try await ResourceExchange(service: service, core: core, environment: wish.environment).reply(
             to: request, knownBody: known?.body, caches: places?.caches ?? [])
         // A change of the environment during the transfer cancels the load.
         service.adoptEnvironment()

@@ -190,6 +190,8 @@ final class EventFollower: Sendable {
         }
         // Events that come from now on are not missed, so what is loaded from now on is current.
         if isGap { await loadInvalid() }
+        var resources = resources
+        resources.environment = environment
         for try await event in response.body.serverSentEvents(maximumSize: maximumSize) {
             guard !Task.isCancelled, service.adoptEnvironment() === environment else { return }
             state.withLock { $0.machine.received(event) }

@@ -16,6 +16,8 @@ import Synchronization
 public struct PushedResources: ResourceService {
     let service: HTTPResourceService
     let memory: PushedMemory
+    /// The environment and the partition for which the events were received.
+    var environment: AdoptedEnvironment?
 
     /// The resource at an address, which is fed from now on.
     public func resource(at address: ResourceAddress, variant: ResourceVariant?) -> AnyResource {
@@ -32,10 +34,11 @@ public struct PushedResources: ResourceService {
     }
 
     /// Sets the content of a resource to what an event has brought. It is fresh from now on, like content that was loaded,
-    /// and its provenance is `pushed`.
+    /// and its provenance is `pushed`. Nothing happens if another environment or partition was entered since the event
+    /// was received.
     public func push<Content: Sendable>(_ content: Content, to resource: Resource<Content>) {
         memory.add(resource.core)
-        resource.core.override(with: content, entity: nil, provenance: .pushed, service)
+        resource.core.override(with: content, entity: nil, provenance: .pushed, service, in: environment)
     }
 
     /// Marks the content of a resource as outdated. If it is observed it is loaded, past caches.

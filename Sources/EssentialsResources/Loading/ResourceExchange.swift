@@ -16,6 +16,8 @@ final class SentRequest: Sendable {
 struct ResourceExchange: Sendable {
     let service: HTTPResourceService
     let core: ResourceCore
+    /// The environment and the partition in which the request was begun.
+    let environment: AdoptedEnvironment
     /// Receives the request as it is sent; `nil` if nobody needs it.
     var sent: SentRequest?
 
@@ -141,6 +143,7 @@ struct ResourceExchange: Sendable {
         _ request: DataRequest, _ decorators: ArraySlice<ResourceDecorator>
     ) async throws(RequestFailure) -> DataResponse {
         guard let decorator = decorators.last else {
+            try service.checkPartition(of: environment)
             sent?.set(request)
             return try await service.transmit(request, for: core)
         }

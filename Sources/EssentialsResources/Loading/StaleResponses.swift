@@ -100,7 +100,7 @@ extension HTTPResourceService {
     ) async {
         let places = cachePlaces(of: core, in: environment)
         let known = core.knownContent(hasResponseCache: true)?.body
-        let exchange = ResourceExchange(service: self, core: core)
+        let exchange = ResourceExchange(service: self, core: core, environment: environment)
         // A response that cannot be read changes nothing. The next load reports the failure.
         guard let reply = try? await exchange.reply(with: response, knownBody: known, caches: places?.caches ?? [])
         else { return }

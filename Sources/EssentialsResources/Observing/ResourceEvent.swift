@@ -56,6 +56,9 @@ public enum WipeReason: Sendable, Hashable {
 
     /// Whether the entities of the resource have other keys in the caches afterwards, so that these are read again.
     var changesKeys: Bool { self == .environment || self == .partition }
+
+    /// Whether another person or server follows, for whom writes that wait for their turn were not meant.
+    var revokesWrites: Bool { changesKeys || self == .authorization }
 }
 
 /// An event, and the state of the resource after it.

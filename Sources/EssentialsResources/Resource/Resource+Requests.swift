@@ -113,7 +113,7 @@ extension Resource {
             let core = core
             let number = core.add(recipe.method) { box.cancel() }
             let task = Task {
-                let exchange = ResourceExchange(service: service, core: core)
+                let exchange = ResourceExchange(service: service, core: core, environment: environment)
                 let outcome: RequestBox<Content>.Outcome
                 do throws(RequestFailure) {
                     var request = try service.request(recipe, for: core, in: environment)

@@ -147,13 +147,18 @@ final class ResourceCore: Sendable {
     // MARK: Changes without a request
 
     /// Sets the content.
+    ///
+    /// - Parameter environment: The environment to which the content belongs; `nil` means that of now. In any other one
+    ///   nothing happens.
     func override<Content: Sendable>(
-        with content: Content, entity: Entity?, provenance: Provenance = .local, _ service: HTTPResourceService
+        with content: Content, entity: Entity?, provenance: Provenance = .local, _ service: HTTPResourceService,
+        in environment: AdoptedEnvironment? = nil
     ) {
         let (now, freshness) = (service.time.now, service.effective(for: self).freshness)
         let value = LoadedValue(value: content, head: HTTPResponse(status: .ok))
         let places = service.cachePlaces(of: self)
         replacing(with: value, .standard) { contents, content, shown in
+            if let environment, !service.adoption.isCurrent(environment) { return }
             contents.set(value, content, shown, entity: entity, provenance: provenance, now, freshness, service)
             places?.removeEntities()
         }
@@ -227,6 +232,7 @@ extension ResourceCore.Contents {
         cacheRead = nil
         cacheReading = reason.changesKeys ? .notBegun : .ended
         removeLayers()
+        if reason.revokesWrites { revokeWaitingWrites() }
         change(.remove, .wiped(reason)) { facts in facts = ResourceFacts(version: facts.version) }
         return ended
     }

@@ -19,6 +19,8 @@ final class EnvironmentAdoption: Sendable {
     private let adopted: Mutex<AdoptedEnvironment>
     /// The version of that environment.
     private let adoptedVersion: Atomic<UInt64>
+    /// The number of that environment, or already that of the next one while old content is being removed.
+    private let currentNumber: Atomic<UInt64>
 
     /// The version of an environment that does not count its changes.
     private static let uncounted = UInt64.max
@@ -33,6 +35,7 @@ final class EnvironmentAdoption: Sendable {
         (self.polling, self.followers, self.observers) = (polling, followers, observers)
         adopted = Mutex(current)
         adoptedVersion = Atomic(current.versioned.version ?? Self.uncounted)
+        currentNumber = Atomic(current.number)
     }
 
     /// Adopts each change of the environment until the task is cancelled or the environment is released. The task keeps
@@ -55,6 +58,12 @@ final class EnvironmentAdoption: Sendable {
     /// Whether an environment is still the one that is used.
     func isAdopted(_ environment: AdoptedEnvironment) -> Bool { adopted.withLock { $0 === environment } }
 
+    /// Whether an environment is still the one that is used. It takes no lock. Content that is set under the lock of a
+    /// resource after this was true is removed with the content of the old environment.
+    func isCurrent(_ environment: AdoptedEnvironment) -> Bool {
+        currentNumber.load(ordering: .acquiring) == environment.number
+    }
+
     /// Uses the environment of now. If it has changed, the resources below the old base URL get the URL below the new
     /// one, without content.
     ///
@@ -71,7 +80,8 @@ final class EnvironmentAdoption: Sendable {
             let entered = partition ?? adopted.partition
             let isCurrent = adopted.versioned.isCurrent(in: environment)
             if isCurrent, entered == adopted.partition { return (adopted, adopted, nil) }
-            let current = AdoptedEnvironment(of: environment, partition: entered)
+            let current = AdoptedEnvironment(of: environment, partition: entered, number: adopted.number + 1)
+            currentNumber.store(current.number, ordering: .releasing)
             let isSame = current.snapshot == adopted.snapshot && entered == adopted.partition
             var moved: [MovedResource] = []
             if current.snapshot != adopted.snapshot {

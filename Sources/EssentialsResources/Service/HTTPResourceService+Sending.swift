@@ -9,6 +9,15 @@ extension HTTPResourceService {
         }
     }
 
+    /// A request that one person has begun never goes out with the credentials of the next one.
+    ///
+    /// - Throws: `cancelled` if another partition has been entered since.
+    func checkPartition(of environment: AdoptedEnvironment) throws(RequestFailure) {
+        guard adoptEnvironment().partition == environment.partition else {
+            throw RequestFailure(.cancelled, "Another partition was entered before the request was sent.")
+        }
+    }
+
     /// The request of a load. Its base and path are those of the resource.
     ///
     /// Header fields have this precedence: the variant's, the definition's, the configuration's.

@@ -88,7 +88,7 @@ extension HTTPResourceService {
     /// Call it after the credentials were set, because observed resources are loaded again at once, a few at a time. The
     /// entities of the partition before stay in persistent caches, for the next time that it is entered. To remove them,
     /// call ``wipe(_:purging:_:)`` before, or `clearAuthorization()` of the data-request service. Entering the partition
-    /// of now does nothing. Writes that are under way go on.
+    /// of now does nothing. Writes that are under way go on; requests that were not sent yet fail as `cancelled`.
     public func enter(_ partition: EntityPartition) { adoption.adopt(entering: partition) }
 
     /// The partition that was entered last.

@@ -85,6 +85,7 @@ extension Resource {
         var write = ResourceWrite(pinned, of: core, service, in: environment, options, related)
         write.isOfResource = address == core.address
         return try await write.perform(layer) { [write] request throws(RequestFailure) in
+            try service.checkPartition(of: environment)
             write.sent?.set(request)
             let response = try await service.requests.send(request)
             let value = LoadedValue(

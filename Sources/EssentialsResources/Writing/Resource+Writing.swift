@@ -136,7 +136,8 @@ extension Resource {
         let request = try service.request(recipe, for: core, in: environment).requesting(core.responseKind)
         var write = ResourceWrite(request, of: core, service, in: environment, options, related)
         write.model = model
-        let exchange = ResourceExchange(service: service, core: core, sent: write.sent)
+        let exchange = ResourceExchange(
+            service: service, core: core, environment: environment, sent: write.sent)
         let value = try await write.perform(change.map { OptimisticLayer($0) }) { response in
             LoadedValue(
                 body: response.body, contentType: response.head.headerFields[.contentType], head: response.head,

@@ -88,7 +88,7 @@ struct ResourceWrite: Sendable {
             turn = begun
         }
         // Nothing is sent if the write was cancelled at the same moment.
-        guard !Task.isCancelled else { throw LoadOutcome.cancelledFailure }
+        guard !Task.isCancelled, !turn.isRevoked else { throw LoadOutcome.cancelledFailure }
         guard needsEntityTag else { return request }
         // A wipe can have removed the content just before the write began.
         guard let entityTag = turn.entityTag else { throw Self.noEntityTag }

@@ -35,6 +35,8 @@ struct WritingState: Sendable {
 struct WriteTurn: Sendable {
     /// The strong entity tag of the content that the write is based on; `nil` if there is none.
     var entityTag: String?
+    /// Whether the write is not to be sent any more.
+    var isRevoked = false
 }
 
 /// A ``WritingState`` behind a reference.
@@ -105,6 +107,14 @@ extension ResourceCore.Contents {
     /// Forgets the layers, because the content they belong to was removed.
     mutating func removeLayers() {
         if writing != nil { writes.set(LayeredContent(layers: [], server: [])) }
+    }
+
+    /// Lets the writes that wait for their turn not be sent.
+    mutating func revokeWaitingWrites() {
+        guard writing != nil else { return }
+        var state = writes
+        for index in state.waiting.indices { state.waiting[index].turn.isRevoked = true }
+        writes = state
     }
 
     /// Ends a write.

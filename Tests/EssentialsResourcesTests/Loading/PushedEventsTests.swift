@@ -196,6 +196,25 @@ struct PushedEventsTests {
         while events.status != .ended { await Task.yield() }
     }
 
+    @Test("An event that was received before another partition was entered changes nothing afterwards")
+    func otherPartition() async throws {
+        transport.on(.get, "/v1/events").answer(pieces: ["event: item\ndata: 7\n\n"], headerFields: stream)
+            .thenAnswer(.noContent)
+        let (begun, entered, ended) = (Latch(), Latch(), Latch())
+        let events = fixture.service.follow(eventsAt: "events") { event, resources in
+            begun.open()
+            await entered.wait()
+            Self.setNumber(event, resources)
+            ended.open()
+        }
+        await begun.wait()
+        fixture.service.enter("bob")
+        entered.open()
+        await ended.wait()
+        #expect(item().content == nil)
+        while events.status != .ended { await Task.yield() }
+    }
+
     @Test("A stream of more resources than are remembered feeds all resources of the service")
     func bounded() async throws {
         let memory = PushedMemory([])

@@ -2,6 +2,7 @@ import EssentialsHTTP
 import EssentialsRequests
 import EssentialsResources
 import EssentialsTestKit
+import Synchronization
 import Testing
 
 @Suite("Resource: writes and wipes", .leavesNothing, .timeLimit(.minutes(5)))
@@ -102,6 +103,61 @@ struct WriteWipeTests {
         #expect(cart.content == nil)
         #expect(!cart.isInvalid)
         #expect(shop.transport.requestCount == 2)
+    }
+
+    /// Who or what comes after those for whom writes were begun.
+    enum Next: String, CaseIterable {
+        case partition, authorization, environment
+    }
+
+    @Test("Writes that wait for their turn are not sent for another person or server", arguments: Next.allCases)
+    func revoked(next: Next) async throws {
+        let shop = try await CartFixture()
+        let writes = HeldWrites(shop)
+        let cart = shop.cart
+        let first = Task { try await cart.patch("1", optimistically: { $0.items.append("1") }) }
+        _ = try await shop.transport.request(number: 2)
+        let waiting = ["2", "3"].map { name in
+            Task { try await cart.patch(name, optimistically: { $0.items.append(name) }) }
+        }
+        await settled { cart.state.pending == 3 }
+        switch next {
+        case .partition: shop.service.enter("bob")
+        case .authorization: await shop.fixture.requests.clearAuthorization()
+        case .environment:
+            shop.fixture.environment.set(EnvironmentSnapshot(baseURL: try RequestURL("https://h/v2/")))
+            #expect(cart == shop.service.resource("cart"))
+        }
+        writes.answer(1)
+        _ = await first.result
+        for task in waiting { await expectFailure(.cancelled) { try await task.value } }
+        #expect(shop.transport.requestCount == 2)
+        #expect(cart.content == nil)
+        #expect(cart.any.runningRequests.isEmpty)
+    }
+
+    @Test("What was begun in one partition is not sent in another one", arguments: 0..<3)
+    func otherPartition(kind: Int) async throws {
+        let shop = try await CartFixture()
+        let cart = shop.cart
+        // The service holds the closure, so the closure must not hold the service in the end.
+        let service = Mutex<HTTPResourceService?>(shop.service)
+        try shop.service.configure("/cart") { configuration in
+            // The next person logs in while the request is being made.
+            configuration.mutate { _ in service.withLock { $0 }?.enter("bob") }
+        }
+        await expectFailure(.cancelled) {
+            switch kind {
+            case 0: try await cart.patch("b", optimistically: { $0.items.append("b") })
+            case 1: _ = try await cart.request(.post, as: String.self).content
+            default: try await cart.load()
+            }
+        }
+        #expect(shop.service.partition == "bob")
+        #expect(shop.transport.requestCount == 1)
+        #expect(cart.content == nil && cart.state.failure == nil)
+        #expect(cart.any.runningRequests.isEmpty)
+        service.withLock { $0 = nil }
     }
 
     @Test("Closing the service cancels writes")
