@@ -8,6 +8,8 @@ import EssentialsHTTP
 final class CookieStage: Stage {
     /// The cookies of the service; `nil` for none.
     let storage: (any CookieStorage)?
+    /// Whether the service has cookies. Looking at the storage itself would copy it for every request.
+    private let hasStorage: Bool
     /// Whether the stage adds the field to requests.
     let adds: Bool
     /// Whether the stage stores the cookies of responses.
@@ -16,13 +18,14 @@ final class CookieStage: Stage {
 
     init(storage: (any CookieStorage)?, adds: Bool, stores: Bool, next: RemainingStages) {
         self.storage = storage
+        hasStorage = storage != nil
         self.adds = adds
         self.stores = stores
         self.next = next
     }
 
     func isUsed(by request: TransportRequest, _ record: ExchangeRecord) -> Bool {
-        record.rules.usesCookies && (storage != nil || record.rules.ownOrigin?.cookies != nil)
+        record.rules.usesCookies && (hasStorage || record.rules.ownOrigin?.cookies != nil)
     }
 
     func send(

@@ -14,6 +14,8 @@ final class JoinKey: Sendable {
     private let options: TransportOptions
     /// The environment, for whose servers interceptors sign.
     private let environment: EnvironmentSnapshot?
+    /// The settings of the environment or of a foreign server, with its cookies and limits; `nil` if there are none.
+    private let stages: StageSettings?
     private let digest: DigestSession?
     private let tokens: TokenSession?
     private let retries: HopRetries?
@@ -61,6 +63,7 @@ final class JoinKey: Sendable {
         options.priority = .normal
         self.options = options
         environment = record.environment
+        stages = record.rules.ownOrigin?.stages
         digest = record.rules.digest
         tokens = record.rules.tokens
         retries = record.rules.retries
@@ -75,7 +78,8 @@ final class JoinKey: Sendable {
 extension JoinKey: Hashable {
     static func == (one: JoinKey, other: JoinKey) -> Bool {
         one.method == other.method && one.headerFields == other.headerFields && one.options == other.options
-            && one.environment == other.environment && one.digest === other.digest && one.tokens === other.tokens
+            && one.environment == other.environment && one.stages == other.stages && one.digest === other.digest
+            && one.tokens === other.tokens
             && one.retries == other.retries && one.ownRetries == other.ownRetries && one.unretried == other.unretried
             && one.isIdempotent == other.isIdempotent
             && one.usesCookies == other.usesCookies && one.judgement == other.judgement

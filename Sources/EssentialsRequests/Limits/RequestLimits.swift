@@ -192,8 +192,9 @@ public final class RequestLimits: Sendable {
         let turns = state.withLock { state -> [Turn] in
             state.lanes[permit.lane].machine.leave(wasSent: wasSent)
             if let outcome { state.lanes[permit.lane].machine.finish(permit.pass, outcome, at: now) }
-            // Nobody waits behind most requests, so there is no timer either.
-            if state.lanes[permit.lane].machine.waiting == 0, state.lanes[permit.lane].timer == nil { return [] }
+            // Nobody waits behind most requests, so there is no timer either. The machine knows that too, but a look
+            // at its line would copy it.
+            if state.lanes[permit.lane].waiters.isEmpty, state.lanes[permit.lane].timer == nil { return [] }
             return dueTurns(in: permit.lane, &state, at: now)
         }
         if !turns.isEmpty { tell(turns) }

@@ -46,6 +46,8 @@ final class EnvironmentStages: Sendable {
 /// The settings for the hops of one request to the origin of its environment, instead of the settings of the service.
 final class OwnOriginRules: Sendable {
     let origin: Origin
+    /// The settings of the environment.
+    let stages: StageSettings
     /// `nil` if nothing is retried.
     let retries: HopRetries?
     /// `nil` for no limits.
@@ -59,6 +61,7 @@ final class OwnOriginRules: Sendable {
     ///   - settings: The settings of the service.
     init(_ request: DataRequest, in environment: EnvironmentSnapshot, _ settings: ServiceSettings) {
         origin = environment.baseURL.origin
+        stages = environment.stages
         retries = settings.retries(request.retry ?? environment.stages.retry)
         limits = settings.limits(of: environment.stages)
         cookies = settings.cookies(of: environment.stages)

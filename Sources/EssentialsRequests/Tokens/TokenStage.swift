@@ -7,13 +7,18 @@ import EssentialsHTTP
 /// no 401 leads to a new one. A request's own `Authorization` field stays as it is.
 final class TokenStage: Stage {
     /// What one attempt carries.
-    private struct Grant {
+    private enum Grant {
+        case token(TokenMachine.Lease, TokenSession)
+        /// Other credentials, which have replaced the tokens.
+        case other(HTTPField)
+
         /// The field `Authorization`.
-        let field: HTTPField
-        /// The token and its session; `nil` for other credentials, which have replaced the tokens.
-        let token: (lease: TokenMachine.Lease, session: TokenSession)?
-        /// Whether time has passed since the stage received the request.
-        var hasWaited: Bool
+        var field: HTTPField {
+            switch self {
+            case .token(let lease, _): lease.field
+            case .other(let field): field
+            }
+        }
     }
 
     let clock: any Clock<Duration>
@@ -32,62 +37,63 @@ final class TokenStage: Stage {
         guard let session = record.rules.tokens, !record.hasLeftOrigin, !request.headerFields.contains(.authorization),
             !session.source.isCalledHere
         else { return try await next.send(request, record) }
-        var grant = try await grant(request, record, session)
+        var present = session
+        var hasWaited = false
         while true {
-            let response = try await next.send(authorized(request, grant, record), record)
-            guard let (lease, session) = grant.token else { return response }
-            guard response.status == .unauthorized, TokenRules.isRefusal(response.headerFields) else {
-                if response.statusCode < 400 { session.source.accepted(lease) }
+            let grant: Grant
+            let (decision, error) = present.source.request(from: present.number)
+            if case .use(let lease) = decision {
+                // Nearly every request. It makes no call that could wait.
+                grant = .token(lease, present)
+            } else {
+                grant = try await self.grant(decision, error, request, record, present)
+                hasWaited = true
+            }
+            // Changed in place, because moving a request costs as much as the rest of the stage.
+            var authorized = request
+            if hasWaited {
+                authorized = try record.deadline.limited(
+                    request, between: "its wait for an access token and its sending",
+                    after: "it had waited for a token")
+            }
+            authorized.headerFields.append(grant.field)
+            let response = try await next.send(authorized, record)
+            guard case .token(let lease, let user) = grant else { return response }
+            guard response.statusCode == 401, TokenRules.isRefusal(response.headerFields) else {
+                if response.statusCode < 400 { user.source.accepted(lease) }
                 return response
             }
-            guard try goesOn(after: response, to: request, lease, session, record) else { return response }
+            guard try goesOn(after: response, to: request, lease, user, record) else { return response }
             record.wasSentAgainForToken = true
             await BodyDrain(clock: clock).drain(response.body, record.cancellation)
-            grant = try await self.grant(request, record, session)
-            grant.hasWaited = true
+            present = user
+            hasWaited = true
         }
-    }
-
-    private func authorized(
-        _ request: TransportRequest, _ grant: Grant, _ record: ExchangeRecord
-    ) throws(RequestFailure) -> TransportRequest {
-        var authorized = request
-        if grant.hasWaited {
-            authorized = try record.deadline.limited(
-                authorized, between: "its wait for an access token and its sending", after: "it had waited for a token")
-        }
-        authorized.headerFields.append(grant.field)
-        return authorized
     }
 
     // MARK: Before an attempt
 
-    /// The credentials for the next attempt. It waits for a token if there is none.
+    /// The credentials for the next attempt if the source has no token at once.
     private func grant(
-        _ request: TransportRequest, _ record: ExchangeRecord, _ first: TokenSession
+        _ decision: TokenMachine.Decision, _ error: (any Error)?, _ request: TransportRequest,
+        _ record: ExchangeRecord, _ first: TokenSession
     ) async throws(RequestFailure) -> Grant {
         var session = first
-        var hasWaited = false
+        var (decision, error) = (decision, error)
         while true {
-            var (decision, error) = session.source.request(from: session.number)
-            if decision == .wait {
-                hasWaited = true
-                (decision, error) = try await waited(request, record, session)
-            }
             switch decision {
-            case .use(let lease):
-                return Grant(field: lease.field, token: (lease, session), hasWaited: hasWaited)
+            case .use(let lease): return .token(lease, session)
+            case .wait: (decision, error) = try await waited(request, record, session)
             case .fail(.ended):
                 switch session.successor {
-                case .tokens(let new): session = new
-                case .field(let value):
-                    return Grant(
-                        field: HTTPField(name: .authorization, value: value), token: nil, hasWaited: hasWaited)
+                case .tokens(let new):
+                    session = new
+                    (decision, error) = new.source.request(from: new.number)
+                case .field(let value): return .other(HTTPField(name: .authorization, value: value))
                 case .digest: throw Self.replacedByDigest(request)
                 case nil: throw Self.failure(.ended, nil, request)
                 }
             case .fail(let failure): throw Self.failure(failure, error, request)
-            case .wait: continue
             }
         }
     }

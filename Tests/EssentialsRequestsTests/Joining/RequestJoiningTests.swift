@@ -65,6 +65,34 @@ struct RequestJoiningTests {
         #expect(try ShopAPI.Users.getAll.setting(configuration).build().joins == true)
     }
 
+    @Test("Requests to a foreign server whose environments have different cookies do not join")
+    func foreignCookies() async throws {
+        let gate = LoopbackGate()
+        let transport = StubTransport { request throws(RequestFailure) in
+            await gate.opened()
+            return TransportResponse(HTTPResponse(status: .ok), body: ResponseBody(Data("{}".utf8)))
+        }
+        let service = try ServiceFixture(transport).service
+        let url = try RequestURL("https://other/v1/")
+        let requests = ["ada", "bob"].map { user in
+            let jar = CookieJar()
+            jar.store("user=\(user); Path=/", from: url)
+            var stages = StageSettings()
+            stages.cookies = .storage(jar)
+            var request = request(joins: true)
+            request.base = RequestBase(EnvironmentSnapshot(baseURL: url, stages: stages))
+            return request
+        }
+        let tasks = [requests[0], requests[1], requests[1]].map { request in
+            Task { try await service.send(request) }
+        }
+        await until { service.settings.joins?.usage.waiters == 3 }
+        gate.open()
+        for task in tasks { _ = try await task.value }
+        #expect(Set(transport.requests.map { $0.headerFields[.cookie] }) == ["user=ada", "user=bob"])
+        #expect(transport.requests.count == 2)
+    }
+
     @Test("A request after the credentials were cleared shares no exchange from before, even while stores are cleared")
     func cleared() async throws {
         /// A store that lets a test act while it is cleared.
