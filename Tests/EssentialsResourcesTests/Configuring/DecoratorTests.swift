@@ -68,10 +68,11 @@ struct DecoratorTests {
         fixture.transport.on(.get, "/v1/item").answer(text: "ok")
         let journal = Journal()
         let item: Resource<String> = fixture.service.resource("item")
+        // The service would hold itself by a block or a decorator that holds the resource.
+        let id = item.any.id
         for name in ["first", "last"] {
             try fixture.service.configure("/**") {
-                // The service would hold itself by a decorator that holds the resource.
-                $0.decorate { [id = item.any.id] call, next in
+                $0.decorate { call, next in
                     #expect(call.resource.id == id)
                     journal.add("\(name) before")
                     let response = try await next(call.request)

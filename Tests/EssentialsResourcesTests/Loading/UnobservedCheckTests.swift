@@ -24,11 +24,13 @@ struct UnobservedCheckTests {
     func cancelled() async throws {
         let (fixture, latch) = (try ResourceFixture(), Latch())
         let (item, load) = try await loading(fixture, latch)
-        item.cancelLoadIfUnobserved(after: .milliseconds(50))
+        let check = item.cancelLoadIfUnobserved(after: .milliseconds(50))
         await fixture.clock.waitForSleepers(count: 1)
         fixture.clock.advance(by: .milliseconds(49))
         #expect(item.isLoading)
         fixture.clock.advance(by: .milliseconds(1))
+        // A task that waits for the content earlier would keep the load.
+        await check.task.value
         await #expect(throws: RequestFailure(.cancelled, "")) { try await load.content }
         #expect(!item.isLoading)
         latch.open()
