@@ -28,15 +28,18 @@ public enum IdempotencyKey: Sendable, Hashable {
     private static func uuid(_ high: UInt64, _ low: UInt64) -> String {
         let high = high & 0xffff_ffff_ffff_0fff | 0x4000
         let low = low & 0x3fff_ffff_ffff_ffff | 0x8000_0000_0000_0000
-        var text = ""
-        for (index, word) in [high, low].enumerated() {
-            for nibble in 0..<16 {
-                let position = index * 16 + nibble
-                if [8, 12, 16, 20].contains(position) { text += "-" }
-                text += String(word >> UInt64(60 - 4 * nibble) & 15, radix: 16)
+        var text: [UInt8] = []
+        text.reserveCapacity(36)
+        for position in 0..<32 {
+            switch position {
+            case 8, 12, 16, 20: text.append(UInt8(ascii: "-"))
+            default: break
             }
+            let word = position < 16 ? high : low
+            let digit = UInt8(truncatingIfNeeded: word >> UInt64(60 - 4 * (position & 15))) & 15
+            text.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
         }
-        return text
+        return String(decoding: text, as: UTF8.self)
     }
 }
 

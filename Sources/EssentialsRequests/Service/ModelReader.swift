@@ -45,8 +45,7 @@ package struct ModelReader<Model: Decodable & Sendable>: Sendable {
 
     /// The request with the kind of its result. Its service then adds the matching `Accept` field of its profile, unless
     /// the request, an interceptor or the environment sets one.
-    package func requesting(_ request: DataRequest) -> DataRequest {
-        var request = request
+    package func requesting(_ request: consuming DataRequest) -> DataRequest {
         request.responseKind = kind
         return request
     }

@@ -36,7 +36,8 @@ package enum EntityFile {
 
         /// The name as a text.
         var text: String {
-            StableHash.hexadecimal(key) + "-" + Self.digits(partition) + "-" + Self.digits(origin) + Self.suffix
+            StableHash.hexadecimal(key) + "-" + StableHash.hexadecimal(partition) + "-" + StableHash.hexadecimal(origin)
+                + Self.suffix
         }
 
         package static func hash(_ text: some StringProtocol) -> UInt64 {
@@ -44,10 +45,6 @@ package enum EntityFile {
         }
 
         private static let suffix = ".entity"
-
-        private static func digits(_ number: UInt64) -> String {
-            String(StableHash.hexadecimal(UInt128(number)).suffix(16))
-        }
     }
 
     /// What was read.

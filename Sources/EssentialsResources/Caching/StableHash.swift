@@ -35,9 +35,17 @@ enum StableHash {
         return product ^ (product >> 32)
     }
 
-    /// A number in 32 lower-case hexadecimal digits.
-    static func hexadecimal(_ number: UInt128) -> String {
-        let digits = String(number, radix: 16)
-        return String(repeating: "0", count: 32 - digits.utf8.count) + digits
+    /// A number in lower-case hexadecimal digits, as many as its type has. Names of files are made of it, so it writes digits
+    /// in place.
+    static func hexadecimal<Number: FixedWidthInteger & UnsignedInteger>(_ number: Number) -> String {
+        let count = Number.bitWidth / 4
+        return String(unsafeUninitializedCapacity: count) { digits in
+            for index in 0..<count {
+                let digit = UInt8(truncatingIfNeeded: number >> Number(4 * (count - 1 - index))) & 0xf
+                digits.initializeElement(
+                    at: index, to: digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+            }
+            return count
+        }
     }
 }

@@ -26,9 +26,10 @@ public struct Emissions<Value: Sendable>: AsyncSequence, Sendable {
     /// The failure that ends the sequence.
     public typealias Failure = RequestFailure
 
-    private let source: any EmissionSource<Value>
+    /// Its models have the type `Value`.
+    let source: any EmissionSource
 
-    init(_ source: any EmissionSource<Value>) { self.source = source }
+    init(_ source: any EmissionSource) { self.source = source }
 
     /// The queue for handlers of calls that name none.
     var callbackQueue: DispatchQueue { source.callbackQueue }
@@ -38,52 +39,51 @@ public struct Emissions<Value: Sendable>: AsyncSequence, Sendable {
 
     /// Performs one fetch. Releasing it ends the fetch.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        fileprivate let run: any EmissionRun<Value>
+        fileprivate let run: any EmissionRun
 
         /// The next value; `nil` at the end and after a failure.
         public mutating func next() async throws(RequestFailure) -> Emission<Value>? {
-            try await run.next()
+            guard let next = try await run.next() else { return nil }
+            return Emission(next)
         }
 
         /// The next value; `nil` at the end and after a failure. A `for` loop calls this method.
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(RequestFailure) -> Emission<Value>? {
-            try await run.next()
+            guard let next = try await run.next() else { return nil }
+            return Emission(next)
         }
     }
 
     /// Fetches and returns the first value; `nil` if there is none. The rest of the fetch is cancelled.
     public func first() async throws(RequestFailure) -> Emission<Value>? {
-        var iterator = makeAsyncIterator()
-        return try await iterator.next(isolation: #isolation)
+        let run = source.begin()
+        guard let first = try await run.next() else { return nil }
+        return Emission(first)
     }
 
     /// Fetches and returns the last value; `nil` if there is none. With ``FetchSource/cacheThenBackend`` it is the server's.
     ///
     /// - Throws: The failure that ended the sequence, also if there were values before.
     public func last() async throws(RequestFailure) -> Emission<Value>? {
-        var iterator = makeAsyncIterator()
-        var last: Emission<Value>?
-        while let next = try await iterator.next(isolation: #isolation) { last = next }
-        return last
+        let run = source.begin()
+        var last: FetchEmission?
+        while let next = try await run.next() { last = next }
+        return last.flatMap { Emission($0) }
     }
 }
 
-/// Creates the runs of ``Emissions``, one for each iteration.
-protocol EmissionSource<Value>: Sendable {
-    associatedtype Value: Sendable
-
-    func begin() -> any EmissionRun<Value>
+/// Creates the runs of ``Emissions``, one for each iteration. All models of a source have one type, which the sequence knows.
+protocol EmissionSource: Sendable {
+    func begin() -> any EmissionRun
 
     /// The queue for handlers of calls that name none.
     var callbackQueue: DispatchQueue { get }
 }
 
 /// One iteration of ``Emissions``. Releasing it ends its fetch.
-protocol EmissionRun<Value>: AnyObject {
-    associatedtype Value: Sendable
-
+protocol EmissionRun: AnyObject {
     /// The next value; `nil` at the end and after a failure.
-    func next() async throws(RequestFailure) -> Emission<Value>?
+    func next() async throws(RequestFailure) -> FetchEmission?
 }

@@ -1,10 +1,10 @@
 import Synchronization
 
 /// The replies of the cache and the server to one iteration that has asked both at once, in the order of their arrival.
-final class FetchReplies<Value: Codable & Sendable>: Sendable {
+final class FetchReplies: Sendable {
     enum Reply: Sendable {
-        case cache(CachedModel<Value>?)
-        case server(ServedModel<Value>)
+        case cache(LoadedModel?)
+        case server(ServedModel)
         /// The waiting task was cancelled.
         case cancelled
     }

@@ -5,21 +5,21 @@ import EssentialsRequests
 ///
 /// As long as only one thing is asked at a time, it is asked in the task of the iteration. If the cache and the server are
 /// asked at once, each of them has a task, which is cancelled with this object.
-final class FetchRun<Value: Codable & Sendable>: EmissionRun {
-    private let fetch: Fetch<Value>
+final class FetchRun: EmissionRun {
+    private let fetch: any FetchWork
     private var machine: FetchMachine
     private var steps: FetchMachine.Steps = []
     private var hasBegun = false
-    private var cached: CachedModel<Value>?
+    private var cached: FetchedModel?
     private var cachedAge: Duration?
-    private var served: ServedModel<Value>?
+    private var served: ServedModel?
     private var failure: RequestFailure?
     /// What arrives from tasks, if there are any.
-    private var replies: FetchReplies<Value>?
+    private var replies: FetchReplies?
     private var serverTask: Task<Void, Never>?
     private var cacheTask: Task<Void, Never>?
 
-    init(_ fetch: Fetch<Value>) {
+    init(_ fetch: any FetchWork) {
         self.fetch = fetch
         machine = FetchMachine(fetch.source, fetch.options, hasCache: fetch.hasCache)
     }
@@ -30,7 +30,7 @@ final class FetchRun<Value: Codable & Sendable>: EmissionRun {
         if !steps.isDisjoint(with: Self.changes), let change = change() { Task { await change() } }
     }
 
-    func next() async throws(RequestFailure) -> Emission<Value>? {
+    func next() async throws(RequestFailure) -> FetchEmission? {
         if !hasBegun {
             hasBegun = true
             steps = machine.begin()
@@ -50,16 +50,16 @@ final class FetchRun<Value: Codable & Sendable>: EmissionRun {
     private static var changes: FetchMachine.Steps { [.save, .delete] }
 
     /// The next value to emit. A value of the server is stored when the next one is asked for.
-    private func emission() -> Emission<Value>? {
+    private func emission() -> FetchEmission? {
         if !steps.isDisjoint(with: [.emitCached, .emitCachedWithFailure]) {
             let failure = steps.contains(.emitCachedWithFailure) ? failure : nil
             steps.subtract([.emitCached, .emitCachedWithFailure])
-            return cached.map { Emission($0.value, from: .cache, age: cachedAge, failure: failure) }
+            return cached.map { FetchEmission(model: $0, isCached: true, age: cachedAge, failure: failure) }
         }
         steps.remove(.emitServed)
         return switch served {
-        case .value(let value, let age, _): Emission(value, from: .backend, age: age)
-        case .nothing(let value): Emission(value, from: .backend)
+        case .value(let model, let age, _): FetchEmission(model: model, isCached: false, age: age)
+        case .nothing(let model): FetchEmission(model: model, isCached: false, age: .zero)
         case .empty, .gone, .failure, nil: nil
         }
     }
@@ -69,12 +69,11 @@ final class FetchRun<Value: Codable & Sendable>: EmissionRun {
         let isSave = steps.contains(.save)
         steps.subtract(Self.changes)
         guard isSave else { return { [fetch] in await fetch.delete() } }
-        guard case .value(let value, let age, let isMemoryOnly)? = served else { return nil }
-        let model = fetch.model(value, age: age, isMemoryOnly: isMemoryOnly)
-        return { [fetch] in await fetch.save(model) }
+        guard case .value(let model, let age, let isMemoryOnly)? = served else { return nil }
+        return { [fetch] in await fetch.save(model, age: age, isMemoryOnly: isMemoryOnly) }
     }
 
-    private func end() throws(RequestFailure) -> Emission<Value>? {
+    private func end() throws(RequestFailure) -> FetchEmission? {
         let failure = steps.contains(.fail) ? failure : nil
         steps = .end
         if let failure { throw failure }
@@ -106,24 +105,24 @@ final class FetchRun<Value: Codable & Sendable>: EmissionRun {
         }
     }
 
-    private func received(_ served: ServedModel<Value>) {
+    private func received(_ served: ServedModel) {
         self.served = served
         failure = served.failure
         steps = machine.server(served.reply)
     }
 
-    private func received(_ model: CachedModel<Value>?) {
+    private func received(_ loaded: LoadedModel?) {
         // A cache that is cancelled may return nothing or throw, which is no miss.
         guard !Task.isCancelled else { return leave() }
-        guard let model else { return steps = machine.cache(.miss) }
-        cachedAge = model.age(at: fetch.clock.date)
-        cached = model
+        guard let loaded else { return steps = machine.cache(.miss) }
+        cachedAge = Duration.since(loaded.date, at: fetch.clock.date)
+        cached = loaded.model
         steps = machine.cache(.hit(age: cachedAge))
     }
 
     /// Asks the cache and the server, each in a task that begins now.
     private func askBoth() {
-        let replies = FetchReplies<Value>()
+        let replies = FetchReplies()
         self.replies = replies
         // A cache in memory replies at once, so that its value is the first one if the first one is wanted.
         let isRace = fetch.source == .both
@@ -132,7 +131,7 @@ final class FetchRun<Value: Codable & Sendable>: EmissionRun {
         if !isRace { cacheTask = Self.load(fetch, into: replies) }
     }
 
-    private static func load(_ fetch: Fetch<Value>, into replies: FetchReplies<Value>) -> Task<Void, Never> {
+    private static func load(_ fetch: any FetchWork, into replies: FetchReplies) -> Task<Void, Never> {
         Task.immediate { replies.deliver(.cache(await fetch.load())) }
     }
 

@@ -33,7 +33,7 @@ extension FetchingService {
     ) -> Emissions<Value> {
         emissions(
             .get(path, parameters: parameters, query: query, headerFields: headerFields), below: keyPath,
-            from: source, options, retry, key)
+            from: source, options, retry, FetchKey(key))
     }
 
     /// The model of a request; see ``get(_:parameters:query:headerFields:below:from:options:retry:key:as:)``.
@@ -55,7 +55,7 @@ extension FetchingService {
         options: FetchOptions? = nil, retry: RetryPolicy? = nil, key: ModelKey<Value>? = nil,
         as type: Value.Type = Value.self
     ) -> Emissions<Value> {
-        build(request, below: keyPath, from: source, options, retry, key)
+        build(request, below: keyPath, from: source, options, retry, FetchKey(key))
     }
 
     /// The model of a definition; see ``get(_:parameters:query:headerFields:below:from:options:retry:key:as:)``.
@@ -67,7 +67,7 @@ extension FetchingService {
         _ request: Request, below keyPath: String? = nil, from source: FetchSource? = nil,
         options: FetchOptions? = nil, retry: RetryPolicy? = nil, key: ModelKey<Request.Response>? = nil
     ) -> Emissions<Request.Response> where Request.Response: Codable {
-        build(request, below: keyPath, from: source, options, retry, key)
+        build(request, below: keyPath, from: source, options, retry, FetchKey(key))
     }
 
     // MARK: Keys
@@ -80,7 +80,9 @@ extension FetchingService {
         for request: some BuildableRequest, below keyPath: String? = nil, as type: Value.Type = Value.self
     ) -> ModelKey<Value>? {
         guard let request = try? request.build() else { return nil }
-        return FetchKeyRules.parts(of: request, below: NestedPath(keyPath)).map { key($0.name, variant: $0.variant) }
+        return FetchKeyRules.parts(of: request, below: NestedPath(keyPath)).map {
+            key($0.name, variant: $0.variant).typed()
+        }
     }
 
     /// A key with a name of the caller's, and with the partition, environment and schema version of this service.
@@ -91,19 +93,19 @@ extension FetchingService {
     public func modelKey<Value: Codable & Sendable>(
         named name: String, variant: String = "", as type: Value.Type = Value.self
     ) -> ModelKey<Value> {
-        key(name, variant: variant)
+        key(name, variant: variant).typed()
     }
 
-    private func key<Value: Codable & Sendable>(_ name: String, variant: String) -> ModelKey<Value> {
-        ModelKey(
-            name, variant: variant, partition: partition, environment: environmentName, schema: schemaVersion)
+    private func key(_ name: String, variant: String) -> FetchKey {
+        FetchKey(
+            name: name, variant: variant, partition: partition, environment: environmentName, schema: schemaVersion)
     }
 
     // MARK: All of them
 
     private func build<Value: Codable & Sendable>(
         _ request: some BuildableRequest, below keyPath: String?, from source: FetchSource?, _ options: FetchOptions?,
-        _ retry: RetryPolicy?, _ key: ModelKey<Value>?
+        _ retry: RetryPolicy?, _ key: FetchKey?
     ) -> Emissions<Value> {
         do throws(RequestFailure) {
             return emissions(try request.build(), below: keyPath, from: source, options, retry, key)
@@ -114,7 +116,7 @@ extension FetchingService {
 
     private func emissions<Value: Codable & Sendable>(
         _ request: consuming DataRequest, refusal: RequestFailure? = nil, below keyPath: String?,
-        from source: FetchSource?, _ options: FetchOptions?, _ retry: RetryPolicy?, _ given: ModelKey<Value>?
+        from source: FetchSource?, _ options: FetchOptions?, _ retry: RetryPolicy?, _ given: FetchKey?
     ) -> Emissions<Value> {
         let defaults = fetchDefaults
         let nested = NestedPath(keyPath)
@@ -125,7 +127,7 @@ extension FetchingService {
             key = self.key(parts.name, variant: parts.variant)
         }
         request.prepare(retry: retry, defaults)
-        let fetch = Fetch(
+        let fetch = Fetch<Value>(
             request, refusal, below: nested, key: key, source ?? defaults.source, options ?? defaults.options, self,
             defaults)
         return Emissions(fetch)

@@ -14,29 +14,29 @@ extension Emissions {
     ///   - values: The values in order.
     ///   - failure: The failure that follows them; `nil` for none.
     public init(_ values: [Emission<Value>], failure: RequestFailure? = nil) {
-        self.init(FixedEmissions(values: values, failure: failure))
+        self.init(FixedEmissions(values: values.map(\.erased), failure: failure))
     }
 }
 
-private struct FixedEmissions<Value: Sendable>: EmissionSource {
-    let values: [Emission<Value>]
+private struct FixedEmissions: EmissionSource {
+    let values: [FetchEmission]
     let failure: RequestFailure?
 
     var callbackQueue: DispatchQueue { fixedEmissionsQueue }
 
-    func begin() -> any EmissionRun<Value> { FixedRun(self) }
+    func begin() -> any EmissionRun { FixedRun(self) }
 }
 
 /// The queue for handlers of sequences that belong to no data-request service.
 private let fixedEmissionsQueue = DispatchQueue(label: "essentials.emissions")
 
-private final class FixedRun<Value: Sendable>: EmissionRun {
-    private var values: ArraySlice<Emission<Value>>
+private final class FixedRun: EmissionRun {
+    private var values: ArraySlice<FetchEmission>
     private var failure: RequestFailure?
 
-    init(_ source: FixedEmissions<Value>) { (values, failure) = (source.values[...], source.failure) }
+    init(_ source: FixedEmissions) { (values, failure) = (source.values[...], source.failure) }
 
-    func next() async throws(RequestFailure) -> Emission<Value>? {
+    func next() async throws(RequestFailure) -> FetchEmission? {
         if let value = values.popFirst() { return value }
         if let failure = failure.take() { throw failure }
         return nil

@@ -14,7 +14,7 @@ struct NestedReader<Model: Decodable & Sendable>: Sendable {
     }
 
     /// The request with the kind of its result.
-    func requesting(_ request: DataRequest) -> DataRequest {
+    func requesting(_ request: consuming DataRequest) -> DataRequest {
         // A part of a document is never bytes or text, whatever its type.
         nested == nil ? reader.requesting(request) : ModelReader<NestedModel<Model>>(codecs: codecs).requesting(request)
     }
@@ -26,6 +26,12 @@ struct NestedReader<Model: Decodable & Sendable>: Sendable {
         from response: DataResponse, to method: HTTPRequest.Method
     ) async throws(RequestFailure) -> Model {
         guard let nested else { return try await reader.model(from: response, to: method) }
+        return try await model(below: nested, from: response, to: method)
+    }
+
+    private func model(
+        below nested: NestedPath, from response: DataResponse, to method: HTTPRequest.Method
+    ) async throws(RequestFailure) -> Model {
         let outer = ModelReader<NestedModel<Model>>(codecs: codecs)
         let result = await NestedPath.$current.withValue(nested) {
             await Result { () async throws(RequestFailure) in try await outer.model(from: response, to: method).model }

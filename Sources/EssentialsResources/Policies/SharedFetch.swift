@@ -14,20 +14,21 @@ extension Emissions {
     /// An iteration that begins later first receives the latest value that has been emitted, and the end or the failure
     /// if the fetch has ended. The fetch is cancelled when the returned sequence, its copies and all of their iterations
     /// are released.
-    public func shared() -> Emissions<Value> { Emissions(SharedFetch(self)) }
+    public func shared() -> Emissions<Value> { Emissions(SharedFetch(source)) }
 }
 
 /// A fetch that has begun, and its values for any number of iterations.
-private final class SharedFetch<Value: Sendable>: EmissionSource, Sendable {
-    private let board = EmissionBoard<Value>()
+private final class SharedFetch: EmissionSource, Sendable {
+    private let board = EmissionBoard()
     private let task: Task<Void, Never>
     let callbackQueue: DispatchQueue
 
-    init(_ emissions: Emissions<Value>) {
-        callbackQueue = emissions.callbackQueue
+    init(_ source: any EmissionSource) {
+        callbackQueue = source.callbackQueue
         task = Task { [board] in
+            let run = source.begin()
             do throws(RequestFailure) {
-                for try await emission in emissions { board.post(emission) }
+                while let emission = try await run.next() { board.post(emission) }
                 board.end(with: nil)
             } catch {
                 board.end(with: error)
@@ -37,23 +38,23 @@ private final class SharedFetch<Value: Sendable>: EmissionSource, Sendable {
 
     deinit { task.cancel() }
 
-    func begin() -> any EmissionRun<Value> { SharedRun(self, board) }
+    func begin() -> any EmissionRun { SharedRun(self, board) }
 }
 
 /// One iteration of a shared fetch.
-private final class SharedRun<Value: Sendable>: EmissionRun {
-    private let fetch: SharedFetch<Value>
-    private let board: EmissionBoard<Value>
+private final class SharedRun: EmissionRun {
+    private let fetch: SharedFetch
+    private let board: EmissionBoard
     private var position: Int
     private var hasEnded = false
 
-    init(_ fetch: SharedFetch<Value>, _ board: EmissionBoard<Value>) {
+    init(_ fetch: SharedFetch, _ board: EmissionBoard) {
         self.fetch = fetch
         self.board = board
         position = board.latest
     }
 
-    func next() async throws(RequestFailure) -> Emission<Value>? {
+    func next() async throws(RequestFailure) -> FetchEmission? {
         guard !hasEnded else { return nil }
         switch await board.item(at: position) {
         case .emission(let emission):
@@ -68,9 +69,9 @@ private final class SharedRun<Value: Sendable>: EmissionRun {
 }
 
 /// The values of a shared fetch. A fetch emits two at most.
-private final class EmissionBoard<Value: Sendable>: Sendable {
+private final class EmissionBoard: Sendable {
     enum Item: Sendable {
-        case emission(Emission<Value>)
+        case emission(FetchEmission)
         case end(RequestFailure?)
     }
 
@@ -83,7 +84,7 @@ private final class EmissionBoard<Value: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
-    func post(_ emission: Emission<Value>) { add(.emission(emission), isEnd: false) }
+    func post(_ emission: FetchEmission) { add(.emission(emission), isEnd: false) }
 
     func end(with failure: RequestFailure?) { add(.end(failure), isEnd: true) }
 

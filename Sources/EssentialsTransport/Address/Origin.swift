@@ -30,8 +30,8 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The value of the `Host` field: the host, and the port if it is not the default (RFC 9110, section 7.2).
-    public var authority: String { port == scheme.defaultPort ? "\(host)" : "\(host):\(port)" }
+    public var authority: String { port == scheme.defaultPort ? host.description : "\(host):\(port)" }
 
     /// The origin as `https://host:port`, without the port if it is the default.
-    public var description: String { "\(scheme.rawValue)://\(authority)" }
+    public var description: String { (scheme == .https ? "https://" : "http://") + authority }
 }

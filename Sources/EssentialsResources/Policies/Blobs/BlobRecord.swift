@@ -78,6 +78,6 @@ struct BlobBodyName: Hashable, Sendable {
     /// The name as a text.
     var text: String {
         String(name.text.dropLast(Self.recordSuffix.count)) + "-"
-            + StableHash.hexadecimal(UInt128(generation)).suffix(16) + Self.suffix
+            + StableHash.hexadecimal(generation) + Self.suffix
     }
 }

@@ -24,10 +24,7 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
         }
 
         /// Sixteen hexadecimal digits.
-        public var description: String {
-            let digits = String(number, radix: 16)
-            return String(repeating: "0", count: 16 - digits.utf8.count) + digits
-        }
+        public var description: String { StableHash.hexadecimal(number) }
 
         /// Whether an entry was added before another one.
         public static func < (one: ID, other: ID) -> Bool { one.number < other.number }

@@ -28,7 +28,7 @@ struct OutboxFiles: Sendable {
             self.init(id, kind)
         }
 
-        var text: String { "\(id).\(kind.rawValue)" }
+        var text: String { id.description + "." + kind.rawValue }
     }
 
     /// The maximum number of names that are read.
@@ -38,18 +38,19 @@ struct OutboxFiles: Sendable {
     static let lockName = "lock"
 
     let directory: FileDirectory
+    /// The path of the directory with a slash at its end.
+    private let prefix: String
     private let calls: FileCalls
 
     init(_ path: String, _ calls: FileCalls) throws(RequestFailure) {
         directory = try FileDirectory(path, calls: calls)
+        prefix = directory.path.hasSuffix("/") ? directory.path : directory.path + "/"
         self.calls = calls
     }
 
     func path(of name: Name) -> String { path(of: name.text) }
 
-    private func path(of name: String) -> String {
-        directory.path.hasSuffix("/") ? directory.path + name : directory.path + "/" + name
-    }
+    private func path(of name: String) -> String { prefix + name }
 
     // MARK: Lock
 
