@@ -30,8 +30,9 @@
             isRunning = kill(process, 0) == 0 || errno == EPERM
             switch lock {
             case .held: holdsStore = true
-            // A process that has closed the store may go on running.
-            case .free: holdsStore = false
+            // A process that has closed the store may go on running. But the list is read in parts, and misses a lock if
+            // others are given up meanwhile.
+            case .free: holdsStore = Self.isLocked(descriptor)
             case .unknown: holdsStore = isRunning
             }
         }
@@ -40,6 +41,14 @@
             case held(process: Int32)
             case free
             case unknown
+        }
+
+        /// Whether another descriptor has the lock. If none has it, this one has it for a moment, for which
+        /// ``StoreOwner`` waits.
+        private static func isLocked(_ descriptor: Int32) -> Bool {
+            guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else { return errno == EWOULDBLOCK }
+            flock(descriptor, LOCK_UN)
+            return false
         }
 
         /// The lock of flock(2) on a file, from the system's list of locks.

@@ -44,9 +44,16 @@
             let file = path + "-owner"
             let descriptor = Glibc.open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
             guard descriptor >= 0 else { throw StoreFile.failure(errno, file: file, store: path) }
+            var attempts = 1
             while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
                 let code = errno
                 if code == EINTR { continue }
+                // A tool that looks for the owner has a lock for a moment.
+                if code == EWOULDBLOCK, attempts < 3 {
+                    attempts += 1
+                    usleep(1_000)
+                    continue
+                }
                 let owner = Self.process(in: descriptor)
                 Glibc.close(descriptor)
                 guard code == EWOULDBLOCK else { throw StoreFile.failure(code, file: file, store: path) }
