@@ -251,10 +251,12 @@ if let sanitizer = Context.environment["ESSENTIALS_SANITIZER"] {
         target.exclude += folders[target.name] ?? []
         let usesSwift = !target.name.hasPrefix("C")
         if usesSwift {
-            // Reports need lines, and nothing else of the debug information. A test module is not compiled in parts,
-            // each of which would read all its files.
+            // Reports need lines, and nothing else of the debug information. Tests are not compiled in parts, each of
+            // which would read all files of its module. The largest one is compiled last, by all processors.
             var flags = ["-sanitize=\(sanitizer)", "-gline-tables-only"]
-            if target.type == .test { flags += ["-whole-module-optimization", "-num-threads", "2"] }
+            if target.type == .test, target.name != "EssentialsResourcesTests" {
+                flags += ["-whole-module-optimization", "-num-threads", "2"]
+            }
             target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(flags)]
             target.linkerSettings = (target.linkerSettings ?? []) + [.unsafeFlags(["-sanitize=\(sanitizer)"])]
         } else {
