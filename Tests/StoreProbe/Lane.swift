@@ -63,6 +63,11 @@
             try work.delete(Posting.where { $0.lane == rawValue && $0.step == step - Self.kept })
         }
 
+        /// Makes one step as a unit of work.
+        func save(_ step: Int, in store: any PersistenceService) async throws(PersistenceFailure) {
+            try await store.perform(save: .store) { try all(step, $0) }
+        }
+
         private func all(_ step: Int, _ work: PersistenceWork) throws(PersistenceFailure) {
             try create(step, work)
             try update(step, work)
@@ -76,7 +81,7 @@
                 step += 1
                 let next = step
                 switch self {
-                case .unit: try await store.perform(save: .store) { try all(next, $0) }
+                case .unit: try await save(next, in: store)
                 case .levels:
                     let outer = try store.child("outer")
                     let middle = try outer.child("middle")

@@ -2,7 +2,7 @@ import Glibc
 
 // A program with a persistence store, which the tests of stores start and kill.
 //
-// usage: StoreProbe save PATH | migrate PATH | hold PATH | fork PATH | fill FOLDER
+// usage: StoreProbe save PATH | migrate PATH | hold PATH | fork PATH | log PATH | fill FOLDER
 //
 // It prints a line after each step: `open`, `saved LANE STEP`, `begun MIGRATION`, and others that its modes describe, or
 // `failed REASON: MESSAGE`.
@@ -35,6 +35,13 @@ func say(_ line: String) {
             while getchar() != EOF {}
             await store.close()
         case "fork": try await ForkedStore(path: words[2]).run()
+        case "log":
+            // Forty steps, whose log is left behind when the process is killed.
+            let store = Posting.service(words[2])
+            let last = try await store.find(Progress.self, id: Int64(Lane.unit.rawValue))?.step ?? 0
+            for step in last + 1...last + 40 { try await Lane.unit.save(step, in: store) }
+            say("saved \(last + 40)")
+            while getchar() != EOF {}
         case "fill": try await SmallDisk(folder: words[2]).run()
         default: exit(2)
         }
