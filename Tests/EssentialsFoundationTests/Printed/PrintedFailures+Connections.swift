@@ -45,9 +45,8 @@ extension FailureMaker {
     }
 
     static func connections() async throws -> [PrintedFailure] {
-        let closed = try LoopbackServer { _ in .close }
+        let closed = try RefusingPort()
         let port = closed.port
-        closed.stop()
         let refusing = try plain(.text("HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n"))
         let proxy = try Proxy("http://ada:\(Secret.proxy)@127.0.0.1:\(refusing.port)")
         let gone = try Proxy("http://ada:\(Secret.proxy)@127.0.0.1:\(port)")
@@ -65,6 +64,7 @@ extension FailureMaker {
                 "A proxy that does not accept the password", nil, url: "https://pin.test/",
                 configuration: { $0.proxy = .fixed(proxy) }),
         ]
+        withExtendedLifetime(closed) {}
         for index in all.indices { all[index].replacements += replaced }
         return all
     }
