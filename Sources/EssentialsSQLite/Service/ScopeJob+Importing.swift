@@ -21,7 +21,7 @@
                 try commit()
             }
             // What triggers have changed is not known in detail.
-            core.notify(report.cascaded > 0 ? nil : changed, in: nil)
+            changes.add(report.cascaded > 0 ? nil : changed, in: nil)
             return report
         }
     }

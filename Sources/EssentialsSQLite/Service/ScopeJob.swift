@@ -14,7 +14,7 @@
         }
 
         /// What observers learn when the job has ended.
-        private final class Changes {
+        final class Changes {
             private(set) var list: [(keys: Set<RowKey>?, scope: UInt64?)] = []
 
             func add(_ keys: Set<RowKey>?, in scope: UInt64?) { list.append((keys, scope)) }
@@ -22,7 +22,7 @@
 
         let job: PersistenceJob
         let scope: SQLitePersistenceService
-        private let changes = Changes()
+        let changes = Changes()
         private var chain: [ScopeLevel] { scope.chain }
         var core: StoreCore { scope.core }
 
@@ -32,15 +32,18 @@
         }
 
         func execute() {
+            let result: Result<SaveReport, PersistenceFailure>
             do throws(PersistenceFailure) {
                 try checkOpen()
                 let store = try core.openStore()
-                job.finish(.success(try perform(store)))
+                result = .success(try perform(store))
             } catch {
-                job.finish(.failure(error.naming(store: core.store.path)))
+                result = .failure(error.naming(store: core.store.path))
             }
-            // The caller goes on before any observer reads.
-            for (keys, scope) in changes.list { core.notify(keys, in: scope) }
+            // The caller goes on before any observer reads, and an observer that the caller adds then is not told.
+            let newest = core.newestObserver
+            job.finish(result)
+            for (keys, scope) in changes.list { core.notify(keys, in: scope, through: newest) }
         }
 
         private func checkOpen() throws(PersistenceFailure) {

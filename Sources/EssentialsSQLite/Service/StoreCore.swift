@@ -77,7 +77,8 @@
             let watch = OtherWrites(every: interval) { [weak self] in
                 try? self?.readyStore?.database.otherWrites()
             } onWrite: { [weak self] in
-                self?.notify(nil, in: nil)
+                guard let self else { return }
+                notify(nil, in: nil, through: newestObserver)
             }
             others.withLock { $0 = watch }
         }
@@ -195,8 +196,15 @@
             return observation
         }
 
+        /// The number of the observer that was added last.
+        var newestObserver: Int { observers.newest }
+
         /// Tells observers of a change: those that see a scope, or all if the store has changed.
-        func notify(_ keys: Set<RowKey>?, in scope: UInt64?) { observers.notify(keys, in: scope) }
+        ///
+        /// - Parameter newest: The last observer to be told, because later ones began when the change was there.
+        func notify(_ keys: Set<RowKey>?, in scope: UInt64?, through newest: Int) {
+            observers.notify(keys, in: scope, through: newest)
+        }
 
         /// Adds an observer of the states of a scope.
         ///

@@ -42,16 +42,21 @@
             }
         }
 
+        /// The number of the observer that was added last.
+        var newest: Int { state.withLock { $0.next } }
+
         /// Tells observers of a change of rows: those that see a scope, or all if the store has changed.
         ///
         /// - Parameters:
         ///   - keys: The rows; `nil` for any rows.
         ///   - scope: The scope in which rows are pending; `nil` for the store.
-        func notify(_ keys: Set<RowKey>?, in scope: UInt64?) {
+        ///   - newest: The last observer to be told, because later ones began when the change was there.
+        func notify(_ keys: Set<RowKey>?, in scope: UInt64?, through newest: Int) {
             guard keys?.isEmpty != true, state.withLock({ !$0.changes.isEmpty }) else { return }
             queue.async { [self] in
                 let calls = state.withLock { state in
-                    state.changes.sorted { $0.key < $1.key }.map(\.value).filter { $0.sees(scope) }
+                    state.changes.filter { $0.key <= newest }.sorted { $0.key < $1.key }.map(\.value)
+                        .filter { $0.sees(scope) }
                 }
                 guard !calls.isEmpty else { return }
                 let change =

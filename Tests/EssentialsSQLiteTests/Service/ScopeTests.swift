@@ -199,6 +199,19 @@
             #expect(try await store.count(Person.all) == 52)
         }
 
+        @Test("An observer is not told of what was saved before it began")
+        func observingLate() async throws {
+            for round in 0..<300 {
+                try await store.create(Company(id: Int64(10 + round), name: "\(round)"), save: .store)
+                let (stream, continuation) = AsyncStream<PersistenceChange>.makeStream()
+                let observation = try store.observeChanges { continuation.yield($0) }
+                try await store.update(Person.self, id: 1, save: .store) { $0.name = "\(round)" }
+                let change = await stream.first { _ in true }
+                try #require(change == PersistenceChange(["person": .ids([1])]), "round \(round)")
+                observation.cancel()
+            }
+        }
+
         @Test("Observers learn of pending rows of their own scopes, and of all saves")
         func observing() async throws {
             let edits = try store.child("edit")
