@@ -77,13 +77,17 @@ final class MemoryEngine: Sendable {
         return PersistenceObservation { [weak self] in self?.state.withLock { $0.changes[number] = nil } }
     }
 
-    /// Tells observers of a change: those that see a scope, or all if the store has changed.
-    func notify(_ keys: Set<RowKey>?, in scope: Int?) {
+    /// The number that was given last.
+    var newest: Int { state.withLock { $0.next } }
+
+    /// Tells observers of a change: those that see a scope, or all if the store has changed. Later ones than the newest began
+    /// when the change was there.
+    func notify(_ keys: Set<RowKey>?, in scope: Int?, through newest: Int) {
         guard keys?.isEmpty != true, fault != .tellsNobody else { return }
         let scope = fault == .tellsEverybody ? nil : scope
         observers.async { [self] in
             let calls = state.withLock { state in
-                state.changes.sorted { $0.key < $1.key }.map(\.value)
+                state.changes.filter { $0.key <= newest }.sorted { $0.key < $1.key }.map(\.value)
             }
             let tables = keys.map { Dictionary(grouping: $0, by: \.table).mapValues { Set($0.map(\.id)) } }
             let change =

@@ -19,6 +19,7 @@ enum MemoryFault: String, Sendable, CaseIterable {
     case tellsNobody
     case tellsEverybody
     case tellsNoRows
+    case tellsOfThePast
     case knowsNoOrigins
     case runsWithinClosures
     case staysOpen

@@ -20,7 +20,7 @@ final class MemoryJob {
         case .read: _ = try work(mayChange: false)
         case .change(let level): return try change(level)
         case .validate: return try saveToStore(work(mayChange: false), isRehearsal: engine.fault != .savesValidations)
-        case .importRows(let conflict): return try importRows(conflict)
+        case .importRows(let conflict, let columns): return try importRows(conflict, columns)
         case .rollback:
             _ = try work(mayChange: false)
             if engine.fault != .keepsRolledBack { drop(nil) }
@@ -141,7 +141,9 @@ final class MemoryJob {
         return report
     }
 
-    private func importRows(_ conflict: ImportConflict) throws(PersistenceFailure) -> SaveReport {
+    private func importRows(
+        _ conflict: ImportConflict, _ columns: Set<String>
+    ) throws(PersistenceFailure) -> SaveReport {
         let rows = MemoryImport()
         try engine.marking { () throws(PersistenceFailure) in try job.run(on: rows) }
         if engine.fault == .importsIntoScope {
@@ -152,7 +154,7 @@ final class MemoryJob {
             return try change(.pending, level)
         }
         var tables = scope.tables
-        let (report, changed) = try tables.store(rows.changes, conflict)
+        let (report, changed) = try tables.store(rows.changes, columns: columns, conflict)
         try checkCancellation()
         engine.state.withLock { $0.tables = tables }
         changes.append((changed, nil))

@@ -34,9 +34,8 @@ final class MemoryRows: WorkRows {
     }
 
     private func query(_ query: RowQuery) throws(PersistenceFailure) -> NaiveQuery {
-        let node = query.node
         guard !isEnded else { throw PersistenceFailure(.closed, "The unit of work has ended.") }
-        guard node.offset >= 0, node.limit ?? 0 >= 0, let names = node.tables else {
+        guard query.offset >= 0, query.limit ?? 0 >= 0, let names = query.tables else {
             throw PersistenceFailure(.invalidQuery, "A limit or an offset is negative, or there is SQL.")
         }
         return NaiveQuery(tables: Dictionary(uniqueKeysWithValues: names.map { ($0, visible($0)) }))
@@ -55,9 +54,9 @@ final class MemoryRows: WorkRows {
     func layout(of table: String) throws(PersistenceFailure) -> RowLayout { try MemoryTables.layout(of: table) }
 
     func rows(_ query: RowQuery) throws(PersistenceFailure) -> [StoredRow] {
-        let rows = try self.query(query).rows(query.node)
-        if fault == .ignoresOrder, !query.node.order.isEmpty { return rows.reversed() }
-        return fault == .ignoresOffset && query.node.offset > 0 ? [] : rows
+        let rows = try self.query(query).rows(query)
+        if fault == .ignoresOrder, !query.order.isEmpty { return rows.reversed() }
+        return fault == .ignoresOffset && query.offset > 0 ? [] : rows
     }
 
     func rows(of table: String, ids: [StoredValue]) throws(PersistenceFailure) -> [StoredValue: StoredRow] {
@@ -68,12 +67,12 @@ final class MemoryRows: WorkRows {
     }
 
     func values(_ query: RowQuery) throws(PersistenceFailure) -> [StoredValue] {
-        try self.query(query).values(query.node)
+        try self.query(query).values(query)
     }
 
     func count(_ query: RowQuery) throws(PersistenceFailure) -> Int {
         let naive = try self.query(query)
-        return query.column == nil ? naive.rows(query.node).count : naive.values(query.node).count
+        return query.column == nil ? naive.rows(query).count : naive.values(query).count
     }
 
     func aggregate(_ query: RowQuery, _ function: AggregateFunction) throws(PersistenceFailure) -> StoredValue {

@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import Synchronization
 
 @testable import EssentialsPersistence
@@ -75,14 +76,20 @@ final class MemoryScope: PersistenceService {
 
     private func execute(_ job: PersistenceJob) {
         let memoryJob = MemoryJob(job, self)
+        let result: Result<SaveReport, PersistenceFailure>
         do throws(PersistenceFailure) {
             try checkState()
-            let report = try memoryJob.perform()
-            job.finish(.success(report))
+            result = .success(try memoryJob.perform())
         } catch {
-            job.finish(.failure(error.naming(store: "memory")))
+            result = .failure(error.naming(store: "memory"))
         }
-        for (keys, scope) in memoryJob.changes { engine.notify(keys, in: scope) }
+        var newest = engine.newest
+        job.finish(result)
+        if engine.fault == .tellsOfThePast {
+            usleep(2_000)
+            newest = .max
+        }
+        for (keys, scope) in memoryJob.changes { engine.notify(keys, in: scope, through: newest) }
     }
 
     func checkState() throws(PersistenceFailure) {

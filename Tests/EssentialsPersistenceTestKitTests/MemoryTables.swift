@@ -124,7 +124,7 @@ struct MemoryTables: Sendable {
 
     /// Stores the rows of an import.
     mutating func store(
-        _ changes: [RowChange], _ conflict: ImportConflict
+        _ changes: [RowChange], columns: Set<String>, _ conflict: ImportConflict
     ) throws(PersistenceFailure) -> (report: SaveReport, changed: Set<RowKey>) {
         var new = self
         var report = SaveReport()
@@ -137,7 +137,7 @@ struct MemoryTables: Sendable {
                 case .fail: list.append(ConstraintViolation(.unique, table: key.table, columns: ["id"], ids: [key.id]))
                 case .ignore: report.kept += 1
                 case .replace:
-                    new.set(replacing(old, change.row), at: key)
+                    new.set(replacing(columns, of: old, with: change.row), at: key)
                     written.insert(key)
                     report.updated += 1
                 }
@@ -154,10 +154,8 @@ struct MemoryTables: Sendable {
     }
 
     /// A row with the values of a model. Columns outside the model keep theirs.
-    private func replacing(_ old: StoredRow, _ new: StoredRow) -> StoredRow {
-        guard let schema = Self.schemas.first(where: { Self.layouts[$0.table] === old.layout }),
-            fault != .forgetsOtherColumns
-        else { return new }
-        return old.replacing(schema.columns.compactMap { old.layout.index(of: $0.name) }, from: new)
+    private func replacing(_ columns: Set<String>, of old: StoredRow, with new: StoredRow) -> StoredRow {
+        if fault == .forgetsOtherColumns { return new }
+        return old.replacing(columns.compactMap { old.layout.index(of: $0) }, from: new)
     }
 }

@@ -75,6 +75,7 @@ struct PersistenceServiceConformanceTests {
         (.tellsNobody, "An observation begins with what there is", "It has not ended within"),
         (.tellsEverybody, "An observer hears of the pending rows", "A sibling must hear of saves alone"),
         (.tellsNoRows, "The ids of changed rows", "The ids of new rows must be"),
+        (.tellsOfThePast, "An observer is not told of changes", "An observer must hear first of a change after"),
         (.knowsNoOrigins, "Each row has an origin", "The origins must be"),
         (.runsWithinClosures, "A blocking call inside a closure", "The reasons inside a unit of work must be"),
         (.staysOpen, "A scope that is closed", "The state of a closed scope must be closed"),

@@ -101,6 +101,21 @@
             }
         }
 
+        /// Makes steps, closes the store after some of them, and records what reaches the disk in a file beside the store.
+        func record(in path: String, _ durability: SQLiteStore.Durability) async throws(PersistenceFailure) {
+            DiskRecorder.start(path, into: path + "-record")
+            for part in 0..<3 {
+                let store = Posting.service(path, durability)
+                try await store.ready()
+                for step in part * 10 + 1...part * 10 + 10 {
+                    try await save(step, in: store)
+                    DiskRecorder.confirm(step)
+                }
+                await store.close()
+            }
+            say("recorded")
+        }
+
         /// Runs all lanes on the store at a path, without end.
         ///
         /// It prints `open` each time that the store is. The store is closed again and again, which copies its log.

@@ -24,9 +24,17 @@
         }
 
         /// The service of a store of postings and progress.
-        static func service(_ path: String) -> SQLitePersistenceService {
-            SQLitePersistenceService(
-                SQLiteStore(path: path, models: [Posting.self, Progress.self]),
+        ///
+        /// - Parameters:
+        ///   - durability: What a save survives.
+        ///   - more: Migrations after the one that creates the tables.
+        static func service(
+            _ path: String, _ durability: SQLiteStore.Durability = .process, more: [Migration] = []
+        ) -> SQLitePersistenceService {
+            var store = SQLiteStore(path: path, models: [Posting.self, Progress.self])
+            store.durability = durability
+            return SQLitePersistenceService(
+                store,
                 migrations: [
                     Migration(
                         "1 postings",
@@ -36,7 +44,7 @@
                             CREATE INDEX posting_step ON posting(lane, step);
                             CREATE TABLE progress(id INTEGER PRIMARY KEY NOT NULL, step INTEGER NOT NULL) STRICT;
                             """)
-                ])
+                ] + more)
         }
     }
 

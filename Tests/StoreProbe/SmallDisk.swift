@@ -22,11 +22,9 @@
         private func tell(
             _ name: String, attempts: Int = 1, _ step: () async throws(PersistenceFailure) -> Void
         ) async {
-            do throws(PersistenceFailure) {
+            await StoreProbe.tell(name) { () throws(PersistenceFailure) in
                 try await trying(attempts, step)
-                say("\(name): done")
-            } catch {
-                say("\(name): \(error.reason)")
+                return "done"
             }
         }
 
@@ -73,11 +71,7 @@
         }
 
         private func count(_ name: String, _ store: any PersistenceService) async {
-            do throws(PersistenceFailure) {
-                say("\(name): \(try await store.count(Posting.all))")
-            } catch {
-                say("\(name): \(error.reason)")
-            }
+            await StoreProbe.tell(name) { () throws(PersistenceFailure) in "\(try await store.count(Posting.all))" }
         }
 
         /// Opens a store without any space, and with space again.

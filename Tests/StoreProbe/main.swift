@@ -2,7 +2,8 @@ import Glibc
 
 // A program with a persistence store, which the tests of stores start and kill.
 //
-// usage: StoreProbe save PATH | migrate PATH | hold PATH | fork PATH | log PATH | fill FOLDER
+// usage: StoreProbe save PATH | migrate PATH | hold PATH | fork PATH | log PATH | record PATH | record-power PATH |
+//     read PATH | fill FOLDER
 //
 // It prints a line after each step: `open`, `saved LANE STEP`, `begun MIGRATION`, and others that its modes describe, or
 // `failed REASON: MESSAGE`.
@@ -42,6 +43,9 @@ func say(_ line: String) {
             for step in last + 1...last + 40 { try await Lane.unit.save(step, in: store) }
             say("saved \(last + 40)")
             while getchar() != EOF {}
+        case "record": try await Lane.unit.record(in: words[2], .process)
+        case "record-power": try await Lane.unit.record(in: words[2], .power)
+        case "read": try await ReadOnlyPlace(path: words[2]).run()
         case "fill": try await SmallDisk(folder: words[2]).run()
         default: exit(2)
         }

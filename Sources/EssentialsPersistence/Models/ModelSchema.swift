@@ -10,7 +10,7 @@ package struct ModelSchema: Sendable, Hashable {
     package let model: String
     package let table: String
     package let key: String
-    package let columns: [Column]
+    package private(set) var columns: [Column]
     package let references: [ModelReference]
     package let conflictPolicy: ConflictPolicy
 
@@ -21,5 +21,13 @@ package struct ModelSchema: Sendable, Hashable {
         columns = Model.columns.all.map { Column(name: $0.name, storage: $0.storage, isOptional: $0.isOptional) }
         references = Model.references
         conflictPolicy = Model.conflictPolicy
+    }
+
+    /// The schema of both models, which have the same table: this one, with the columns that only the other one has.
+    package func adding(_ other: ModelSchema) -> ModelSchema {
+        var schema = self
+        let names = Set(columns.map(\.name))
+        schema.columns += other.columns.filter { !names.contains($0.name) }
+        return schema
     }
 }

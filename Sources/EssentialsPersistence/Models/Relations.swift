@@ -32,7 +32,7 @@ public struct ToOne<Child: PersistentModel, Parent: PersistentModel>: Sendable, 
 
     /// The children of a parent.
     public func children(of parent: Parent.ID) -> Query<Child> {
-        Query(filter: Filter(.comparison(column, .equal, StoredArgument(parent))))
+        Query(filter: Filter(.comparison(column, .equal, RowFilter.Argument(parent))))
     }
 }
 

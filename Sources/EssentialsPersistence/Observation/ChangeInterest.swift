@@ -12,7 +12,7 @@ struct ChangeInterest: Sendable, Hashable {
         }
     }
 
-    init(_ query: SelectNode) {
+    init(_ query: RowQuery) {
         if let ids = query.ids {
             tables = [query.table: ids]
         } else {
@@ -33,7 +33,7 @@ struct ChangeInterest: Sendable, Hashable {
     }
 }
 
-extension SelectNode {
+extension RowQuery {
     /// The ids of the only rows that decide what the query finds; `nil` if they are not known.
     fileprivate var ids: Set<StoredValue>? {
         guard tables == [table], let filter, !filter.hasSubquery else { return nil }
@@ -41,7 +41,7 @@ extension SelectNode {
     }
 }
 
-extension FilterNode {
+extension RowFilter {
     fileprivate var hasSubquery: Bool {
         switch self {
         case .all(let nodes), .any(let nodes): nodes.contains { $0.hasSubquery }
@@ -69,7 +69,7 @@ extension FilterNode {
     }
 
     /// Values that equal only themselves. A text may equal others, as its column's collation says.
-    private static func exact(_ arguments: [StoredArgument]) -> Set<StoredValue>? {
+    private static func exact(_ arguments: [RowFilter.Argument]) -> Set<StoredValue>? {
         let values = arguments.compactMap { argument -> StoredValue? in
             switch argument.value {
             case .integer, .blob: argument.value

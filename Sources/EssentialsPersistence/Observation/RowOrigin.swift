@@ -65,7 +65,7 @@ extension PersistenceWork {
     public func fetchWithOrigins<Model: PersistentModel>(
         _ query: Query<Model>
     ) throws(PersistenceFailure) -> [ModelWithOrigin<Model>] {
-        let found = try rows.rows(RowQuery(query.node))
+        let found = try rows.rows(query.node)
         let coder = try coder(Model.self)
         var models: [ModelWithOrigin<Model>] = []
         models.reserveCapacity(found.count)

@@ -29,12 +29,12 @@ extension Column where Value: ColumnValue {
 
     /// The column's value is one of these. No row passes an empty list.
     public func isIn(_ values: some Sequence<Value>) -> Filter<Model> {
-        Filter(.contained(name, values.map { StoredArgument($0) }))
+        Filter(.contained(name, values.map { RowFilter.Argument($0) }))
     }
 
     /// The column's value is not below the first value and not above the second one. `false` for `nil`.
     public func isBetween(_ lowest: Value, _ highest: Value) -> Filter<Model> {
-        Filter(.between(name, StoredArgument(lowest), StoredArgument(highest)))
+        Filter(.between(name, RowFilter.Argument(lowest), RowFilter.Argument(highest)))
     }
 
     /// The column's value is one of those that the query finds. `false` for `nil`.
@@ -52,16 +52,16 @@ extension Column where Value: ColumnValue {
         Filter(.subquery(name, query.node))
     }
 
-    private func compared(_ comparison: FilterNode.Comparison, _ value: Value) -> Filter<Model> {
-        Filter(.comparison(name, comparison, StoredArgument(value)))
+    private func compared(_ comparison: RowFilter.Comparison, _ value: Value) -> Filter<Model> {
+        Filter(.comparison(name, comparison, RowFilter.Argument(value)))
     }
 
-    private func compared(_ comparison: FilterNode.Comparison, _ other: Column) -> Filter<Model> {
+    private func compared(_ comparison: RowFilter.Comparison, _ other: Column) -> Filter<Model> {
         Filter(.columns(name, comparison, other.name))
     }
 
-    fileprivate func matches(_ match: FilterNode.TextMatch, _ text: String) -> Filter<Model> {
-        Filter(.text(name, match, StoredArgument(text)))
+    fileprivate func matches(_ match: RowFilter.TextMatch, _ text: String) -> Filter<Model> {
+        Filter(.text(name, match, RowFilter.Argument(text)))
     }
 }
 

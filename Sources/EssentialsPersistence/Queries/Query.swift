@@ -59,10 +59,10 @@ public struct Query<Model: PersistentModel>: Sendable, Hashable {
     }
 
     /// The structure of the query, without the type of the model.
-    package var node: SelectNode {
-        SelectNode(
+    package var node: RowQuery {
+        RowQuery(
             table: Model.table, key: Model.columns.id.name, filter: filter?.node,
-            order: order.map { SelectNode.Order(column: $0.column, isDescending: $0.isDescending) }, limit: limit,
+            order: order.map { RowQuery.Order(column: $0.column, isDescending: $0.isDescending) }, limit: limit,
             offset: offset)
     }
 }
@@ -114,46 +114,10 @@ public struct ValueQuery<Model: PersistentModel, Value: Sendable>: Sendable, Has
     }
 
     /// The structure of the query, without its types.
-    package var node: SelectNode {
+    package var node: RowQuery {
         var node = query.node
         node.column = column.name
         node.isDistinct = isDistinct
         return node
-    }
-}
-
-/// The structure of a query, without the types of models and values.
-package struct SelectNode: Sendable, Hashable {
-    package struct Order: Sendable, Hashable {
-        package let column: String
-        package let isDescending: Bool
-    }
-
-    package let table: String
-    package let key: String
-    package let filter: FilterNode?
-    package let order: [Order]
-    package let limit: Int?
-    package let offset: Int
-    /// The only column; `nil` for all columns.
-    package var column: String?
-    package var isDistinct = false
-
-    init(
-        table: String, key: String, filter: FilterNode?, order: [Order], limit: Int?, offset: Int
-    ) {
-        self.table = table
-        self.key = key
-        self.filter = filter
-        self.order = order
-        self.limit = limit
-        self.offset = offset
-    }
-
-    /// The rows whose column has one of these values.
-    package init(table: String, key: String, column: String, values: [StoredValue]) {
-        self.init(
-            table: table, key: key, filter: .contained(column, values.map { StoredArgument(stored: $0) }), order: [],
-            limit: nil, offset: 0)
     }
 }

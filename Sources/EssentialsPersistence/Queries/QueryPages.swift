@@ -3,10 +3,10 @@
 /// A page names the values of that row, and no offset. So it costs as much as the first one, and rows that come or go
 /// before it do not move it.
 struct QueryPages: Sendable {
-    private let node: SelectNode
+    private let node: RowQuery
     private let size: Int
     /// The order, which ends with the key.
-    private let order: [SelectNode.Order]
+    private let order: [RowQuery.Order]
     /// The columns that are never NULL.
     private let required: Set<String>
     private var last: StoredRow?
@@ -28,22 +28,22 @@ struct QueryPages: Sendable {
         required = Set(Model.columns.all.lazy.filter { !$0.isOptional }.map(\.name))
         // Nothing is equal in the key, so what follows it has no effect.
         let end = node.order.firstIndex { $0.column == node.key }
-        let own = SelectNode.Order(column: node.key, isDescending: false)
+        let own = RowQuery.Order(column: node.key, isDescending: false)
         order = end.map { Array(node.order[...$0]) } ?? node.order + [own]
     }
 
     private var count: Int { min(size, remaining ?? size) }
 
     /// The query of the next page; `nil` after the last one.
-    var next: SelectNode? {
+    var next: RowQuery? {
         guard !isAtEnd, count > 0 else { return nil }
         guard let last else { return page(node.filter, offset: node.offset) }
         let rest = after(last)
         return page(node.filter.map { .both($0, rest) } ?? rest, offset: 0)
     }
 
-    private func page(_ filter: FilterNode?, offset: Int) -> SelectNode {
-        SelectNode(table: node.table, key: node.key, filter: filter, order: node.order, limit: count, offset: offset)
+    private func page(_ filter: RowFilter?, offset: Int) -> RowQuery {
+        RowQuery(table: node.table, key: node.key, filter: filter, order: node.order, limit: count, offset: offset)
     }
 
     /// Moves behind the rows of the page that ``next`` has described.
@@ -64,9 +64,9 @@ struct QueryPages: Sendable {
     // MARK: Conditions
 
     /// The condition that a row comes after another one: it is equal in some columns, and after it in the next.
-    private func after(_ row: StoredRow) -> FilterNode {
-        var ways: [FilterNode] = []
-        var equal: [FilterNode] = []
+    private func after(_ row: StoredRow) -> RowFilter {
+        var ways: [RowFilter] = []
+        var equal: [RowFilter] = []
         for order in order {
             let value = row[order.column] ?? .null
             if let after = after(value, order) { ways.append(.all(equal + [after])) }
@@ -79,27 +79,27 @@ struct QueryPages: Sendable {
     }
 
     private func comparison(
-        _ order: SelectNode.Order, _ comparison: FilterNode.Comparison, _ value: StoredValue
-    ) -> FilterNode {
-        .comparison(order.column, comparison, StoredArgument(stored: value))
+        _ order: RowQuery.Order, _ comparison: RowFilter.Comparison, _ value: StoredValue
+    ) -> RowFilter {
+        .comparison(order.column, comparison, RowFilter.Argument(stored: value))
     }
 
     /// The condition that a column is after a value. NULL is the smallest value. `nil` if nothing is.
-    private func after(_ value: StoredValue, _ order: SelectNode.Order) -> FilterNode? {
+    private func after(_ value: StoredValue, _ order: RowQuery.Order) -> RowFilter? {
         if value.isNull { return order.isDescending ? nil : comparison(order, .notEqual, .null) }
         guard order.isDescending else { return comparison(order, .greater, value) }
         return orNull(comparison(order, .less, value), order)
     }
 
     /// The condition that a column is not before a value; `nil` if all are.
-    private func notBefore(_ value: StoredValue, _ order: SelectNode.Order) -> FilterNode? {
+    private func notBefore(_ value: StoredValue, _ order: RowQuery.Order) -> RowFilter? {
         if value.isNull { return order.isDescending ? comparison(order, .equal, .null) : nil }
         guard order.isDescending else { return comparison(order, .greaterOrEqual, value) }
         return orNull(comparison(order, .lessOrEqual, value), order)
     }
 
     /// NULL is after all values of a descending order. SQLite uses an index only if the condition does not say so in vain.
-    private func orNull(_ node: FilterNode, _ order: SelectNode.Order) -> FilterNode {
+    private func orNull(_ node: RowFilter, _ order: RowQuery.Order) -> RowFilter {
         required.contains(order.column) ? node : .any([node, comparison(order, .equal, .null)])
     }
 }

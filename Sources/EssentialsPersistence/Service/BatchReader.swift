@@ -20,7 +20,7 @@ final class BatchReader<Model: PersistentModel>: Sendable {
             var pages = first
             try exchange.serve { () throws(PersistenceFailure) in
                 guard let node = pages.next else { return nil }
-                let rows = try work.rows.rows(RowQuery(node))
+                let rows = try work.rows.rows(node)
                 try pages.take(rows)
                 return rows.isEmpty ? nil : try work.coder(Model.self).models(rows)
             }

@@ -46,7 +46,7 @@ public struct PersistenceCall<Value: Sendable>: Sendable {
 
     /// A call that reads the result of a query.
     static func reading(
-        _ node: SelectNode, _ body: @escaping @Sendable (PersistenceWork) throws -> Value
+        _ node: RowQuery, _ body: @escaping @Sendable (PersistenceWork) throws -> Value
     ) -> PersistenceCall {
         PersistenceCall(PersistenceJob.Plan(.read, tables: node.tables), body)
     }
@@ -94,29 +94,4 @@ private final class CallValue<Value: Sendable>: Sendable {
 
     func set(_ new: Value?) { value.withLock { $0 = new } }
     func take() -> Value? { value.withLock { $0 } }
-}
-
-extension SelectNode {
-    /// The tables that the query reads; `nil` if a part of it is SQL.
-    package var tables: Set<String>? {
-        var tables: Set = [table]
-        guard let filter else { return tables }
-        return filter.collect(&tables) ? tables : nil
-    }
-}
-
-extension FilterNode {
-    /// Adds the tables of subqueries. `false` if they are not known.
-    fileprivate func collect(_ tables: inout Set<String>) -> Bool {
-        switch self {
-        case .all(let nodes), .any(let nodes): return nodes.allSatisfy { $0.collect(&tables) }
-        case .not(let node): return node.collect(&tables)
-        case .subquery(_, let node):
-            guard let inner = node.tables else { return false }
-            tables.formUnion(inner)
-            return true
-        case .sql: return false
-        case .comparison, .columns, .between, .contained, .text: return true
-        }
-    }
 }

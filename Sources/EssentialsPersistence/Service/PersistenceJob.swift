@@ -26,9 +26,10 @@ public final class PersistenceJob: Sendable {
         case change(SaveLevel)
         /// It says what a save into the store would do, and changes nothing.
         case validate
-        /// It writes the rows that it places straight into the store, in one transaction. It reads nothing. The report counts
-        /// replaced rows as updated, and ignored ones as kept.
-        case importRows(ImportConflict)
+        /// It writes the rows that it places straight into the store, in one transaction. It reads nothing. The columns are
+        /// those of the model: a new row gets its defaults in all others, and a row that is replaced keeps them. The report
+        /// counts replaced rows as updated, and ignored ones as kept.
+        case importRows(ImportConflict, columns: Set<String>)
         /// It drops all pending rows of the scope.
         case rollback
         /// It drops the pending rows of a table that have these ids.

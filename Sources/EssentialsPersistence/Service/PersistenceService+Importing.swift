@@ -69,7 +69,8 @@ extension PersistenceCall where Value == ImportReport {
     public static func importRows<Model: PersistentModel>(
         _ models: [Model], onConflict conflict: ImportConflict = .fail
     ) -> PersistenceCall {
-        .reporting(PersistenceJob.Plan(.importRows(conflict), tables: [Model.table])) {
+        let columns = Set(Model.columns.all.map(\.name))
+        return .reporting(PersistenceJob.Plan(.importRows(conflict, columns: columns), tables: [Model.table])) {
             ImportReport($0)
         } _: {
             try $0.place(imported: models)

@@ -43,7 +43,7 @@ public protocol PersistenceService: AnyObject, Sendable {
         _ name: String, resolving resolution: ConflictResolution?
     ) throws(PersistenceFailure) -> any PersistenceService
     /// Calls a closure after each change that the scope sees, whether it was made pending or saved, by this scope or
-    /// others, as long as the observation lives.
+    /// others, as long as the observation lives. It is not called for a change that was made before the observation began.
     ///
     /// The closure runs on any thread, one call at a time. It must return soon.
     func observeChanges(

@@ -122,7 +122,7 @@ extension PersistenceCall {
         .reading(query.node) { work in
             var pages = if let position { position.pages } else { try QueryPages(query, size: size) }
             guard let node = pages.next else { return QueryBatch(models: [], position: nil) }
-            let rows = try work.rows.rows(RowQuery(node))
+            let rows = try work.rows.rows(node)
             try pages.take(rows)
             return QueryBatch(
                 models: try work.coder(Model.self).models(rows),

@@ -98,7 +98,7 @@ extension PersistenceWork {
     public func update<Model: PersistentModel>(
         _ query: Query<Model>, _ change: (inout Model) throws -> Void
     ) throws(PersistenceFailure) -> Int {
-        let found = try rows.rows(RowQuery(query.node))
+        let found = try rows.rows(query.node)
         try update(found, of: Model.self, change)
         return found.count
     }
@@ -142,7 +142,7 @@ extension PersistenceWork {
     ///   ``fetch(_:)-(Query<Model>)`` does.
     @discardableResult
     public func delete<Model: PersistentModel>(_ query: Query<Model>) throws(PersistenceFailure) -> Int {
-        let found = try rows.rows(RowQuery(query.node))
+        let found = try rows.rows(query.node)
         try rows.delete(found, of: Model.table)
         return found.count
     }

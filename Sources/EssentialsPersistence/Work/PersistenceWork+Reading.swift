@@ -3,7 +3,7 @@ extension PersistenceWork {
     ///
     /// - Throws: A failure with the reason `invalidQuery`, `decoding`, `cancelled`, or one of the store.
     public func fetch<Model: PersistentModel>(_ query: Query<Model>) throws(PersistenceFailure) -> [Model] {
-        try coder(Model.self).models(rows.rows(RowQuery(query.node)))
+        try coder(Model.self).models(rows.rows(query.node))
     }
 
     /// The first model that a query finds; `nil` if it finds none.
@@ -50,7 +50,7 @@ extension PersistenceWork {
     public func fetch<Child: PersistentModel, Parent: PersistentModel>(
         _ query: Query<Child>, with relation: ToOne<Child, Parent>
     ) throws(PersistenceFailure) -> [(Child, Parent?)] {
-        let children = try rows.rows(RowQuery(query.node))
+        let children = try rows.rows(query.node)
         let keys = children.map { $0[relation.column] ?? .null }
         var parents: [StoredValue: Parent] = [:]
         let found = try rows.rows(of: Parent.table, ids: Array(Set(keys.filter { !$0.isNull })))
@@ -74,25 +74,25 @@ extension PersistenceWork {
         _ query: ValueQuery<Model, Value>
     ) throws(PersistenceFailure) -> [Value] {
         var values: [Value] = []
-        for stored in try rows.values(RowQuery(query.node)) { values.append(try Self.value(stored, query)) }
+        for stored in try rows.values(query.node) { values.append(try Self.value(stored, query)) }
         return values
     }
 
     /// The number of rows that a query finds.
     public func count<Model: PersistentModel>(_ query: Query<Model>) throws(PersistenceFailure) -> Int {
-        try rows.count(RowQuery(query.node))
+        try rows.count(query.node)
     }
 
     /// The number of values that a query finds.
     public func count<Model: PersistentModel, Value>(
         _ query: ValueQuery<Model, Value>
     ) throws(PersistenceFailure) -> Int {
-        try rows.count(RowQuery(query.node))
+        try rows.count(query.node)
     }
 
     /// Whether a query finds a row.
     public func exists<Model: PersistentModel>(_ query: Query<Model>) throws(PersistenceFailure) -> Bool {
-        try rows.count(RowQuery(query.limit(Swift.min(query.limit ?? 1, 1)).node)) > 0
+        try rows.count(query.limit(Swift.min(query.limit ?? 1, 1)).node) > 0
     }
 
     /// The sum of a column; 0 if there is no value.
@@ -102,7 +102,7 @@ extension PersistenceWork {
     public func sum<Model: PersistentModel, Value: ColumnValue & AdditiveArithmetic>(
         _ query: ValueQuery<Model, Value>
     ) throws(PersistenceFailure) -> Value {
-        let sum = try rows.aggregate(RowQuery(query.node), .sum)
+        let sum = try rows.aggregate(query.node, .sum)
         return sum.isNull ? .zero : try Self.value(sum, query)
     }
 
@@ -110,7 +110,7 @@ extension PersistenceWork {
     public func min<Model: PersistentModel, Value: ColumnValue>(
         _ query: ValueQuery<Model, Value>
     ) throws(PersistenceFailure) -> Value? {
-        let value = try rows.aggregate(RowQuery(query.node), .minimum)
+        let value = try rows.aggregate(query.node, .minimum)
         return value.isNull ? nil : try Self.value(value, query)
     }
 
@@ -118,7 +118,7 @@ extension PersistenceWork {
     public func max<Model: PersistentModel, Value: ColumnValue>(
         _ query: ValueQuery<Model, Value>
     ) throws(PersistenceFailure) -> Value? {
-        let value = try rows.aggregate(RowQuery(query.node), .maximum)
+        let value = try rows.aggregate(query.node, .maximum)
         return value.isNull ? nil : try Self.value(value, query)
     }
 
@@ -126,7 +126,7 @@ extension PersistenceWork {
     public func average<Model: PersistentModel, Value: ColumnValue>(
         _ query: ValueQuery<Model, Value>
     ) throws(PersistenceFailure) -> Double? {
-        switch try rows.aggregate(RowQuery(query.node), .average) {
+        switch try rows.aggregate(query.node, .average) {
         case .integer(let value): Double(value)
         case .real(let value): value
         case .null, .text, .blob: nil
@@ -142,7 +142,7 @@ extension PersistenceWork {
         by query: ValueQuery<Model, Value>
     ) throws(PersistenceFailure) -> [Value: Int] {
         var counts: [Value: Int] = [:]
-        for (stored, count) in try rows.counts(RowQuery(query.node)) {
+        for (stored, count) in try rows.counts(query.node) {
             counts[try Self.value(stored, query), default: 0] += count
         }
         return counts

@@ -58,18 +58,6 @@ extension WorkRows {
     public func origin(of id: StoredValue, in table: String) throws(PersistenceFailure) -> RowOrigin { .stored }
 }
 
-/// A query without the type of its model.
-public struct RowQuery: Sendable, Hashable {
-    package let node: SelectNode
-
-    package init(_ node: SelectNode) { self.node = node }
-
-    /// The table that is queried.
-    public var table: String { node.table }
-    /// The only column that is fetched; `nil` for whole rows.
-    public var column: String? { node.column }
-}
-
 /// What is calculated from the values of a column. NULL values count for nothing.
 public enum AggregateFunction: String, Sendable, Hashable, CaseIterable {
     /// The sum.

@@ -6,6 +6,7 @@ extension PersistenceServiceConformance {
     static let observationParts = [
         Self("An observation begins with what there is, and follows every change that the scope sees", observing),
         Self("An observer hears of the pending rows of its own scopes, and of all saves", hearing),
+        Self("An observer is not told of changes that were made before it began", beginning),
         Self("A state that equals the one before is dropped, and a slow consumer gets the newest", newestStates),
         Self("Rows are observed by their ids, and with their origins", observingRows),
         Self("The ids of changed rows are observed", changedIDs),
@@ -69,6 +70,25 @@ extension PersistenceServiceConformance {
         run.expect(touch(own, [1, 2, 1]), "A scope must hear of its own row, of a save and of its own save: \(own)")
         run.expect(touch(others, [2, 1]), "A sibling must hear of saves alone: \(others)")
         for observation in observations { observation.cancel() }
+    }
+
+    private static func beginning(_ run: ConformanceRun) async throws {
+        let store = try await run.store()
+        let scope = try store.child("scope")
+        try await store.create(Shop.ufa, save: .store)
+        for round in 0..<20 {
+            try await store.create(Studio(id: Int64(10 + round), name: "Before \(round)"), save: .store)
+            try await scope.create(Studio(id: Int64(100 + round), name: "Pending \(round)"), save: .pending)
+            let (stream, continuation) = AsyncStream<PersistenceChange>.makeStream()
+            let observation = try scope.observeChanges { continuation.yield($0) }
+            try await store.update(Studio.self, id: 1, save: .store) { $0.name = "After \(round)" }
+            let first = await stream.first { _ in true }
+            observation.cancel()
+            let isOld = first?.touches("studio", ids: [.integer(Int64(10 + round)), .integer(Int64(100 + round))])
+            run.expect(
+                isOld == false && first?.touches("studio", ids: [.integer(1)]) == true,
+                "An observer must hear first of a change after its beginning: \(first, default: "nothing").")
+        }
     }
 
     private static func newestStates(_ run: ConformanceRun) async throws {

@@ -16,7 +16,7 @@
 
     extension StateReads {
         /// The rows that a query finds, with all columns of the table.
-        func rows(_ node: SelectNode) throws -> [StoredRow] {
+        func rows(_ node: RowQuery) throws -> [StoredRow] {
             let table = try schema.table(node.table)
             var node = node
             (node.column, node.isDistinct) = (nil, false)
@@ -36,13 +36,13 @@
         }
 
         /// The values of the column of a query.
-        func values(_ node: SelectNode) throws -> [StoredValue] {
+        func values(_ node: RowQuery) throws -> [StoredValue] {
             _ = try schema.table(node.table)
             return try SelectStatement(node, columns: [node.key], source: source(node.table)).values(db)
         }
 
         /// The number of rows, or of values, that a query finds.
-        func count(_ node: SelectNode) throws -> Int {
+        func count(_ node: RowQuery) throws -> Int {
             let table = try schema.table(node.table)
             guard isPending(node.table), node.isPlainCount else {
                 return try integer(SelectStatement.counting(node, source: source(node.table)))
@@ -63,7 +63,7 @@
         ///   - stored: The number of rows that it finds in the file.
         ///   - statement: The statement that has counted these.
         private func hiddenCount(
-            _ node: SelectNode, _ pending: PendingSQL, stored: Int, _ statement: SelectStatement
+            _ node: RowQuery, _ pending: PendingSQL, stored: Int, _ statement: SelectStatement
         ) throws -> Int {
             guard node.filter != nil else {
                 return try hiddenRows(of: node.table) {
@@ -80,13 +80,13 @@
         }
 
         /// One value that is computed from the column of a query. A sum of integers that is out of range is an error.
-        func aggregate(_ node: SelectNode, _ function: SelectStatement.Aggregate) throws -> StoredValue {
+        func aggregate(_ node: RowQuery, _ function: SelectStatement.Aggregate) throws -> StoredValue {
             _ = try schema.table(node.table)
             return try SelectStatement.aggregating(node, function, source: source(node.table)).values(db).first ?? .null
         }
 
         /// Each value of the column of a query and how often it occurs, smallest value first.
-        func counts(_ node: SelectNode) throws -> [(value: StoredValue, count: Int)] {
+        func counts(_ node: RowQuery) throws -> [(value: StoredValue, count: Int)] {
             _ = try schema.table(node.table)
             let cursor = try SelectStatement.countingValues(node, source: source(node.table)).request.fetchCursor(db)
             var counts: [(value: StoredValue, count: Int)] = []
@@ -106,14 +106,14 @@
         }
     }
 
-    extension SelectNode {
+    extension RowQuery {
         /// Whether the number of rows is the sum of those in parts of the table.
         fileprivate var isPlainCount: Bool {
             limit == nil && offset == 0 && !isDistinct && filter?.hasText != true
         }
     }
 
-    extension FilterNode {
+    extension RowFilter {
         /// Whether the condition has SQL text at any depth, which may name what only the whole table has.
         fileprivate var hasText: Bool {
             switch self {

@@ -32,7 +32,7 @@
         }
 
         mutating func select(
-            _ node: SelectNode, columns: [String], source: String? = nil
+            _ node: RowQuery, columns: [String], source: String? = nil
         ) throws(PersistenceFailure) {
             let table = Self.quoted(node.table)
             append(node.isDistinct ? "SELECT DISTINCT " : "SELECT ")
@@ -43,7 +43,7 @@
         }
 
         /// Appends the table and the condition.
-        mutating func from(_ node: SelectNode, source: String?) throws(PersistenceFailure) {
+        mutating func from(_ node: RowQuery, source: String?) throws(PersistenceFailure) {
             append(" FROM \(source ?? Self.quoted(node.table))")
             guard let filter = node.filter else { return }
             append(" WHERE ")
@@ -54,7 +54,7 @@
         ///
         /// - Parameter selection: The beginning of the statement, given the column in SQL.
         mutating func ofValues(
-            _ node: SelectNode, source: String?, _ selection: (String) -> String
+            _ node: RowQuery, source: String?, _ selection: (String) -> String
         ) throws(PersistenceFailure) {
             guard node.limit != nil || node.offset != 0 || node.isDistinct else {
                 append(selection("\(Self.quoted(node.table)).\(Self.quoted(node.column ?? node.key))"))
@@ -66,7 +66,7 @@
             append(") \(selection("essentials_value")) FROM essentials_values")
         }
 
-        private mutating func order(_ node: SelectNode, table: String) {
+        private mutating func order(_ node: RowQuery, table: String) {
             if node.isDistinct, let column = node.column { return append(" ORDER BY \(table).\(Self.quoted(column))") }
             append(" ORDER BY ")
             for order in node.order {
@@ -78,7 +78,7 @@
             append("\(table).\(Self.quoted(node.key))")
         }
 
-        private mutating func limit(_ node: SelectNode) throws(PersistenceFailure) {
+        private mutating func limit(_ node: RowQuery) throws(PersistenceFailure) {
             guard node.offset >= 0, node.limit ?? 0 >= 0 else {
                 throw PersistenceFailure(
                     .invalidQuery, "A limit and an offset are at least 0.", model: node.table)
@@ -94,7 +94,7 @@
         // MARK: Conditions
 
         /// Appends a condition that is true for exactly the rows that pass, and false or NULL for all others.
-        private mutating func condition(_ node: FilterNode, table: String) throws(PersistenceFailure) {
+        private mutating func condition(_ node: RowFilter, table: String) throws(PersistenceFailure) {
             depth += 1
             defer { depth -= 1 }
             guard depth <= Self.maximumDepth else {
@@ -125,7 +125,7 @@
             "\(Self.quoted(table)).\(Self.quoted(column))"
         }
 
-        private func value(_ argument: StoredArgument, _ table: String) throws(PersistenceFailure) -> StoredValue {
+        private func value(_ argument: RowFilter.Argument, _ table: String) throws(PersistenceFailure) -> StoredValue {
             if let value = argument.value { return value }
             throw PersistenceFailure(
                 .invalidQuery, "A value of a filter cannot be stored: it is out of range or has a NUL character.",
@@ -134,7 +134,7 @@
 
         /// Joins conditions as a balanced tree, because SQLite limits the depth of expressions.
         private mutating func joined(
-            _ nodes: ArraySlice<FilterNode>, _ word: String, empty: String, _ table: String
+            _ nodes: ArraySlice<RowFilter>, _ word: String, empty: String, _ table: String
         ) throws(PersistenceFailure) {
             guard let first = nodes.first else { return append(empty) }
             if nodes.count == 1 { return try condition(first, table: table) }
@@ -147,7 +147,7 @@
         }
 
         /// Appends the opposite of a condition. Negations move inwards, so that NULL counts as false everywhere.
-        private mutating func negation(_ node: FilterNode, _ table: String) throws(PersistenceFailure) {
+        private mutating func negation(_ node: RowFilter, _ table: String) throws(PersistenceFailure) {
             switch node {
             case .all(let nodes): try condition(.any(nodes.map { .opposite($0) }), table: table)
             case .any(let nodes): try condition(.all(nodes.map { .opposite($0) }), table: table)
@@ -159,7 +159,7 @@
             }
         }
 
-        private func symbol(_ comparison: FilterNode.Comparison, null: Bool) -> String {
+        private func symbol(_ comparison: RowFilter.Comparison, null: Bool) -> String {
             switch comparison {
             case .equal: null ? " IS " : " = "
             case .notEqual: " IS NOT "
@@ -170,7 +170,7 @@
             }
         }
 
-        private mutating func compare(_ column: String, _ comparison: FilterNode.Comparison, _ value: StoredValue) {
+        private mutating func compare(_ column: String, _ comparison: RowFilter.Comparison, _ value: StoredValue) {
             if value.isNull {
                 switch comparison {
                 case .equal: append("\(column) IS NULL")
@@ -192,7 +192,7 @@
         }
 
         private mutating func contained(
-            _ column: String, _ arguments: [StoredArgument], _ table: String
+            _ column: String, _ arguments: [RowFilter.Argument], _ table: String
         ) throws(PersistenceFailure) {
             var values: [StoredValue] = []
             for argument in arguments { values.append(try value(argument, table)) }

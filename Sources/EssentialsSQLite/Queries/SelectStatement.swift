@@ -13,7 +13,7 @@
         ///   - node: The query.
         ///   - columns: The columns to fetch if the query does not name one.
         ///   - source: The table in SQL, if it is another one than that of the query. It must have its name.
-        init(_ node: SelectNode, columns: [String], source: String? = nil) throws(PersistenceFailure) {
+        init(_ node: RowQuery, columns: [String], source: String? = nil) throws(PersistenceFailure) {
             var text = SQLBuilder()
             try text.select(node, columns: columns, source: source)
             try self.init(text, node)
@@ -21,7 +21,7 @@
 
         /// The statement that counts the rows, or the values, that a query finds.
         static func counting(
-            _ node: SelectNode, source: String? = nil
+            _ node: RowQuery, source: String? = nil
         ) throws(PersistenceFailure) -> SelectStatement {
             var text = SQLBuilder()
             if node.limit == nil, node.offset == 0, node.column == nil {
@@ -43,7 +43,7 @@
 
         /// The statement that computes one value from the column of a query, which is its key if it names none.
         static func aggregating(
-            _ node: SelectNode, _ function: Aggregate, source: String? = nil
+            _ node: RowQuery, _ function: Aggregate, source: String? = nil
         ) throws(PersistenceFailure) -> SelectStatement {
             var text = SQLBuilder()
             try text.ofValues(node, source: source) { "SELECT \(function.rawValue)(\($0))" }
@@ -52,7 +52,7 @@
 
         /// The statement that finds each value of the column of a query, and how often it occurs, smallest value first.
         static func countingValues(
-            _ node: SelectNode, source: String? = nil
+            _ node: RowQuery, source: String? = nil
         ) throws(PersistenceFailure) -> SelectStatement {
             var text = SQLBuilder()
             var value = ""
@@ -78,7 +78,7 @@
             return SelectStatement(sql: text.sql, arguments: text.arguments)
         }
 
-        private init(_ text: SQLBuilder, _ node: SelectNode) throws(PersistenceFailure) {
+        private init(_ text: SQLBuilder, _ node: RowQuery) throws(PersistenceFailure) {
             guard text.arguments.count <= SQLBuilder.maximumArguments else {
                 throw PersistenceFailure(
                     .limit, "The query has more than \(SQLBuilder.maximumArguments) arguments.",

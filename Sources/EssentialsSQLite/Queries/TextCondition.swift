@@ -6,7 +6,7 @@
         /// The column in SQL.
         let column: String
 
-        func append(_ match: FilterNode.TextMatch, _ value: StoredValue, to sql: inout SQLBuilder) {
+        func append(_ match: RowFilter.TextMatch, _ value: StoredValue, to sql: inout SQLBuilder) {
             guard case .text(let text) = value else { return sql.append("0") }
             // Every text contains the empty one.
             guard !text.isEmpty else { return sql.append("\(column) IS NOT NULL") }

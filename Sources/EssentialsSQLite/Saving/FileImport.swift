@@ -6,7 +6,8 @@
     /// one.
     struct FileImport {
         let table: TableSchema
-        let model: ModelSchema
+        /// The columns of the model. Others get their defaults in new rows, and stay as they are in replaced ones.
+        let columns: Set<String>
         let rows: [RowChange]
         let conflict: ImportConflict
 
@@ -18,7 +19,7 @@
             var pass = try ImportPass(self, db)
             for row in rows where !pass.violations.isFull { try pass.write(row) }
             if pass.violations.isEmpty, ForeignKeyCheck.isNeeded(db) {
-                try ForeignKeyCheck(keys: [model.table: model.key], level: level(), failed: [])
+                try ForeignKeyCheck(keys: [table.name: table.key], level: level(), failed: [])
                     .run(db, into: &pass.violations)
             }
             guard pass.violations.isEmpty else { throw pass.violations.failure }
@@ -62,7 +63,7 @@
 
         private let db: Database
         private let conflict: ImportConflict
-        /// The columns that are written, as their places in the rows. Columns outside the model get their defaults.
+        /// The columns that are written, as their places in the rows.
         private let columns: [Int]
         private let texts: Texts
         private var statements: Statements
@@ -70,9 +71,9 @@
         init(_ batch: FileImport, _ db: Database) throws {
             self.db = db
             conflict = batch.conflict
-            columns = batch.model.columns.compactMap { batch.table.layout.index(of: $0.name) }
+            columns = batch.table.layout.names.indices.filter { batch.columns.contains(batch.table.layout.names[$0]) }
             let names = columns.map { SQLBuilder.quoted(batch.table.layout.names[$0]) }
-            let key = SQLBuilder.quoted(batch.model.key)
+            let key = SQLBuilder.quoted(batch.table.key)
             let target = "main.\(SQLBuilder.quoted(batch.table.name))"
             let places = Array(repeating: "?", count: columns.count).joined(separator: ", ")
             let sql = "INSERT OR ABORT INTO \(target)(\(names.joined(separator: ", "))) VALUES (\(places))"

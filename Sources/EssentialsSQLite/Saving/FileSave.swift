@@ -19,7 +19,7 @@
         ///   - foreignKeys: All foreign keys of the file.
         init(level: OverlayLevel, models: [ModelSchema], foreignKeys: [EssentialsPersistence.ForeignKey]) {
             self.level = level
-            self.models = Dictionary(models.map { ($0.table, $0) }) { first, _ in first }
+            self.models = Dictionary(models.map { ($0.table, $0) }) { $0.adding($1) }
             self.foreignKeys = foreignKeys
         }
 

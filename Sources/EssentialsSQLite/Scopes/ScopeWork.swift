@@ -73,7 +73,7 @@
         func layout(of table: String) throws(PersistenceFailure) -> RowLayout { try store.schema.table(table).layout }
 
         func rows(_ query: RowQuery) throws(PersistenceFailure) -> [StoredRow] {
-            try self.query(query.node.tables) { try $0.rows(query.node) }
+            try self.query(query.tables) { try $0.rows(query) }
         }
 
         func rows(of table: String, ids: [StoredValue]) throws(PersistenceFailure) -> [StoredValue: StoredRow] {
@@ -95,11 +95,11 @@
         }
 
         func values(_ query: RowQuery) throws(PersistenceFailure) -> [StoredValue] {
-            try self.query(query.node.tables) { try $0.values(query.node) }
+            try self.query(query.tables) { try $0.values(query) }
         }
 
         func count(_ query: RowQuery) throws(PersistenceFailure) -> Int {
-            try self.query(query.node.tables) { try $0.count(query.node) }
+            try self.query(query.tables) { try $0.count(query) }
         }
 
         func aggregate(_ query: RowQuery, _ function: AggregateFunction) throws(PersistenceFailure) -> StoredValue {
@@ -110,11 +110,11 @@
                 case .maximum: .max
                 case .average: .average
                 }
-            return try self.query(query.node.tables) { try $0.aggregate(query.node, aggregate) }
+            return try self.query(query.tables) { try $0.aggregate(query, aggregate) }
         }
 
         func counts(_ query: RowQuery) throws(PersistenceFailure) -> [(value: StoredValue, count: Int)] {
-            try self.query(query.node.tables) { try $0.counts(query.node) }
+            try self.query(query.tables) { try $0.counts(query) }
         }
 
         func origin(of id: StoredValue, in table: String) throws(PersistenceFailure) -> RowOrigin {
@@ -185,7 +185,7 @@
             let table = try store.schema.table(key.table)
             for start in stride(from: 0, to: values.count, by: SQLBuilder.maximumIDs) {
                 let part = Array(values[start..<min(start + SQLBuilder.maximumIDs, values.count)])
-                let node = SelectNode(table: key.table, key: table.key, column: key.column, values: part)
+                let node = RowQuery(table: key.table, key: table.key, column: key.column, values: part)
                 rows += try query([key.table]) { try $0.rows(node) }
             }
             return try found(rows, key.table)

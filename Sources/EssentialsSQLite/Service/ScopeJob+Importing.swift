@@ -4,16 +4,13 @@
     extension ScopeJob {
         /// Writes the rows of an import into the file, in one transaction. Pending rows stay.
         func importRows(
-            _ conflict: ImportConflict, _ store: OpenStore
+            _ conflict: ImportConflict, _ columns: Set<String>, _ store: OpenStore
         ) throws(PersistenceFailure) -> SaveReport {
             let work = ImportWork(store.schema)
             try job.run(on: work)
             guard let table = work.rows.first?.table else { return SaveReport() }
-            guard let model = store.models.first(where: { $0.table == table }) else {
-                throw PersistenceFailure(.invalidModel, "The store has no model of \(table).", model: table)
-            }
             let batch = FileImport(
-                table: try store.schema.table(table), model: model, rows: work.rows, conflict: conflict)
+                table: try store.schema.table(table), columns: columns, rows: work.rows, conflict: conflict)
             let (report, changed) = try store.database.write { db in
                 try interruptible(db) { try batch.run(db) }
             } committing: { commit in

@@ -60,7 +60,7 @@
                     _ = try work(store)
                 }
                 return SaveReport()
-            case .importRows(let conflict): return try importRows(conflict, store)
+            case .importRows(let conflict, let columns): return try importRows(conflict, columns, store)
             case .change(let level): return try turn { () throws(PersistenceFailure) in try change(level, store) }
             case .validate: return try turn { () throws(PersistenceFailure) in try validate(store) }
             case .rollback:

@@ -71,7 +71,8 @@
         ///
         /// - Parameters:
         ///   - path: The path of the file, which is created if there is none. Its folder must exist.
-        ///   - models: All models. When the store opens, they are compared with its tables.
+        ///   - models: All models. When the store opens, they are compared with its tables. Several can share a table, for
+        ///     example one that has fewer columns; then the conflict policy of the first one counts.
         public init(path: String, models: [any PersistentModel.Type]) {
             self.path = path
             self.models = models.map { Self.schema($0) }

@@ -98,12 +98,11 @@ final class MemoryRows: WorkRows {
     }
 
     func rows(_ query: RowQuery) throws(PersistenceFailure) -> [StoredRow] {
-        let node = query.node
-        var rows = tables[node.table, default: [:]].sorted { $0.key.precedes($1.key) }.map(\.value)
-        if case .comparison(let column, .equal, let argument) = node.filter {
+        var rows = tables[query.table, default: [:]].sorted { $0.key.precedes($1.key) }.map(\.value)
+        if case .comparison(let column, .equal, let argument) = query.filter {
             rows.removeAll { $0[column] != argument.value }
         }
-        return Array(rows.dropFirst(node.offset).prefix(node.limit ?? .max))
+        return Array(rows.dropFirst(query.offset).prefix(query.limit ?? .max))
     }
 
     func rows(of table: String, ids: [StoredValue]) throws(PersistenceFailure) -> [StoredValue: StoredRow] {

@@ -45,7 +45,7 @@ struct EntityCacheProcessTests {
     @Test("Two processes store and load beside each other: entities stay whole, and the limit of each one holds")
     func beside() async throws {
         let directory = CacheDirectory()
-        let story = try await onThread {
+        let story = try await ChildProcess.onThread {
             var story = Story()
             let processes = try (0...1).map { try Self.process($0, directory) }
             for _ in 1...5 {
@@ -81,7 +81,7 @@ struct EntityCacheProcessTests {
     func killed() async throws {
         let directory = CacheDirectory()
         let seed = UInt64(20_261_126)
-        let story = try await onThread {
+        let story = try await ChildProcess.onThread {
             var (story, numbers) = (Story(), SeededNumbers(state: seed))
             let steady = try Self.process(0, directory)
             for _ in 0..<40 {
@@ -115,7 +115,7 @@ struct EntityCacheProcessTests {
         #expect(directory.names.allSatisfy { !EntityFile.isTemporary($0) })
     }
 
-    private static func process(_ number: Int, _ directory: CacheDirectory) throws -> ProbeProcess {
-        try ProbeProcess(cache: directory.path, number: number, maximumBytes: maximumBytes)
+    private static func process(_ number: Int, _ directory: CacheDirectory) throws -> ChildProcess {
+        try ChildProcess(cache: directory.path, number: number, maximumBytes: maximumBytes)
     }
 }

@@ -25,7 +25,7 @@ struct OutboxProcessTests {
             var effects: [Int] = []
             var keys: Set<String> = []
             var repeated = 0
-            var kill: (moment: Moment, count: Int, process: ProbeProcess)?
+            var kill: (moment: Moment, count: Int, process: ChildProcess)?
             var kills = [0, 0, 0, 0]
         }
 
@@ -33,7 +33,7 @@ struct OutboxProcessTests {
 
         /// Kills the program if the moment has come.
         func reach(_ moment: Moment) {
-            let process = state.withLock { state -> ProbeProcess? in
+            let process = state.withLock { state -> ChildProcess? in
                 guard let kill = state.kill, kill.moment == moment else { return nil }
                 guard kill.count == 0 else {
                     state.kill?.count -= 1
@@ -69,17 +69,17 @@ struct OutboxProcessTests {
         let loopback = try LoopbackServer { server.reply(to: $0) }
         defer { loopback.stop() }
         let directory = fixture.directory
-        let lines = try await onThread {
-            let first = try ProbeProcess(directory: directory, url: loopback.url, first: 0, count: 3, holds: true)
+        let lines = try await ChildProcess.onThread {
+            let first = try ChildProcess(outbox: directory, url: loopback.url, first: 0, count: 3, holds: true)
             defer { first.wait() }
             while let line = first.line(), line != "added 2" {}
-            let second = try ProbeProcess(directory: directory, url: loopback.url, first: 10, count: 1)
+            let second = try ChildProcess(outbox: directory, url: loopback.url, first: 10, count: 1)
             let refusal = second.line()
             second.wait()
             first.kill()
             // The lock goes with the process, and its entries are sent by the next one.
             first.wait()
-            let third = try ProbeProcess(directory: directory, url: loopback.url, first: 20, count: 1)
+            let third = try ChildProcess(outbox: directory, url: loopback.url, first: 20, count: 1)
             while let line = third.line(), line != "drained" {}
             third.wait()
             return (refusal: refusal, holder: first.identifier)
@@ -100,13 +100,13 @@ struct OutboxProcessTests {
         let directory = fixture.directory
         let rounds = 200
         let seed = UInt64(20_261_124)
-        let added = try await onThread {
+        let added = try await ChildProcess.onThread {
             var numbers = SeededNumbers(state: seed)
             var added: [Int] = []
             for round in 0...rounds {
                 let isLast = round == rounds
-                let process = try ProbeProcess(
-                    directory: directory, url: loopback.url, first: round * 10, count: isLast ? 0 : 4)
+                let process = try ChildProcess(
+                    outbox: directory, url: loopback.url, first: round * 10, count: isLast ? 0 : 4)
                 defer { process.wait() }
                 let moment = CountingServer.Moment(rawValue: round % 4) ?? .before
                 let count = Int.random(in: 0...2, using: &numbers)

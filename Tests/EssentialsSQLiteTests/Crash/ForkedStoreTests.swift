@@ -23,11 +23,11 @@
         func calls() async throws {
             let folder = try TemporaryFolder()
             let path = folder.file("store.sqlite")
-            let lines = try await StoreProcess.onThread {
-                let process = try StoreProcess("fork", path)
+            let lines = try await ChildProcess.onThread {
+                let process = try ChildProcess("StoreProbe", ["fork", path])
                 var lines: [String] = []
                 while let line = process.line() { lines.append(line) }
-                _ = process.kill()
+                _ = process.lastLines()
                 return lines
             }
             #expect(lines.last == "parent 2")

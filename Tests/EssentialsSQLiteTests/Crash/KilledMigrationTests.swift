@@ -67,8 +67,8 @@
         ///
         /// - Returns: The number of migrations that were certainly carried out.
         private func kill(_ stage: Int, _ delay: Duration) async throws -> Int {
-            let lines = try await StoreProcess.onThread { [path = fixture.path, names] in
-                let process = try StoreProcess("migrate", path)
+            let lines = try await ChildProcess.onThread { [path = fixture.path, names] in
+                let process = try ChildProcess("StoreProbe", ["migrate", path])
                 var lines: [String] = []
                 if stage > 0 {
                     while let line = process.line() {
@@ -77,7 +77,7 @@
                     }
                 }
                 lines += process.lines(for: delay)
-                return lines + process.kill()
+                return lines + process.lastLines()
             }
             if lines.last == "open" { return names.count }
             return max(1, names.lastIndex { lines.last == "begun \($0)" } ?? 0)

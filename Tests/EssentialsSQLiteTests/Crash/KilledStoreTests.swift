@@ -32,12 +32,12 @@
         ///   - delay: The time until it is killed.
         /// - Returns: The lines that it has printed.
         private func kill(after count: Int, _ delay: Duration) async throws -> [String] {
-            try await StoreProcess.onThread { [path] in
-                let process = try StoreProcess("save", path)
+            try await ChildProcess.onThread { [path] in
+                let process = try ChildProcess("StoreProbe", ["save", path])
                 var lines: [String] = []
                 while lines.count < count, let line = process.line() { lines.append(line) }
                 lines += process.lines(for: delay)
-                return lines + process.kill()
+                return lines + process.lastLines()
             }
         }
 
@@ -114,17 +114,17 @@
 
         @Test("A second process is refused as busy with the number of the first, and may open when that is killed")
         func twoProcesses() async throws {
-            let (first, refusal, third) = try await StoreProcess.onThread { [path] in
-                let first = try StoreProcess("hold", path)
+            let (first, refusal, third) = try await ChildProcess.onThread { [path] in
+                let first = try ChildProcess("StoreProbe", ["hold", path])
                 let isOpen = first.line() == "open"
-                let second = try StoreProcess("hold", path)
+                let second = try ChildProcess("StoreProbe", ["hold", path])
                 let refusal = second.line()
-                _ = second.kill()
-                _ = first.kill()
+                _ = second.lastLines()
+                _ = first.lastLines()
                 try #require(isOpen)
-                let third = try StoreProcess("hold", path)
+                let third = try ChildProcess("StoreProbe", ["hold", path])
                 let line = third.line()
-                _ = third.kill()
+                _ = third.lastLines()
                 return (first.identifier, refusal, line)
             }
             #expect(refusal == "failed busy: The store belongs to process \(first).")

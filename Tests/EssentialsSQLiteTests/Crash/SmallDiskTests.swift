@@ -12,7 +12,7 @@
         /// Whether a file system can be mounted here.
         private static let mayMount: Bool = {
             let command = privately + ["sh", "-c", "\(mount) /tmp 2>/dev/null && echo mounted"]
-            guard let process = try? StoreProcess(command: command) else { return false }
+            guard let process = try? ChildProcess(command: command) else { return false }
             defer { process.wait() }
             return process.line() == "mounted"
         }()
@@ -22,10 +22,10 @@
             .enabled(if: Self.mayMount, "A small file system cannot be mounted here."))
         func full() async throws {
             let folder = try TemporaryFolder()
-            let program = try #require(StoreProcess.executable, "no executable “StoreProbe” beside the tests")
+            let program = try #require(ChildProcess.path(of: "StoreProbe"), "no program “StoreProbe” beside the tests")
             let script = "\(Self.mount) \(folder.path) && exec \(program) fill \(folder.path)"
-            let lines = try await StoreProcess.onThread {
-                let process = try StoreProcess(command: Self.privately + ["sh", "-c", script])
+            let lines = try await ChildProcess.onThread {
+                let process = try ChildProcess(command: Self.privately + ["sh", "-c", script])
                 defer { process.wait() }
                 var lines: [String] = []
                 while let line = process.line() { lines.append(line) }

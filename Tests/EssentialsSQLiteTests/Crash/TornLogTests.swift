@@ -72,10 +72,10 @@
         /// Makes forty steps in a process that is then killed, so that its log is left.
         private func run() async throws -> Int {
             let path = folder.file("store.sqlite")
-            let line = try await StoreProcess.onThread {
-                let process = try StoreProcess("log", path)
+            let line = try await ChildProcess.onThread {
+                let process = try ChildProcess("StoreProbe", ["log", path])
                 let line = process.line()
-                _ = process.kill()
+                _ = process.lastLines()
                 return line
             }
             return try #require(line.flatMap { $0.hasPrefix("saved ") ? Int($0.dropFirst(6)) : nil }, "\(line ?? "")")

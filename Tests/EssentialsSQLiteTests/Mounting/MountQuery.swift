@@ -14,7 +14,7 @@
         var comment: Comment { "\(node)" }
 
         /// The rows.
-        var node: SelectNode {
+        var node: RowQuery {
             switch self {
             case .samples(let query): query.node
             case .films(let query): query.node
@@ -23,7 +23,7 @@
         }
 
         /// The values of one column, each once.
-        var distinct: SelectNode {
+        var distinct: RowQuery {
             switch self {
             case .samples(let query): query.values { $0.note }.distinct().node
             case .films(let query): query.values { $0.studio }.distinct().node
@@ -32,7 +32,7 @@
         }
 
         /// The values of one column of all rows of the filter.
-        var values: SelectNode {
+        var values: RowQuery {
             switch self {
             case .samples(let query): Query(filter: query.filter).values { $0.number }.node
             case .films(let query): Query(filter: query.filter).values { $0.year }.node

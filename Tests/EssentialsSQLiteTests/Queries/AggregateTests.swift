@@ -20,7 +20,7 @@
             }
         }
 
-        private func value(_ node: SelectNode, _ function: SelectStatement.Aggregate) throws -> StoredValue? {
+        private func value(_ node: RowQuery, _ function: SelectStatement.Aggregate) throws -> StoredValue? {
             let statement = try SelectStatement.aggregating(node, function)
             return try queue.read { try statement.values($0).first }
         }

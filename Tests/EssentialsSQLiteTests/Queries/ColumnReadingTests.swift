@@ -17,7 +17,7 @@
         private var statement: SelectStatement {
             get throws {
                 try SelectStatement(
-                    SelectNode(table: "mixed", key: "id", filter: nil, order: [], limit: nil, offset: 0),
+                    RowQuery(table: "mixed", key: "id", filter: nil, order: [], limit: nil, offset: 0),
                     columns: ["id", "value"])
             }
         }
@@ -40,7 +40,7 @@
                 #expect(rows.map { $0["value"] } == expected.map { StoredValue($0) })
                 #expect(rows.map { $0["id"] } == (1...Int64(Self.values.count)).map { .integer($0) })
                 #expect(rows.allSatisfy { $0.layout === layout })
-                var node = SelectNode(table: "mixed", key: "id", filter: nil, order: [], limit: nil, offset: 0)
+                var node = RowQuery(table: "mixed", key: "id", filter: nil, order: [], limit: nil, offset: 0)
                 node.column = "value"
                 let alone = try SelectStatement(node, columns: []).values(db)
                 #expect(alone == expected.map { StoredValue($0) })
@@ -59,7 +59,7 @@
                     })
             }
             let query = Sample.where { _ in .sql("stop(id)") }.node
-            let node = SelectNode(table: "mixed", key: "id", filter: query.filter, order: [], limit: nil, offset: 0)
+            let node = RowQuery(table: "mixed", key: "id", filter: query.filter, order: [], limit: nil, offset: 0)
             let failing = try SelectStatement(node, columns: ["id"])
             try queue.read { db throws in
                 for _ in 0..<3 {

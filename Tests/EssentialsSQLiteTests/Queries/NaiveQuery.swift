@@ -6,7 +6,7 @@ struct NaiveQuery {
     /// What a condition in SQL means.
     var sql: (StoredRow) -> Bool = { _ in false }
 
-    func rows(_ node: SelectNode) -> [StoredRow] {
+    func rows(_ node: RowQuery) -> [StoredRow] {
         let rows = tables[node.table] ?? []
         let found = node.filter.map { filter in rows.filter { passes(filter, $0) } } ?? rows
         let order = node.order.map { ($0.column, $0.isDescending) } + [(node.key, false)]
@@ -21,7 +21,7 @@ struct NaiveQuery {
         return node.isDistinct ? sorted : Self.page(sorted, node)
     }
 
-    func values(_ node: SelectNode) -> [StoredValue] {
+    func values(_ node: RowQuery) -> [StoredValue] {
         let values = rows(node).map { $0[node.column ?? node.key] ?? .null }
         guard node.isDistinct else { return values }
         var distinct: [StoredValue] = []
@@ -31,12 +31,12 @@ struct NaiveQuery {
         return Self.page(distinct, node)
     }
 
-    private static func page<Element>(_ list: [Element], _ node: SelectNode) -> [Element] {
+    private static func page<Element>(_ list: [Element], _ node: RowQuery) -> [Element] {
         let rest = list.dropFirst(node.offset)
         return Array(node.limit.map { rest.prefix($0) } ?? rest)
     }
 
-    func passes(_ node: FilterNode, _ row: StoredRow) -> Bool {
+    func passes(_ node: RowFilter, _ row: StoredRow) -> Bool {
         func value(_ column: String) -> StoredValue { row[column] ?? .null }
         switch node {
         case .all(let nodes): return nodes.allSatisfy { passes($0, row) }
@@ -61,7 +61,7 @@ struct NaiveQuery {
         }
     }
 
-    private static func matches(_ text: [UInt8], _ match: FilterNode.TextMatch, _ part: [UInt8]) -> Bool {
+    private static func matches(_ text: [UInt8], _ match: RowFilter.TextMatch, _ part: [UInt8]) -> Bool {
         switch match {
         case .hasPrefix: text.starts(with: part)
         case .hasSuffix: text.reversed().starts(with: part.reversed())
@@ -70,7 +70,7 @@ struct NaiveQuery {
     }
 
     private static func compare(
-        _ one: StoredValue, _ comparison: FilterNode.Comparison, _ other: StoredValue
+        _ one: StoredValue, _ comparison: RowFilter.Comparison, _ other: StoredValue
     ) -> Bool {
         let isEqual = !less(one, other) && !less(other, one)
         if comparison == .equal { return isEqual }

@@ -36,20 +36,20 @@
             var numbers = SeededNumbers(state: seed)
             let database = try SampleDatabase(count: 60, &numbers)
             let naive = try NaiveQuery(database.samples)
-            var nodes: [FilterNode] = []
+            var nodes: [RowFilter] = []
             for text in Sample.texts {
-                for match in FilterNode.TextMatch.allCases {
-                    nodes += ["text", "note"].map { .text($0, match, StoredArgument(text)) }
+                for match in RowFilter.TextMatch.allCases {
+                    nodes += ["text", "note"].map { .text($0, match, RowFilter.Argument(text)) }
                 }
-                for comparison in FilterNode.Comparison.allCases {
-                    nodes += ["text", "note"].map { .comparison($0, comparison, StoredArgument(text)) }
+                for comparison in RowFilter.Comparison.allCases {
+                    nodes += ["text", "note"].map { .comparison($0, comparison, RowFilter.Argument(text)) }
                 }
             }
-            for comparison in FilterNode.Comparison.allCases {
-                nodes += Sample.numbers.map { .comparison("number", comparison, StoredArgument($0)) }
-                nodes += Sample.reals.map { .comparison("real", comparison, StoredArgument($0)) }
-                nodes += Sample.blobs.map { .comparison("bytes", comparison, StoredArgument($0)) }
-                nodes += Sample.names.map { .comparison($0, comparison, StoredArgument(Int?.none)) }
+            for comparison in RowFilter.Comparison.allCases {
+                nodes += Sample.numbers.map { .comparison("number", comparison, RowFilter.Argument($0)) }
+                nodes += Sample.reals.map { .comparison("real", comparison, RowFilter.Argument($0)) }
+                nodes += Sample.blobs.map { .comparison("bytes", comparison, RowFilter.Argument($0)) }
+                nodes += Sample.names.map { .comparison($0, comparison, RowFilter.Argument(Int?.none)) }
                 nodes.append(.columns("other", comparison, "id"))
             }
             for node in nodes.flatMap({ [$0, .not($0)] }) {

@@ -50,7 +50,7 @@
             case 3: return compare(columns.real, maybe(pick(Sample.reals)))
             case 4: return compare(columns.bytes, maybe(pick(Sample.blobs)))
             case 5: return compareColumns(columns.id, columns.id)
-            case 6: return Filter(.columns("other", pick(FilterNode.Comparison.allCases), "id"))
+            case 6: return Filter(.columns("other", pick(RowFilter.Comparison.allCases), "id"))
             case 7:
                 let list = (0..<Int.random(in: 0...4, using: &numbers)).map { _ in maybe(Sample.text(&numbers)) }
                 return columns.note.isIn(list)
@@ -65,13 +65,13 @@
 
         private mutating func match(_ column: String) -> Filter<Sample> {
             let text = pick([Sample.text(&numbers), pick(Sample.texts)])
-            return Filter(.text(column, pick(FilterNode.TextMatch.allCases), StoredArgument(text)))
+            return Filter(.text(column, pick(RowFilter.TextMatch.allCases), RowFilter.Argument(text)))
         }
 
         private mutating func compare<Value: ColumnValue>(
             _ column: Column<Sample, Value>, _ value: Value
         ) -> Filter<Sample> {
-            switch pick(FilterNode.Comparison.allCases) {
+            switch pick(RowFilter.Comparison.allCases) {
             case .equal: column == value
             case .notEqual: column != value
             case .less: column < value
@@ -84,7 +84,7 @@
         private mutating func compareColumns<Value: ColumnValue>(
             _ one: Column<Sample, Value>, _ other: Column<Sample, Value>
         ) -> Filter<Sample> {
-            switch pick(FilterNode.Comparison.allCases) {
+            switch pick(RowFilter.Comparison.allCases) {
             case .equal: one == other
             case .notEqual: one != other
             case .less: one < other

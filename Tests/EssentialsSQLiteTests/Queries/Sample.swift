@@ -105,12 +105,12 @@
             }
         }
 
-        func values(_ node: SelectNode) throws -> [StoredValue] {
+        func values(_ node: RowQuery) throws -> [StoredValue] {
             let statement = try SelectStatement(node, columns: [])
             return try queue.read { try statement.values($0) }
         }
 
-        func count(_ node: SelectNode) throws -> Int? {
+        func count(_ node: RowQuery) throws -> Int? {
             let statement = try SelectStatement.counting(node)
             return try queue.read { try Int.fetchOne($0, statement.request) }
         }

@@ -5,6 +5,23 @@
 
     @testable import EssentialsSQLite
 
+    /// A company with a column that ``Company`` lacks.
+    private struct CompanyWithNote: PersistentModel, Hashable {
+        var id: Int64
+        var name: String
+        var note: String?
+
+        static let table = "company"
+        static let columns = Columns()
+
+        struct Columns: ModelColumns {
+            let id = Column<CompanyWithNote, Int64>("id")
+            let name = Column<CompanyWithNote, String>("name")
+            let note = Column<CompanyWithNote, String?>("note")
+            var all: [ModelColumn<CompanyWithNote>] { [id.erased, name.erased, note.erased] }
+        }
+    }
+
     /// Imports and reserved ids over a real file.
     struct ImportTests {
         private let fixture: StoreFixture
@@ -91,6 +108,27 @@
             let note = try database.read { try String.fetchOne($0, sql: sql) }
             #expect(note == "kept")
             #expect(try await store.find(Person.self, id: 1)?.employer == 1)
+            await store.close()
+        }
+
+        @Test(
+            "Of two models of one table, each imports and creates rows with its own columns", arguments: [false, true])
+        func twoModels(isWideFirst: Bool) async throws {
+            await store.close()
+            let models: [any PersistentModel.Type] = [Company.self, CompanyWithNote.self]
+            let description = SQLiteStore(path: fixture.path, models: isWideFirst ? models.reversed() : models)
+            let more = Migration("2 notes", sql: "ALTER TABLE company ADD COLUMN note TEXT DEFAULT 'none'")
+            let store = SQLitePersistenceService(description, migrations: [StoreFixture.first, more])
+            let noted = [
+                CompanyWithNote(id: 1, name: "Ufa", note: "large"), CompanyWithNote(id: 2, name: "Decla", note: nil),
+            ]
+            try await store.importRows(of: CompanyWithNote.self, from: noted)
+            try await store.importRows(of: Company.self, from: [Company(id: 3, name: "Tobis")])
+            try await store.importRows(of: Company.self, from: [Company(id: 1, name: "UFA")], onConflict: .replace)
+            try await store.create(CompanyWithNote(id: 4, name: "Nero", note: nil), save: .store)
+            try await store.update(Company.self, id: 4, save: .store) { $0.name = "Nero-Film" }
+            #expect(try await store.fetch(CompanyWithNote.all).map(\.note) == ["large", nil, "none", nil])
+            #expect(try await store.fetch(Company.all).map(\.name) == ["UFA", "Decla", "Tobis", "Nero-Film"])
             await store.close()
         }
 

@@ -4,6 +4,7 @@
     import Testing
 
     @testable import EssentialsSQLite
+    @testable import StoreProbe
 
     /// Stores in places that cannot be written.
     struct ReadOnlyStoreTests {
@@ -11,69 +12,42 @@
 
         init() throws { fixture = try StoreFixture() }
 
-        private func prepare() async throws {
-            let store = SQLitePersistenceService(fixture.store, migrations: [StoreFixture.first])
-            try await store.create(Company(id: 1, name: "Ufa"), save: .store)
-            await store.close()
-        }
-
-        private func reason(_ body: () async throws -> Void) async -> PersistenceFailure.Reason? {
-            do {
-                try await body()
-                return nil
-            } catch {
-                return (error as? PersistenceFailure)?.reason
+        /// Takes the right to write a file or the folder from everybody, and runs the program `StoreProbe` as a user without
+        /// special rights.
+        private func lines(withoutWriting place: String) async throws -> [String] {
+            if geteuid() == 0 {
+                for file in [fixture.folder.path] + fixture.folder.entries.map(fixture.folder.file) {
+                    try #require(chown(file, 65_534, 65_534) == 0)
+                }
             }
-        }
-
-        /// Reads work on all connections, and what would write fails and leaves the scope as it was.
-        private func use(_ store: SQLitePersistenceService) async throws {
-            #expect(try await store.find(Company.self, id: 1)?.name == "Ufa")
-            let edits = try store.child("edit")
-            try await edits.create(Company(id: 2, name: "Nero"), save: .pending)
-            for _ in 0..<2 {
-                #expect(await reason { try await edits.save(.store) } == .readOnly)
-                #expect(await reason { try await edits.validate() } == .readOnly)
-                #expect(await reason { try await store.delete(Company.self, ids: [1], save: .store) } == .readOnly)
-                #expect(await reason { _ = try await store.reserveIDs(for: Company.self, count: 1) } == .readOnly)
-                let models = [Company(id: 3, name: "Terra")]
-                #expect(await reason { try await store.importRows(of: Company.self, from: models) } == .readOnly)
-                #expect(try await edits.fetch(Company.all).map(\.name) == ["Ufa", "Nero"])
-                #expect(try await store.count(Company.all) == 1)
+            chmod(place, place == fixture.folder.path ? 0o500 : 0o400)
+            defer { chmod(place, 0o700) }
+            return try await ChildProcess.onThread { [path = fixture.path] in
+                let process = try ChildProcess("StoreProbe", ["read", path])
+                defer { process.wait() }
+                return process.lines(for: .seconds(60))
             }
         }
 
         @Test(
-            "A read-only file, or one in a read-only folder, can be read, and saves fail as readOnly",
-            .enabled(if: geteuid() != 0, "The user root may write every file."), arguments: [false, true])
+            "A read-only file, or one in a read-only folder, can be read, and what would write it fails as readOnly",
+            arguments: [false, true])
         func reading(isFolder: Bool) async throws {
-            try await prepare()
-            let place = isFolder ? fixture.folder.path : fixture.path
-            chmod(place, isFolder ? 0o500 : 0o400)
-            defer { chmod(place, 0o700) }
-            let store = SQLitePersistenceService(fixture.store, migrations: [StoreFixture.first])
-            try await use(store)
+            let store = Posting.service(fixture.path)
+            try await store.create(Posting(id: 1, lane: 0, step: 0, amount: 0, note: "first"), save: .store)
             await store.close()
-            let migrations = [StoreFixture.first, Migration("2 more", sql: "CREATE TABLE more(id)")]
-            let behind = SQLitePersistenceService(fixture.store, migrations: migrations)
-            #expect(await reason { try await behind.ready() } == .readOnly)
-            await behind.close()
-            chmod(place, 0o700)
-            let again = SQLitePersistenceService(fixture.store, migrations: migrations)
-            try await again.create(Company(id: 2, name: "Nero"), save: .store)
-            #expect(try await again.count(Company.all) == 2)
+            let lines = try await lines(withoutWriting: isFolder ? fixture.folder.path : fixture.path)
+            let writes = ["save", "validate", "delete", "reserve", "import"].map { "\($0): readOnly" } + ["rows: 2, 1"]
+            #expect(lines == ["open: done", "find: first"] + writes + writes + ["migrate: readOnly"])
+            let again = Posting.service(fixture.path, more: [Migration("2 more", sql: "CREATE TABLE more(id)")])
+            try await again.create(Posting(id: 2, lane: 0, step: 0, amount: 0, note: ""), save: .store)
+            #expect(try await again.count(Posting.all) == 2)
             await again.close()
         }
 
-        @Test(
-            "A new store in a read-only folder fails as readOnly",
-            .enabled(if: geteuid() != 0, "The user root may write every folder."))
+        @Test("A new store in a read-only folder fails as readOnly")
         func creating() async throws {
-            chmod(fixture.folder.path, 0o500)
-            defer { chmod(fixture.folder.path, 0o700) }
-            let store = SQLitePersistenceService(fixture.store, migrations: [StoreFixture.first])
-            #expect(await reason { try await store.ready() } == .readOnly)
-            await store.close()
+            #expect(try await lines(withoutWriting: fixture.folder.path) == ["open: readOnly"])
         }
 
         @Test("The path of a store is escaped in the name for SQLite")
