@@ -7,7 +7,7 @@ import Observation
 import Synchronization
 import Testing
 
-@Suite("Observed resource")
+@Suite("Observed resource", .timeLimit(.minutes(2)))
 struct ObservedResourceTests {
     let transport = ScriptedTransport()
     let service: HTTPResourceService
@@ -115,8 +115,8 @@ struct ObservedResourceTests {
             weakObserved = observed
             #expect(item.observerCount == 1)
         }
-        while weakObserved != nil { await Task.yield() }
-        #expect(item.observerCount == 0)
+        // The object may end on another thread, which is delivering a change.
+        while weakObserved != nil || item.observerCount > 0 { await Task.yield() }
         item.override(with: 1)
     }
 }

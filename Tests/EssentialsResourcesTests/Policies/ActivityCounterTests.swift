@@ -1,12 +1,12 @@
 import Dispatch
 import EssentialsHTTP
-import EssentialsRequests
 import EssentialsTestKit
 import FoundationEssentials
 import Glibc
 import Synchronization
 import Testing
 
+@testable import EssentialsRequests
 @testable import EssentialsResources
 
 @Suite("Activity counter", .timeLimit(.minutes(2)))
@@ -110,6 +110,8 @@ struct ActivityCounterTests {
             fixture.requests.get("a", deserializeTo: String.self, completionQueue: queue) { _ in }
         }
         while fixture.counter.count < 3 { await Task.yield() }
+        // A request that has not joined yet would be sent on its own.
+        while fixture.service.settings.joins?.usage.waiters != 3 { await Task.yield() }
         tokens[0].cancel()
         while fixture.counter.count > 2 { await Task.yield() }
         fixture.latch.open()
