@@ -16,8 +16,11 @@
         private struct State {
             var output: Int32 = -1
             var paths: [String] = []
-            /// The numbers of the open files.
-            var files: [OpaquePointer?: UInt8] = [:]
+            /// The open files, with their numbers and SQLite's own functions.
+            var files: [OpaquePointer?: (number: UInt8, methods: UnsafePointer<sqlite3_io_methods>)] = [:]
+            /// The functions that record, by those that they replace: a database has other ones than its log. They live as
+            /// long as the process.
+            var recording: [UnsafePointer<sqlite3_io_methods>: UnsafePointer<sqlite3_io_methods>] = [:]
 
             func add(_ kind: Kind, _ file: UInt8, _ offset: Int64 = 0, _ bytes: UnsafeRawBufferPointer? = nil) {
                 var header = [kind.rawValue, file]
@@ -32,12 +35,8 @@
         private static let lock = Mutex(())
         /// Used under the lock.
         nonisolated(unsafe) private static var state = State()
-        /// SQLite's own functions. They are set once, before a store is opened, and only read afterwards.
+        /// SQLite's own file system. It is set once, before a store is opened, and only read afterwards.
         nonisolated(unsafe) private static var system: UnsafeMutablePointer<sqlite3_vfs>?
-        nonisolated(unsafe) private static var methods: UnsafePointer<sqlite3_io_methods>?
-        /// The functions that record. They live as long as the process.
-        nonisolated(unsafe) private static let recording =
-            UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
 
         /// Records from now on all stores at a path into a file.
         static func start(_ path: String, into output: String) {
@@ -81,18 +80,21 @@
             }
         }
 
-        /// Replaces the functions of an open file by those that record.
+        /// Replaces the functions of a file that was opened by those that record.
         private static func record(_ file: UnsafeMutablePointer<sqlite3_file>, _ path: String) {
             locked { state in
                 guard let number = state.paths.firstIndex(of: path), let own = file.pointee.pMethods else { return }
-                if methods == nil { replace(own) }
-                state.files[OpaquePointer(file)] = UInt8(number)
-                file.pointee.pMethods = UnsafePointer(recording)
+                let recording = state.recording[own] ?? replacement(of: own)
+                state.recording[own] = recording
+                state.files[OpaquePointer(file)] = (UInt8(number), own)
+                file.pointee.pMethods = recording
             }
         }
 
-        private static func replace(_ own: UnsafePointer<sqlite3_io_methods>) {
-            methods = own
+        private static func replacement(
+            of own: UnsafePointer<sqlite3_io_methods>
+        ) -> UnsafePointer<sqlite3_io_methods> {
+            let recording = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
             recording.initialize(to: own.pointee)
             recording.pointee.xWrite = { file, bytes, count, offset in
                 DiskRecorder.perform(file) { methods, state, number in
@@ -118,6 +120,7 @@
                     return methods.xClose(file)
                 }
             }
+            return UnsafePointer(recording)
         }
 
         /// Works with a recorded file, one call at a time, so that the records have the order of the calls.
@@ -126,7 +129,7 @@
             _ body: (sqlite3_io_methods, inout State, UInt8) -> Int32
         ) -> Int32 {
             locked { state in
-                guard let methods, let number = state.files[file.map { OpaquePointer($0) }] else { return SQLITE_IOERR }
+                guard let (number, methods) = state.files[file.map { OpaquePointer($0) }] else { return SQLITE_IOERR }
                 return body(methods.pointee, &state, number)
             }
         }

@@ -15,10 +15,17 @@
             guard setgroups(0, nil) == 0, setgid(65_534) == 0, setuid(65_534) == 0 else { return say("failed setuid") }
         }
 
+        private var files: [Bool] { ["-wal", "-shm", "-owner", "-journal"].map { access(path + $0, F_OK) == 0 } }
+
         private static func posting(_ id: Int64) -> Posting { Posting(id: id, lane: 0, step: 0, amount: 0, note: "") }
 
         func run() async throws(PersistenceFailure) {
             Self.giveUpRights()
+            await tell("inspect") { () throws(PersistenceFailure) in
+                let before = files
+                let rows = try StoreInspection(path: path).rows(of: "posting", limit: 10, offset: 0)?.rows.count ?? 0
+                return "\(rows) rows, \(files == before ? "no new file" : "new files")"
+            }
             let store = Posting.service(path)
             await tell("open") { () throws(PersistenceFailure) in
                 try await store.ready()

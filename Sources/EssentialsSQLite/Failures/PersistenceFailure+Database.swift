@@ -12,6 +12,10 @@
                 self = failure.naming(store: store)
             case is CancellationError:
                 self.init(.cancelled, "The call was cancelled.", store: store, underlying: error)
+            case let error as DatabaseError where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK:
+                self.init(
+                    .readOnly, "A change was interrupted, and nobody has undone it yet.",
+                    remedy: "Open the store once where it can be written.", store: store, underlying: error)
             case let error as DatabaseError:
                 self.init(
                     ResultCodes.reason(error.extendedResultCode.rawValue),

@@ -107,7 +107,10 @@
         }
 
         private func failure(_ error: any Error) -> PersistenceFailure {
-            switch (error as? DatabaseError)?.resultCode {
+            if (error as? DatabaseError)?.extendedResultCode == .SQLITE_READONLY_ROLLBACK {
+                return PersistenceFailure(database: error, store: givenPath)
+            }
+            return switch (error as? DatabaseError)?.resultCode {
             case .SQLITE_NOTADB:
                 PersistenceFailure(
                     .corrupt, "The file is not a database of SQLite, or it is encrypted.", remedy: "Check the path.",

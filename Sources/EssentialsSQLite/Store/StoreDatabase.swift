@@ -111,8 +111,18 @@
         }
 
         private static func inspect(_ path: String, _ runner: MigrationRunner) throws {
+            do {
+                try inspect(path, runner, isReadOnly: true)
+            } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK {
+                // A change was interrupted while the file had no log, as when the store is created. Whoever reads the file
+                // must undo it first, and only a connection that writes does.
+                try inspect(path, runner, isReadOnly: false)
+            }
+        }
+
+        private static func inspect(_ path: String, _ runner: MigrationRunner, isReadOnly: Bool) throws {
             var configuration = Configuration()
-            configuration.readonly = true
+            configuration.readonly = isReadOnly
             let queue = try DatabaseQueue(path: path, configuration: configuration)
             defer { try? queue.close() }
             try queue.read { try runner.check($0) }

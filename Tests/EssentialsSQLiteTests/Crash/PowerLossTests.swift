@@ -8,7 +8,7 @@
     /// Stores whose machine loses its power: what was written is there only as far as it was synchronized.
     @Suite(.timeLimit(.minutes(5)))
     struct PowerLossTests {
-        private static let rounds = 90
+        private static let rounds = 40
 
         private let folder: TemporaryFolder
 

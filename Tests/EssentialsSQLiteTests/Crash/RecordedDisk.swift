@@ -17,9 +17,15 @@
             let file: Int
             let offset: Int
             let bytes: ArraySlice<UInt8>
-        }
 
-        private static let sector = 512
+            /// What a disk writes whole or not at all: sectors of 512 bytes.
+            var parts: [Record] {
+                if kind != .write { return [self] }
+                return stride(from: 0, to: bytes.count, by: 512).map { start in
+                    Record(kind: kind, file: file, offset: offset + start, bytes: bytes.dropFirst(start).prefix(512))
+                }
+            }
+        }
 
         private var records: [Record] = []
         var count: Int { records.count }
@@ -46,40 +52,51 @@
         func files(after count: Int, _ loss: Loss, _ numbers: inout SeededNumbers) -> [[UInt8]] {
             var files: [[UInt8]] = [[], [], []]
             var waiting: [[Record]] = [[], [], []]
+            var isNew = [true, true, true]
             for record in records.prefix(count) {
                 switch record.kind {
                 case .confirm: break
-                case .write, .truncate, .delete: waiting[record.file].append(record)
+                case .write, .truncate: waiting[record.file].append(record)
+                case .delete:
+                    waiting[record.file].append(record)
+                    isNew[record.file] = true
                 case .sync:
-                    for record in waiting[record.file] { Self.apply(record, to: &files[record.file]) { true } }
+                    // SQLite synchronizes the folder with the first content of a new log or journal, and so all deletions.
+                    if isNew[record.file], record.file > 0 { Self.delete(&waiting, &files) }
+                    isNew[record.file] = false
+                    for record in waiting[record.file] { Self.apply(record, to: &files[record.file]) }
                     waiting[record.file] = []
                 }
             }
             for (file, records) in waiting.enumerated() {
-                for record in records {
-                    Self.apply(record, to: &files[file]) {
-                        switch loss {
-                        case .all: false
-                        case .none: true
-                        case .some: Bool.random(using: &numbers)
-                        }
+                switch loss {
+                case .all: break
+                case .none: for record in records { Self.apply(record, to: &files[file]) }
+                case .some:
+                    for part in records.flatMap(\.parts) where Bool.random(using: &numbers) {
+                        Self.apply(part, to: &files[file])
                     }
                 }
             }
             return files
         }
 
-        /// Carries out those parts of a record that are kept.
-        private static func apply(_ record: Record, to file: inout [UInt8], isKept: () -> Bool) {
-            guard record.kind == .write else {
-                if isKept() { resize(&file, to: record.offset) }
-                return
+        /// Carries out the deletions that wait.
+        private static func delete(_ waiting: inout [[Record]], _ files: inout [[UInt8]]) {
+            for file in files.indices {
+                guard let last = waiting[file].lastIndex(where: { $0.kind == .delete }) else { continue }
+                waiting[file].removeFirst(last + 1)
+                files[file] = []
             }
-            for start in stride(from: 0, to: record.bytes.count, by: sector) where isKept() {
-                let part = record.bytes.dropFirst(start).prefix(sector)
-                let place = record.offset + start
-                if file.count < place + part.count { resize(&file, to: place + part.count) }
-                file.replaceSubrange(place..<place + part.count, with: part)
+        }
+
+        /// Carries out a record.
+        private static func apply(_ record: Record, to file: inout [UInt8]) {
+            guard record.kind == .write else { return resize(&file, to: record.offset) }
+            let end = record.offset + record.bytes.count
+            if file.count < end { resize(&file, to: end) }
+            file.withUnsafeMutableBytes { file in
+                record.bytes.withUnsafeBytes { file[record.offset..<end].copyBytes(from: $0) }
             }
         }
 

@@ -110,7 +110,8 @@
                 folder.removeStore("copy.sqlite")
             }
             print("steps found in \(rounds) torn logs: \(found.count) of \(log.ends.count)")
-            #expect(found.count > 10)
+            // A log that was begun anew may have few transactions.
+            #expect(found.count > min(10, log.ends.count / 4))
         }
 
         /// The place of the first byte that differs, or the end of the shorter one.

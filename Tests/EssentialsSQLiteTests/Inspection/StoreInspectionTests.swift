@@ -57,16 +57,6 @@
             try store.close()
         }
 
-        @Test("A store in a folder that cannot be written is read without a new file", .enabled(if: geteuid() != 0))
-        func readOnlyFolder() throws {
-            try make("INSERT INTO company(id, name) VALUES (1, 'Acme')")
-            let before = fixture.folder.entries
-            try #require(chmod(fixture.folder.path, 0o500) == 0)
-            defer { chmod(fixture.folder.path, 0o700) }
-            #expect(try inspection().rows(of: "company", limit: 1, offset: 0)?.rows.count == 1)
-            #expect(fixture.folder.entries == before)
-        }
-
         @Test("A write that begins while a file at rest is read repeats the read")
         func repeated() throws {
             try make("INSERT INTO company(id, name) VALUES (1, 'Acme')")

@@ -12,23 +12,6 @@
 
         init() throws { fixture = try StoreFixture() }
 
-        /// Takes the right to write a file or the folder from everybody, and runs the program `StoreProbe` as a user without
-        /// special rights.
-        private func lines(withoutWriting place: String) async throws -> [String] {
-            if geteuid() == 0 {
-                for file in [fixture.folder.path] + fixture.folder.entries.map(fixture.folder.file) {
-                    try #require(chown(file, 65_534, 65_534) == 0)
-                }
-            }
-            chmod(place, place == fixture.folder.path ? 0o500 : 0o400)
-            defer { chmod(place, 0o700) }
-            return try await ChildProcess.onThread { [path = fixture.path] in
-                let process = try ChildProcess("StoreProbe", ["read", path])
-                defer { process.wait() }
-                return process.lines(for: .seconds(60))
-            }
-        }
-
         @Test(
             "A read-only file, or one in a read-only folder, can be read, and what would write it fails as readOnly",
             arguments: [false, true])
@@ -36,9 +19,11 @@
             let store = Posting.service(fixture.path)
             try await store.create(Posting(id: 1, lane: 0, step: 0, amount: 0, note: "first"), save: .store)
             await store.close()
-            let lines = try await lines(withoutWriting: isFolder ? fixture.folder.path : fixture.path)
+            let lines = try await ReadOnlyPlace.lines(
+                of: fixture.path, in: fixture.folder, withoutWriting: isFolder ? fixture.folder.path : fixture.path)
+            let begin = ["inspect: 1 rows, no new file", "open: done", "find: first"]
             let writes = ["save", "validate", "delete", "reserve", "import"].map { "\($0): readOnly" } + ["rows: 2, 1"]
-            #expect(lines == ["open: done", "find: first"] + writes + writes + ["migrate: readOnly"])
+            #expect(lines == begin + writes + writes + ["migrate: readOnly"])
             let again = Posting.service(fixture.path, more: [Migration("2 more", sql: "CREATE TABLE more(id)")])
             try await again.create(Posting(id: 2, lane: 0, step: 0, amount: 0, note: ""), save: .store)
             #expect(try await again.count(Posting.all) == 2)
@@ -47,7 +32,9 @@
 
         @Test("A new store in a read-only folder fails as readOnly")
         func creating() async throws {
-            #expect(try await lines(withoutWriting: fixture.folder.path) == ["open: readOnly"])
+            let folder = fixture.folder
+            let lines = try await ReadOnlyPlace.lines(of: fixture.path, in: folder, withoutWriting: folder.path)
+            #expect(lines == ["inspect: file", "open: readOnly"])
         }
 
         @Test("The path of a store is escaped in the name for SQLite")
@@ -61,6 +48,27 @@
             #expect(!ReadOnlyStore.isThere(fixture.path))
             fixture.write([], to: "store.sqlite")
             #expect(!ReadOnlyStore.isThere(fixture.path))
+        }
+    }
+
+    extension ReadOnlyPlace {
+        /// Takes the right to write a file or its folder from everybody, and runs the program `StoreProbe` as a user without
+        /// special rights.
+        static func lines(
+            of path: String, in folder: TemporaryFolder, withoutWriting place: String
+        ) async throws -> [String] {
+            if geteuid() == 0 {
+                for file in [folder.path] + folder.entries.map(folder.file) {
+                    try #require(chown(file, 65_534, 65_534) == 0)
+                }
+            }
+            chmod(place, place == folder.path ? 0o500 : 0o400)
+            defer { chmod(place, 0o700) }
+            return try await ChildProcess.onThread {
+                let process = try ChildProcess("StoreProbe", ["read", path])
+                defer { process.wait() }
+                return process.lines(for: .seconds(60))
+            }
         }
     }
 #endif
