@@ -243,6 +243,14 @@ if let sanitizer = Context.environment["ESSENTIALS_SANITIZER"] {
         "EssentialsResourcesTests": ["Address", "Configuring", "Machine", "Paging", "Pipeline", "Status"],
         "EssentialsSQLiteTests": ["Articles", "Crash", "Inspection"],
     ]
+    if sanitizer == "address" {
+        // Of these only the texts in charsets of the C library are run.
+        folders["EssentialsHTTPTests"] = [
+            "Caching", "Cookies", "Files", "Limits", "Links", "Message", "Multipart", "Retry", "LineSequenceTests.swift",
+            "PolicyFileTests.swift", "RedirectLocationTests.swift", "RedirectRulesTests.swift",
+            "ServerSentEventTests.swift",
+        ]
+    }
     if sanitizer == "thread" {
         // What a server or a proxy shows and sends, one exchange after another: the address sanitizer judges that.
         folders["EssentialsCurlTests"]? += ["Attacks", "Proxies", "SecretTests.swift", "WrongProtocolTests.swift"]
