@@ -246,9 +246,9 @@ if let sanitizer = Context.environment["ESSENTIALS_SANITIZER"] {
     if sanitizer == "address" {
         // Of these only the texts in charsets of the C library are run.
         folders["EssentialsHTTPTests"] = [
-            "Caching", "Cookies", "Files", "Limits", "Links", "Message", "Multipart", "Retry", "LineSequenceTests.swift",
-            "PolicyFileTests.swift", "RedirectLocationTests.swift", "RedirectRulesTests.swift",
-            "ServerSentEventTests.swift",
+            "Caching", "Cookies", "Files", "Limits", "Links", "Message", "Multipart", "Retry",
+            "LineSequenceTests.swift", "PolicyFileTests.swift", "RedirectLocationTests.swift",
+            "RedirectRulesTests.swift", "ServerSentEventTests.swift",
         ]
     }
     if sanitizer == "thread" {
