@@ -214,16 +214,20 @@ private final class ActorReceiver<Content: Sendable>: ChangeReceiver {
     func receive(_ change: PendingChange) {
         guard mailbox.post(change) else { return }
         Task { [mailbox, resource, body] in
-            await deliver(to: body.isolation) {
-                while let change = mailbox.next() {
-                    if let change = resource.change(change) { await body(change) }
-                }
-            }
+            await Self.deliver(from: mailbox, resource, on: body.isolation, to: body)
+        }
+    }
+
+    /// Takes changes from the mailbox on the actor on which they are delivered. So none comes there after the end of the
+    /// observation.
+    private static func deliver(
+        from mailbox: Mailbox, _ resource: Resource<Content>, on actor: isolated (any Actor)?,
+        to body: @isolated(any) @Sendable (ResourceChange<Content>) async -> Void
+    ) async {
+        while let change = mailbox.next() {
+            if let change = resource.change(change) { await body(change) }
         }
     }
 
     func finish() {}
 }
-
-/// Runs the work on an actor, so that each change is taken from the mailbox where it is delivered.
-private func deliver(to actor: isolated (any Actor)?, _ work: () async -> Void) async { await work() }

@@ -150,10 +150,12 @@ struct EndedByShutdownTests {
             }
             try await service.download("film", to: server.file, options: options, progress: server.report(begun))
         case .streamUpload:
-            let pieces = AsyncStream<Data> { continuation in
-                continuation.yield(Data(repeating: 1, count: 1000))
-                begun()
-            }
+            // It has begun when a piece is asked for. The stream has no end.
+            let pieces = AsyncStream<Data> { $0.yield(Data(repeating: 1, count: 1000)) }
+                .map { piece in
+                    begun()
+                    return piece
+                }
             var upload = DataRequest(.put, "held")
             upload.body = .stream(pieces, length: nil)
             try await service.send(upload)

@@ -1,6 +1,7 @@
 import Dispatch
 import EssentialsResources
 import EssentialsTestKit
+import Glibc
 import Synchronization
 import Testing
 
@@ -58,7 +59,8 @@ struct CancellingTests {
         let (cancelled, other) = (log, EventLog())
         let observation = item.observe { @MainActor change in cancelled.add(change.event, change.state.version) }
         for number in 1...10 { item.override(with: number) }
-        // The actor was not free yet, so all changes still wait.
+        // The actor was not free yet, so all changes still wait, although their task has had time to begin.
+        usleep(50_000)
         observation.cancel()
         let later = item.observe { @MainActor change in other.add(change.event, change.state.version) }
         await other.waitFor(count: 1)
