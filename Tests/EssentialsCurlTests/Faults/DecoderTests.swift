@@ -63,7 +63,7 @@ struct DecoderTests {
             // The other request would fail with `timeout` if the decoder held the thread.
             for number in 0..<20 {
                 var sent = try request(bench.server, "/good/\(number)")
-                sent.options.totalTimeout = .seconds(3)
+                sent.options.totalTimeout = .seconds(1)
                 let outcome = await bench.transport.outcome(of: sent)
                 #expect(outcome.text == "/good/\(number)", "\(body.testDescription), \(delivery): \(outcome)")
             }
