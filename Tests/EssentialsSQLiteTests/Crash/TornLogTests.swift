@@ -110,8 +110,7 @@
                 folder.removeStore("copy.sqlite")
             }
             print("steps found in \(rounds) torn logs: \(found.count) of \(log.ends.count)")
-            // A log that was begun anew may have few transactions.
-            #expect(found.count > min(10, log.ends.count / 4))
+            #expect(found.count > 10)
         }
 
         /// The place of the first byte that differs, or the end of the shorter one.
@@ -153,7 +152,8 @@
                 last = try await run()
                 let bytes = try folder.bytes("store.sqlite-wal")
                 let present = try Log(bytes)
-                if present.generation > 0, (100..<600).contains(present.pages) {
+                // With fewer transactions, random damage would find few of them.
+                if present.generation > 0, (100..<900).contains(present.pages), present.ends.count >= 40 {
                     log = present
                 } else {
                     old = bytes
