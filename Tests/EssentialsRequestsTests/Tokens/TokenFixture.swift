@@ -41,14 +41,19 @@ struct TokenFixture {
     let clock: ManualClock
     let credentials: Credentials
 
+    /// - Parameter answering: Awaited before each response.
     init(
         accepting accepted: Set<String> = ["t1"], _ challenges: [String] = ["Bearer realm=r"],
         base: String = "https://h/v1/", provider: CountingProvider = CountingProvider(),
-        _ change: (inout HTTPDataRequestService.Configuration) -> Void = { _ in }
+        _ change: (inout HTTPDataRequestService.Configuration) -> Void = { _ in },
+        answering: @escaping @Sendable () async -> Void = {}
     ) throws {
         let gatekeeper = Gatekeeper(accepted, challenges)
         let clock = ManualClock()
-        let transport = StubTransport { request throws(RequestFailure) in gatekeeper.response(to: request) }
+        let transport = StubTransport { request throws(RequestFailure) in
+            await answering()
+            return gatekeeper.response(to: request)
+        }
         let fixture = try ServiceFixture(transport, base: base, change)
         self.provider = provider
         self.gatekeeper = gatekeeper
