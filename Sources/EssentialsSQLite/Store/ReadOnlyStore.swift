@@ -28,7 +28,8 @@
         /// Decides how a store is opened.
         ///
         /// SQLite needs two writable files beside the store, unless it is told that nothing changes. That is so if there is no
-        /// owner, the log is empty, and no journal of an interrupted change is there. The lock that is held then keeps an owner with more rights away.
+        /// owner, the log is empty, and no journal of an interrupted change is there. The lock that is held then keeps an owner
+        /// with more rights away.
         static func opening(_ path: String) -> Opening {
             let plain = Opening(name: path, descriptor: -1)
             guard FileState(path + "-wal").bytes == 0, FileState(path + "-journal").bytes == 0 else { return plain }

@@ -34,15 +34,6 @@
             try queue.close()
         }
 
-        private func reason(_ body: () async throws -> Void) async -> PersistenceFailure? {
-            do {
-                try await body()
-                return nil
-            } catch {
-                return error as? PersistenceFailure
-            }
-        }
-
         @Test("A store undoes an interrupted change when it opens")
         func opening() async throws {
             let found = try await FoundPostings(path)
@@ -52,7 +43,7 @@
         @Test("An inspection and a place that cannot be written say what to do about an interrupted change")
         func reading() async throws {
             let inspection = try StoreInspection(path: path)
-            let failure = await reason { _ = try inspection.information() }
+            let failure = #expect(throws: PersistenceFailure.self) { try inspection.information() }
             #expect(failure?.reason == .readOnly && failure?.remedy == "Open the store once where it can be written.")
             let journal = try folder.bytes("copy.sqlite-journal")
             let lines = try await ReadOnlyPlace.lines(of: path, in: folder, withoutWriting: folder.path)
