@@ -57,11 +57,14 @@ struct CancellingTests {
     @Test("Cancelling an observation on its actor while changes wait delivers none of them")
     func isolated() async {
         let (cancelled, other) = (log, EventLog())
-        let observation = item.observe { @MainActor change in cancelled.add(change.event, change.state.version) }
-        for number in 1...10 { item.override(with: number) }
-        // The actor was not free yet, so all changes still wait, although their task has had time to begin.
-        usleep(50_000)
-        observation.cancel()
+        // Several times, because the task of an observation may begin late on a busy machine.
+        for round in 1...10 {
+            let observation = item.observe { @MainActor change in cancelled.add(change.event, change.state.version) }
+            for number in 1...10 { item.override(with: round * 10 + number) }
+            // The actor was not free yet, so all changes still wait, although their task has had time to begin.
+            usleep(10_000)
+            observation.cancel()
+        }
         let later = item.observe { @MainActor change in other.add(change.event, change.state.version) }
         await other.waitFor(count: 1)
         for _ in 0..<100 { await Task.yield() }
