@@ -80,8 +80,8 @@ final class MemoryEngine: Sendable {
     /// The number that was given last.
     var newest: Int { state.withLock { $0.next } }
 
-    /// Tells observers of a change: those that see a scope, or all if the store has changed. Later ones than the newest began
-    /// when the change was there.
+    /// Tells observers of a change: those that see a scope, or all if the store has changed. Observers after the newest were
+    /// added after the change.
     func notify(_ keys: Set<RowKey>?, in scope: Int?, through newest: Int) {
         guard keys?.isEmpty != true, fault != .tellsNobody else { return }
         let scope = fault == .tellsEverybody ? nil : scope

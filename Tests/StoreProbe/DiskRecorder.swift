@@ -80,7 +80,7 @@
             }
         }
 
-        /// Replaces the functions of a file that was opened by those that record.
+        /// Gives an open file functions that record, in place of its own.
         private static func record(_ file: UnsafeMutablePointer<sqlite3_file>, _ path: String) {
             locked { state in
                 guard let number = state.paths.firstIndex(of: path), let own = file.pointee.pMethods else { return }

@@ -40,7 +40,7 @@
             } catch {
                 result = .failure(error.naming(store: core.store.path))
             }
-            // The caller goes on before any observer reads, and an observer that the caller adds then is not told.
+            // The caller goes on before any observer reads. An observer that it adds then is not told of this change.
             let newest = core.newestObserver
             job.finish(result)
             for (keys, scope) in changes.list { core.notify(keys, in: scope, through: newest) }

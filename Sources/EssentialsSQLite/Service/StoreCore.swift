@@ -201,7 +201,7 @@
 
         /// Tells observers of a change: those that see a scope, or all if the store has changed.
         ///
-        /// - Parameter newest: The last observer to be told, because later ones began when the change was there.
+        /// - Parameter newest: The last observer that is told. Later ones were added after the change.
         func notify(_ keys: Set<RowKey>?, in scope: UInt64?, through newest: Int) {
             observers.notify(keys, in: scope, through: newest)
         }

@@ -50,7 +50,7 @@
         /// - Parameters:
         ///   - keys: The rows; `nil` for any rows.
         ///   - scope: The scope in which rows are pending; `nil` for the store.
-        ///   - newest: The last observer to be told, because later ones began when the change was there.
+        ///   - newest: The last observer that is told. Later ones were added after the change.
         func notify(_ keys: Set<RowKey>?, in scope: UInt64?, through newest: Int) {
             guard keys?.isEmpty != true, state.withLock({ !$0.changes.isEmpty }) else { return }
             queue.async { [self] in

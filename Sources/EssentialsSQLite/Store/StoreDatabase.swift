@@ -114,8 +114,8 @@
             do {
                 try inspect(path, runner, isReadOnly: true)
             } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK {
-                // A change was interrupted while the file had no log, as when the store is created. Whoever reads the file
-                // must undo it first, and only a connection that writes does.
+                // A change was interrupted while the file had no log, as when the store is created. It must be undone before
+                // the file can be read, and only a connection that may write can undo it.
                 try inspect(path, runner, isReadOnly: false)
             }
         }
