@@ -51,6 +51,29 @@ struct DecoderTests {
         }
     }
 
+    /// Sends requests beside a hostile one on the same thread, and returns how those ended that took more than a second.
+    private func lateRequests(
+        beside body: Emptiness, _ delivery: TransportOptions.Delivery, _ bench: Bench
+    ) async throws -> [String] {
+        let hostile = Task { try await bench.bad(as: delivery) }
+        var late: [String] = []
+        // The other request would fail with `timeout` if the decoder held the thread.
+        for number in 0..<20 {
+            var sent = try request(bench.server, "/good/\(number)")
+            sent.options.totalTimeout = .seconds(1)
+            let outcome = await bench.transport.outcome(of: sent)
+            if outcome.failure?.reason == .timeout {
+                late.append("\(number): \(outcome)")
+            } else {
+                #expect(outcome.text == "/good/\(number)", "\(body.testDescription), \(delivery): \(outcome)")
+            }
+        }
+        let outcome = try await hostile.value
+        #expect(outcome.failure?.reason == .protocolViolation, "\(delivery): \(outcome)")
+        #expect(outcome.body.isEmpty)
+        return late
+    }
+
     @Test("A body without content is abandoned, and other requests on the same thread continue", arguments: emptiness)
     func empty(body: Emptiness) async throws {
         // 32 MB, which come as fast as they are read.
@@ -59,17 +82,13 @@ struct DecoderTests {
             .repeatSend(body.period, count: (32 << 20) / body.period.count), .close,
         ])
         for delivery in deliveries {
-            let hostile = Task { try await bench.bad(as: delivery) }
-            // The other request would fail with `timeout` if the decoder held the thread.
-            for number in 0..<20 {
-                var sent = try request(bench.server, "/good/\(number)")
-                sent.options.totalTimeout = .seconds(1)
-                let outcome = await bench.transport.outcome(of: sent)
-                #expect(outcome.text == "/good/\(number)", "\(body.testDescription), \(delivery): \(outcome)")
+            // A busy machine takes a second from a request by chance. A decoder that holds the thread takes it each time.
+            var late: [String] = []
+            for _ in 0..<3 {
+                late = try await lateRequests(beside: body, delivery, bench)
+                if late.isEmpty { break }
             }
-            let outcome = try await hostile.value
-            #expect(outcome.failure?.reason == .protocolViolation, "\(delivery): \(outcome)")
-            #expect(outcome.body.isEmpty)
+            #expect(late == [], "\(body.testDescription), \(delivery)")
         }
         try await bench.expectRecovery()
     }
