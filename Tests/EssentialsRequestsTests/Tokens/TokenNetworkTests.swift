@@ -109,7 +109,16 @@ struct TokenNetworkTests {
 
     @Test("Requests that race with refusals, cancellations, logouts and a shutdown each end once")
     func race() async throws {
+        // A late logout can end all requests of a race. A race that none survives shows too little, so there is another.
+        var successes = 0
+        for _ in 0..<3 where successes == 0 { successes = try await successesOfRace() }
+        #expect(successes > 0)
+    }
+
+    /// Lets requests race, and returns how many had a response.
+    private func successesOfRace() async throws -> Int {
         let tokens = TokenServer()
+        var successes = 0
         try await withService(tokens) { service, tokens, provider in
             let credentials = Credentials.tokens(provider)
             let total = Rounds.racing(1_000)
@@ -126,15 +135,15 @@ struct TokenNetworkTests {
                     return await task.result
                 }
             }
-            var successes = 0
             for (number, task) in tasks.enumerated() {
                 if number == total / 2 { await service.shutdown() }
                 if case .success = await task.value { successes += 1 }
             }
-            #expect(successes > 0 && successes < total)
+            #expect(successes < total)
             #expect(service.requestsInFlight == 0)
             // The two Credentials values have a source each.
             #expect(provider.mostRunning <= 2)
         }
+        return successes
     }
 }
