@@ -43,18 +43,24 @@ package struct Clearings<Part: Hashable & Sendable>: Sendable {
 
     package init() {}
 
-    /// Notes that a part of the store is cleared now.
-    package mutating func clear(_ part: Part) {
-        epochs[part] = Epoch.begin()
-        guard epochs.count > Self.maximum, let oldest = epochs.min(by: { $0.value < $1.value }) else { return }
-        whole = max(whole, oldest.value)
-        epochs[oldest.key] = nil
+    /// Notes that a part of the store is cleared now, and returns the epoch that begins with it.
+    @discardableResult
+    package mutating func clear(_ part: Part) -> Epoch {
+        let epoch = Epoch.begin()
+        epochs[part] = epoch
+        if epochs.count > Self.maximum, let oldest = epochs.min(by: { $0.value < $1.value }) {
+            whole = max(whole, oldest.value)
+            epochs[oldest.key] = nil
+        }
+        return epoch
     }
 
-    /// Notes that the whole store is cleared now.
-    package mutating func clearAll() {
+    /// Notes that the whole store is cleared now, and returns the epoch that begins with it.
+    @discardableResult
+    package mutating func clearAll() -> Epoch {
         whole = Epoch.begin()
         epochs = [:]
+        return whole
     }
 
     /// Whether a part was cleared after an operation had begun.
