@@ -14,7 +14,10 @@ package final class CredentialScope: Sendable {
     package let origin: Origin
     /// The credentials of the scope; `nil` for a time without credentials.
     private let credentials: Credentials?
-    private let held: Mutex<AuthorizationStore.Content?>
+    /// The credentials as the stages use them, unless they are tokens.
+    private let fixed: AuthorizationStore.Content?
+    /// The use of the token source, which begins anew when the same source is set again.
+    private let tokens: Mutex<AuthorizationStore.Content?>
     private let phase = Atomic<UInt8>(0)
 
     private static let followed: UInt8 = 1
@@ -23,7 +26,14 @@ package final class CredentialScope: Sendable {
     init(_ credentials: Credentials?, for origin: Origin) {
         self.origin = origin
         self.credentials = credentials
-        held = Mutex(credentials.map { AuthorizationStore.Content($0, for: origin) })
+        let content = credentials.map { AuthorizationStore.Content($0, for: origin) }
+        if case .tokens? = content {
+            fixed = nil
+            tokens = Mutex(content)
+        } else {
+            fixed = content
+            tokens = Mutex(nil)
+        }
     }
 
     /// Whether the scope has credentials.
@@ -34,7 +44,9 @@ package final class CredentialScope: Sendable {
     var isCurrent: Bool { phase.load(ordering: .acquiring) == 0 }
 
     /// The credentials as the stages use them; `nil` without credentials.
-    var content: AuthorizationStore.Content? { credentials == nil ? nil : held.withLock { $0 } }
+    var content: AuthorizationStore.Content? {
+        credentials == nil ? nil : fixed ?? tokens.withLock { $0 }
+    }
 
     /// Whether these credentials belong to the scope.
     func includes(_ other: Credentials) -> Bool { credentials == other }
@@ -43,9 +55,9 @@ package final class CredentialScope: Sendable {
     func renew() {
         guard let credentials, case .tokens = credentials.content else { return }
         let content = AuthorizationStore.Content(credentials, for: origin)
-        let former = held.withLock { held in
-            defer { held = content }
-            return held
+        let former = tokens.withLock { tokens in
+            defer { tokens = content }
+            return tokens
         }
         former?.end(replacedBy: content)
     }

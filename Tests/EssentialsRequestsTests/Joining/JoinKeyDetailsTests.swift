@@ -6,13 +6,14 @@ import Testing
 @Suite("Details of equal requests")
 struct JoinKeyDetailsTests {
     private func key(
-        fields: HTTPFields = [:], _ change: (inout ExchangeRules) -> Void = { _ in }
+        fields: HTTPFields = [:], scope: CredentialScope? = nil, _ change: (inout ExchangeRules) -> Void = { _ in }
     ) throws -> JoinKey {
         let request = TransportRequest(.get, try RequestURL("https://h/a"), headerFields: fields)
         var rules = ExchangeRules(expectedStatus: .success, redirects: .standard)
         change(&rules)
         let record = ExchangeRecord(
-            request, rules, id: RequestID(service: 0, number: 1), environment: nil, cancellation: Cancellation())
+            request, rules, id: RequestID(service: 0, number: 1), environment: nil,
+            submission: Submission(begun: .now, scope: scope), cancellation: Cancellation())
         return try #require(JoinKey(request, record, isJudged: false))
     }
 
@@ -79,13 +80,14 @@ struct JoinKeyDetailsTests {
         }
     }
 
-    @Test("Requests of different token sessions do not join, even if the sessions have the same provider")
-    func tokenSessions() throws {
-        let source = TokenSource(CountingProvider(), clock: .system)
-        let session = TokenSession(source)
-        let one = try key { $0.tokens = session }
-        let same = try key { $0.tokens = session }
-        let other = try key { $0.tokens = TokenSession(source) }
+    @Test("Requests of different scopes do not join, even if the scopes have the same credentials")
+    func scopes() throws {
+        let credentials = Credentials.tokens(CountingProvider())
+        let origin = try RequestURL("https://h/").origin
+        let scope = CredentialScope(credentials, for: origin)
+        let one = try key(scope: scope)
+        let same = try key(scope: scope)
+        let other = try key(scope: CredentialScope(credentials, for: origin))
         let plain = try key()
         #expect(one == same)
         #expect(one != other)

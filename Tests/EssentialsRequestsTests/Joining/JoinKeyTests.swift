@@ -10,6 +10,7 @@ struct JoinKeyTests {
         var request: TransportRequest
         var rules = ExchangeRules(expectedStatus: .success, redirects: .standard)
         var environment: EnvironmentSnapshot?
+        var submission = Submission.open
         var isJudged = false
 
         init() throws {
@@ -19,17 +20,13 @@ struct JoinKeyTests {
         var key: JoinKey? {
             let record = ExchangeRecord(
                 request, rules, id: RequestID(service: 0, number: 1), environment: environment,
-                cancellation: Cancellation())
+                submission: submission, cancellation: Cancellation())
             return JoinKey(request, record, isJudged: isJudged)
         }
     }
 
-    private static func digest() throws -> DigestSession? {
-        let store = AuthorizationStore()
-        let origin = try RequestURL("https://h").origin
-        store.set(try .digest(user: "a", password: "b"), for: origin)
-        guard case .digest(let session) = store.value(for: origin) else { return nil }
-        return session
+    private static func submission(_ credentials: Credentials?) throws -> Submission {
+        Submission(begun: .now, scope: CredentialScope(credentials, for: try RequestURL("https://h").origin))
     }
 
     private typealias Change = @Sendable (inout Draft) throws -> Void
@@ -39,7 +36,10 @@ struct JoinKeyTests {
         ("a field", { $0.request.headerFields[.accept] = "c/d" }),
         ("another field", { $0.request.headerFields[.ifNoneMatch] = "\"1\"" }),
         ("the credentials", { $0.request.headerFields[.authorization] = "Bearer x" }),
-        ("the credentials for Digest", { $0.rules.digest = try JoinKeyTests.digest() }),
+        ("the time without credentials", { $0.submission = try JoinKeyTests.submission(nil) }),
+        ("the credentials for Digest", {
+            $0.submission = try JoinKeyTests.submission(.digest(user: "a", password: "b"))
+        }),
         ("the environment", { $0.environment = EnvironmentSnapshot(baseURL: try RequestURL("https://h/")) }),
         ("the trust", { $0.request.options.trust = TrustPolicy(minimumTLS: .tls13) }),
         ("the delivery limit", { $0.request.options.delivery = .collected(upTo: 1) }),
