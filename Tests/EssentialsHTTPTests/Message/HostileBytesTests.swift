@@ -67,8 +67,8 @@ import Testing
         Reader("Shift_JIS") { _ = try? Charset("shift_jis").decode(Data($0)) },
         Reader("events", "data:", { read($0, ServerSentEventParser(maximumSize: .max)) }),
         Reader("public suffixes") { _ = try? PublicSuffixList(Data($0), from: "list") },
-        Reader("name of a field or query item", text: { _ = SecretName.isSecret($0) }),
-        Reader("encoded name of a query item", text: { _ = SecretName.isSecret(encoded: $0) }),
+        Reader("name of a field or query item", text: { _ = SecretName.isSecret($0, .shown) }),
+        Reader("encoded name of a query item", text: { _ = SecretName.isSecret(encoded: $0, .shown) }),
         Reader("text of a message", text: { _ = RequestFailure.shown($0) }),
     ]
 
