@@ -102,8 +102,7 @@ enum AbandonedFiles {
 
     /// Removes a regular file of this user if no process has locked it.
     static func removeIfAbandoned(_ path: String) -> Bool {
-        guard let file = try? OpenFile(path, O_RDWR | O_NOFOLLOW), let status = try? file.status(), status.isRegular,
-            status.owner == geteuid(), file.lock(otherwise: false),
+        guard let (file, status) = try? OwnFile.open(path, O_RDWR, []), file.lock(otherwise: false),
             // Before the lock was acquired, the file may have been renamed to its final name.
             let named = try? FileStatus(of: path, followsLink: false), named.identity == status.identity
         else { return false }
