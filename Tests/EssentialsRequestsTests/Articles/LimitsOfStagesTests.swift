@@ -99,6 +99,7 @@ struct LimitsOfStagesTests {
         return [
             "cookies of a domain": count(limits.perDomain),
             "cookies of a domain that is crowded": count(limits.crowded),
+            "cookies of a site that is crowded": count(limits.perSite),
             "cookies of a jar": count(limits.total), "bytes of a `Cookie` field": size(limits.fieldSize),
             "bytes of a cookie's name and value": count(SetCookieLine.maximumPair),
             "bytes of an attribute": count(SetCookieLine.maximumAttribute),
