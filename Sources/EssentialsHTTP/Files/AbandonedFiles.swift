@@ -102,7 +102,9 @@ enum AbandonedFiles {
 
     /// Removes a regular file of this user if no process has locked it.
     static func removeIfAbandoned(_ path: String) -> Bool {
-        guard let (file, status) = try? OwnFile.open(path, O_RDWR, []), file.lock(otherwise: false),
+        // A file that replaces a read-only one is read-only too.
+        guard let (file, status) = (try? OwnFile.open(path, O_RDWR, [])) ?? (try? OwnFile.open(path, O_RDONLY, [])),
+            file.lock(otherwise: false),
             // Before the lock was acquired, the file may have been renamed to its final name.
             let named = try? FileStatus(of: path, followsLink: false), named.identity == status.identity
         else { return false }
