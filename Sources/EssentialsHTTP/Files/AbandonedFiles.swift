@@ -73,7 +73,7 @@ enum AbandonedFiles {
     /// returns their names.
     static func removeParts(in directory: String, untouchedFor age: Duration) -> [String] {
         let now = Date().timeIntervalSince1970
-        let limit = Int64(exactly: (now - Double(age.components.seconds)).rounded()) ?? .min
+        let limit = Int64(exactly: (now - Double(age.bounded.components.seconds)).rounded()) ?? .min
         let names = names(in: directory)
         let validators = Set(names.filter { $0.hasSuffix(DownloadPlace.recordSuffix) })
         return names.filter { name in
