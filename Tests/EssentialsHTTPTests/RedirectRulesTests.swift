@@ -174,7 +174,8 @@ import Testing
     private let secrets = [
         "Authorization", "Cookie", "Cookie2", "Proxy-Authorization", "WWW-Authenticate", "Proxy-Authenticate",
         "Authentication-Info", "Proxy-Authentication-Info", "Host", "authorization", "COOKIE", "X-Tenant", "Referer",
-        "X-Api-Key", "x-auth-token", "X-Otp", "X-CSRF-Token", "X_SIGNATURE", "X-Session-Id", "X-Vault-Token",
+        "X-Api-Key", "X-Access-Code", "X-Passkey", "X-Ticket", "X-Sessid", "X-Invite-Code", "X-Verification-Code",
+        "x-auth-token", "X-Otp", "X-CSRF-Token", "X_SIGNATURE", "X-Session-Id", "X-Vault-Token",
     ]
 
     private func secretFields() throws -> HTTPFields {

@@ -54,6 +54,23 @@ extension ToolTests {
             #expect(!result.errors.contains("Did you mean"), "\(result.errors)")
         }
 
+        @Test(
+            "Control characters of unknown options, items and values are shown by their numbers",
+            arguments: [
+                ["get", url, "--\u{1B}[31mx"], ["get", url, "--\u{1B}[31mx=1"], ["get", url, "--\u{1B}]0;a\u{7}"],
+                ["get", url, "--ouput\u{1B}[2K", "x"], ["get", url, "-\u{9B}31m"], ["get", url, "--x\nError: y"],
+                ["get", url, "--error-format", "\u{1B}[31m"], ["pins", "x", "--format", "\u{1B}c"],
+                ["reachability", "x", "\u{1B}[31m"], ["get", url, "--timeout", "\u{1B}[31m"], ["pins", "--\u{1B}[31m"],
+                ["store", "\u{1B}[31m", "x"], ["\u{1B}[31m"], ["--\u{1B}[31m"], ["--\u{202E}x"],
+            ])
+        func controlsOfOptions(arguments: [String]) async throws {
+            let result = try await ToolProcess(arguments).end()
+            #expect(result.code == 64)
+            let controls = result.errors.unicodeScalars.filter { $0.controlsTerminal && $0 != "\n" }
+            #expect(controls.isEmpty, "\(result.errors.debugDescription)")
+            #expect(!result.errors.contains("\nError: y"))
+        }
+
         @Test("Control characters of a mistake are not printed")
         func controls() async throws {
             let result = try await tool("ge\u{1B}[31m")

@@ -51,6 +51,38 @@ extension ToolTests {
             #expect(try directory.contents("out") == Array("old".utf8))
         }
 
+        @Test("The hidden file of a killed run is removed by the next run with that name, and that of a running one stays")
+        func killed() async throws {
+            let server = try LoopbackServer { request in
+                request.path == "/slow"
+                    ? .raw([.head(headers: [("Content-Length", "10")]), .text("half"), .hang])
+                    : .response(body: "new")
+            }
+            _ = try directory.file("out", "old")
+            // Of another name, of a user, and of a program that ended long ago.
+            for name in [".other.1f.part", ".out.note.part", ".out.3c.part"] { _ = try directory.file(name, "x") }
+            func slow(_ count: Int) async throws -> ToolProcess {
+                let process = try ToolProcess(["get", server.url + "/slow", "--output", path])
+                while server.requests.count < count { await Task.yield() }
+                return process
+            }
+            let first = try await slow(1)
+            let names = Set(try directory.names)
+            first.signal(SIGKILL)
+            _ = await first.end()
+            #expect(names.subtracting([".other.1f.part", ".out.note.part", "out"]).count == 1)
+            #expect(Set(try directory.names) == names)
+            let second = try await slow(2)
+            let present = Set(try directory.names)
+            #expect(present.count == 4 && present != names)
+            #expect(try await tool("get", server.url, "--output", path).code == 0)
+            #expect(Set(try directory.names) == present)
+            #expect(try directory.contents("out") == Array("new".utf8))
+            second.signal(SIGTERM)
+            _ = await second.end()
+            #expect(try directory.names == [".other.1f.part", ".out.note.part", "out"])
+        }
+
         @Test("An existing output file is replaced by a resumable download")
         func replacedByDownload() async throws {
             let server = try LoopbackServer { _ in .response(body: "new") }

@@ -89,6 +89,10 @@ extension ToolTests {
                     "Link: </a?x=1>; rel=next, </b?token=y>; rel=prev",
                     "Link: </a?x=1>; rel=next, </b?token=…>; rel=prev"
                 ),
+                ("/cb?code=x&state=1&zip_code=2", "/cb?code=…&state=1&zip_code=2"),
+                ("/?client_assertion=x&SAMLResponse=y", "/?client_assertion=…&SAMLResponse=…"),
+                ("/?PHPSESSID=x&ticket=y&passkey=z", "/?PHPSESSID=…&ticket=…&passkey=…"),
+                ("/?code_verifier=x&device_code=y&assertion=z", "/?code_verifier=…&device_code=…&assertion=…"),
                 ("/?a%74oken=x", "/?a%74oken=…"), ("/?%ff=x", "/?%ff=…"), ("/?%zz=x", "/?%zz=…"), ("", ""), ("?", "?"),
                 ("/@/a//b", "/@/a//b"),
             ])

@@ -71,6 +71,9 @@ struct CacheDirectiveReader {
 
     private let bytes: [UInt8]
     private var index = 0
+    /// Whether the closing quotation mark of a string was missing. No later string has one then: every later quotation
+    /// mark was an escaped character of that string, and what follows it was read to the end without finding one.
+    private var lacksClosingQuote = false
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
@@ -100,6 +103,7 @@ struct CacheDirectiveReader {
     /// The rest of a quoted string. Without its end it is `nil`, and reading goes on behind the opening quote, so that a
     /// missing quote hides no directive.
     private mutating func quoted() -> [UInt8]? {
+        guard !lacksClosingQuote else { return nil }
         let start = index
         var content: [UInt8] = []
         while index < bytes.count {
@@ -112,6 +116,7 @@ struct CacheDirectiveReader {
             }
             content.append(byte)
         }
+        lacksClosingQuote = true
         index = start
         return nil
     }

@@ -5,6 +5,10 @@ package struct CookieLimits: Sendable, Hashable {
     /// The number of cookies above which a domain is crowded. If the whole jar is full, crowded domains lose cookies
     /// first.
     package var crowded = 50
+    /// The number of cookies above which a site is crowded: a registrable domain with all domains below it. If the whole
+    /// jar is full, crowded sites lose cookies before all others, so that no site can evict the cookies of another one by
+    /// names below its own.
+    package var perSite = 1_000
     /// The maximum number of cookies in all. If it is exceeded, one hundredth more is evicted, so that a full jar does
     /// not search all cookies for each new one.
     package var total = 20_000

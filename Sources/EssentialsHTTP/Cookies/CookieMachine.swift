@@ -26,6 +26,7 @@ package struct CookieMachine: Sendable {
     }
 
     let limits: CookieLimits
+    let suffixes: PublicSuffixRules
     /// The cookies by domain. No list is empty.
     var domains: [String: [Entry]] = [:]
     /// The domains with secure cookies, by each of the domains above them.
@@ -42,9 +43,14 @@ package struct CookieMachine: Sendable {
     /// The cookies that were removed during their first save. The store has to remove them only if the save succeeds.
     var removedDuringSave: Set<CookieIdentity> = []
 
-    /// - Parameter tracksChanges: Whether changes are recorded for ``takeChanges()``.
-    package init(limits: CookieLimits = CookieLimits(), tracksChanges: Bool = false) {
+    /// - Parameters:
+    ///   - suffixes: The rules by which the domains of a site are found when a full jar evicts cookies.
+    ///   - tracksChanges: Whether changes are recorded for ``takeChanges()``.
+    package init(
+        limits: CookieLimits = CookieLimits(), suffixes: PublicSuffixRules = .hostOnly(), tracksChanges: Bool = false
+    ) {
         self.limits = limits
+        self.suffixes = suffixes
         changes = tracksChanges ? [:] : nil
     }
 

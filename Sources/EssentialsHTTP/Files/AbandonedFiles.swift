@@ -73,7 +73,7 @@ enum AbandonedFiles {
     /// returns their names.
     static func removeParts(in directory: String, untouchedFor age: Duration) -> [String] {
         let now = Date().timeIntervalSince1970
-        let limit = Int64(exactly: (now - Double(age.components.seconds)).rounded()) ?? .min
+        let limit = Int64(exactly: (now - Double(age.bounded.components.seconds)).rounded()) ?? .min
         let names = names(in: directory)
         let validators = Set(names.filter { $0.hasSuffix(DownloadPlace.recordSuffix) })
         return names.filter { name in
@@ -102,8 +102,9 @@ enum AbandonedFiles {
 
     /// Removes a regular file of this user if no process has locked it.
     static func removeIfAbandoned(_ path: String) -> Bool {
-        guard let file = try? OpenFile(path, O_RDWR | O_NOFOLLOW), let status = try? file.status(), status.isRegular,
-            status.owner == geteuid(), file.lock(otherwise: false),
+        // A file that replaces a read-only one is read-only too.
+        guard let (file, status) = (try? OwnFile.open(path, O_RDWR, [])) ?? (try? OwnFile.open(path, O_RDONLY, [])),
+            file.lock(otherwise: false),
             // Before the lock was acquired, the file may have been renamed to its final name.
             let named = try? FileStatus(of: path, followsLink: false), named.identity == status.identity
         else { return false }

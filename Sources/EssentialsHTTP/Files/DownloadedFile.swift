@@ -38,3 +38,15 @@ public struct DownloadedFile: Sendable {
         self.connection = connection
     }
 }
+
+extension DownloadedFile: CustomReflectable {
+    /// The properties for debuggers, `print` and `dump`, with the names of header fields only.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "path": path, "bytes": bytes, "resumedFrom": resumedFrom, "status": status,
+                "headerFields": RedactedText.names(of: headerFields), "metrics": metrics, "connection": connection,
+            ])
+    }
+}

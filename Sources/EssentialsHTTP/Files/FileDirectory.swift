@@ -89,16 +89,14 @@ package struct FileDirectory: Sendable {
 
     /// Reads a file, and notes that it was used by renewing its time of change.
     package func read(_ name: String, upTo maximum: Int) throws(SystemError) -> Content {
-        let opened: OpenFile
-        do throws(SystemError) {
-            opened = try OpenFile(path(of: name), O_RDONLY | O_NOFOLLOW)
+        let (opened, status): (OpenFile, FileStatus)
+        do throws(OwnFile.Refusal) {
+            (opened, status) = try OwnFile.open(path(of: name), O_RDONLY, [], upTo: Int64(maximum))
         } catch {
-            if error.code == ENOENT { return .missing }
-            if error.code == ELOOP { return .unfit }
-            throw error
+            if error.isMissing { return .missing }
+            if error.isOfOthers { return .unfit }
+            throw error.systemError
         }
-        let status = try opened.status()
-        guard status.isRegular, status.owner == geteuid(), status.size <= maximum else { return .unfit }
         let size = Int(clamping: status.size)
         var failure: SystemError?
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
@@ -143,15 +141,12 @@ package struct FileDirectory: Sendable {
 
     /// Opens a file of this user for reading; `nil` if there is none.
     package func open(_ name: String) throws(SystemError) -> OpenFile? {
-        let opened: OpenFile
-        do throws(SystemError) {
-            opened = try OpenFile(path(of: name), O_RDONLY | O_NOFOLLOW)
+        do throws(OwnFile.Refusal) {
+            return try OwnFile.open(path(of: name), O_RDONLY, []).file
         } catch {
-            if error.code == ENOENT || error.code == ELOOP { return nil }
-            throw error
+            if error.isMissing || error.isOfOthers { return nil }
+            throw error.systemError
         }
-        let status = try opened.status()
-        return status.isRegular && status.owner == geteuid() ? opened : nil
     }
 
     /// Creates a file for this user only (mode 0600), which is written piece by piece and then moved to its name.

@@ -54,7 +54,7 @@ actor FileWriter {
         try makeDirectories()
         try checkDirectory()
         try checkDestination()
-        _ = AbandonedFiles.removeTemporaries(in: place.directory, where: place.isTemporary)
+        TemporaryFile.removeAbandoned(for: place)
         guard options.resumes else { return nil }
         let partial = try openPartial()
         self.partial = partial
@@ -184,23 +184,19 @@ actor FileWriter {
         var attempts = 0
         while true {
             attempts += 1
-            let path = place.temporary()
             do {
-                let file = try OpenFile(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
-                // A download that cleans up may have removed the file before it was locked.
-                let isOurs = file.lock() && (try? FileStatus(of: path, followsLink: false)) != nil
-                if !isOurs, attempts < 16 { continue }
+                let (path, file) = try TemporaryFile.create(for: place)
                 temporary = path
                 source = (path, file)
                 return file
             } catch {
-                if error.code == EEXIST, attempts < 16 { continue }
                 if error.code == ENOENT, options.createsDirectories, attempts < 16 {
                     try makeDirectories()
                     continue
                 }
                 throw RequestFailure.file(
-                    path, "could not be created", error, missing: DownloadPlace.missingDirectory, phase: .receiving)
+                    place.path, "could not be created", error, missing: DownloadPlace.missingDirectory,
+                    phase: .receiving)
             }
         }
     }

@@ -41,32 +41,36 @@ struct PartialFile: Sendable {
 
     private static func open(_ path: String) throws(RequestFailure) -> OpenFile? {
         let phase = RequestFailure.Phase.preparation
-        let opened = try RequestFailure.onFile(
-            path, "could not be opened", missing: DownloadPlace.missingDirectory, phase: phase
-        ) { () throws(SystemError) in
-            try OpenFile(path, O_RDWR | O_CREAT | O_NOFOLLOW)
-        }
-        let status = try RequestFailure.onFile(path, "could not be inspected", phase: phase) {
-            () throws(SystemError) in try opened.status()
-        }
-        guard status.isRegular else { throw SentFile.notRegular(path, phase: phase) }
-        // In a shared directory, another user could have put a forged beginning of the file there.
-        guard status.owner == geteuid() else {
-            throw RequestFailure(
-                .file, "“\(RequestFailure.shownPath(path))” belongs to another user.",
-                remedy: "Have it removed, or download to a directory that only this user can write to.")
-        }
-        // Writing would also change the file under its other names.
-        guard status.linkCount <= 1 else {
-            throw RequestFailure(
-                .file, "“\(RequestFailure.shownPath(path))” has \(status.linkCount) names (hard links).",
-                remedy: "Remove the other names, or download to another path.")
+        let (opened, status): (OpenFile, FileStatus)
+        do throws(OwnFile.Refusal) {
+            // The mode is that of the downloaded file, which the mask of the process decides.
+            (opened, status) = try OwnFile.open(path, O_RDWR | O_CREAT, .oneName, mode: 0o666)
+        } catch {
+            throw failure(error, path)
         }
         guard opened.lock() else { throw taken(path) }
         guard let named = try? FileStatus(of: path, followsLink: false), named.identity == status.identity else {
             return nil
         }
         return opened
+    }
+
+    private static func failure(_ refusal: OwnFile.Refusal, _ path: String) -> RequestFailure {
+        switch refusal {
+        case .system(let error):
+            .file(
+                path, "could not be opened", error, missing: DownloadPlace.missingDirectory, phase: .preparation)
+        case .notRegular: SentFile.notRegular(path, phase: .preparation)
+        // In a shared directory, another user could have put a forged beginning of the file there.
+        case .otherOwner, .otherUsers, .tooLarge:
+            RequestFailure(
+                .file, "“\(RequestFailure.shownPath(path))” belongs to another user.",
+                remedy: "Have it removed, or download to a directory that only this user can write to.")
+        case .otherNames(let count):
+            RequestFailure(
+                .file, "“\(RequestFailure.shownPath(path))” has \(count) names (hard links).",
+                remedy: "Remove the other names, or download to another path.")
+        }
     }
 
     private static func taken(_ path: String) -> RequestFailure {
@@ -80,9 +84,8 @@ struct PartialFile: Sendable {
 
     /// The record of the file's version; `nil` if it is missing or invalid.
     func record() -> ResumeRecord? {
-        guard let file = try? OpenFile(recordPath, O_RDONLY | O_NOFOLLOW), let status = try? file.status(),
-            status.isRegular, status.owner == geteuid(), status.linkCount <= 1, status.size <= Self.recordLimit
-        else { return nil }
+        let limit = Int64(Self.recordLimit)
+        guard let file = try? OwnFile.open(recordPath, O_RDONLY, .oneName, upTo: limit).file else { return nil }
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.recordLimit, alignment: 1)
         defer { memory.deallocate() }
         guard let count = try? file.read(into: memory, at: 0) else { return nil }

@@ -1,46 +1,49 @@
-/// Decides by its name whether a header field or query item is likely to contain a secret. Logs, recorded requests and
-/// redirects share this list.
+/// Decides by its name whether a header field or query item is likely to contain a secret. Logs, recorded requests,
+/// redirects and caches share this table.
 ///
 /// A name is split into words at every ASCII byte that is neither a letter nor a digit, and letters are compared
 /// without case. So `X-Api-Key`, `x_api_key` and `API.key` have the same words. Names without separators, such as
 /// `accesstoken`, are recognized by parts that no harmless word contains.
 package enum SecretName {
-    /// Words that indicate a secret if they are a whole word, but not inside other words, as in “shipping”.
-    private static let words: Set<String> = [
-        "auth", "csrf", "dpop", "hmac", "jws", "jwt", "key", "keys", "mfa", "otp", "pass", "pin", "pins", "psk", "pwd",
-        "saml", "sid", "sig", "totp", "xsrf",
-    ]
-    /// Parts of words that indicate a secret in any position.
-    private static let parts = [
-        "accesskey", "apikey", "authcode", "authentic", "authkey", "authoris", "authoriz", "bearer", "cookie",
-        "credential", "oauth", "passcode", "passphrase", "passwd", "password", "privatekey", "secret", "session",
-        "signature", "signingkey", "token",
-    ].map { Array($0.utf8) }
-    /// Words before `key` that make it an identifier instead of a secret.
-    private static let harmlessKeys: Set<String> = [
-        "cache", "dedup", "idempotency", "partition", "surrogate", "websocket",
-    ]
-    /// The maximum length of a name in bytes. A longer name counts as secret.
-    private static let maximumLength = 1024
+    /// The columns of the table: places where the value under a secret name must not appear.
+    package struct Places: OptionSet, Sendable, Hashable {
+        /// Logs, command lines, snapshots, and the output of tests and of the tool.
+        package static let shown = Places(rawValue: 1)
+        /// Requests to other origins than the one for which the value was meant.
+        package static let sent = Places(rawValue: 2)
+        /// Caches on a disk that all accounts share.
+        package static let stored = Places(rawValue: 4)
 
-    /// Whether a name indicates a secret.
-    package static func isSecret(_ name: String) -> Bool {
-        let bytes = Array(name.utf8.prefix(maximumLength + 1))
-        guard bytes.count <= maximumLength else { return true }
-        var previous = ""
-        for word in bytes.split(whereSeparator: { !isWordByte($0) }) {
-            let lower = word.map(lowercased)
-            if parts.contains(where: { isPart($0, of: lower) }) { return true }
-            let text = String(decoding: lower, as: UTF8.self)
-            if words.contains(text), text != "key" || !harmlessKeys.contains(previous) { return true }
-            previous = text
-        }
-        return false
+        package let rawValue: UInt8
+
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
     }
 
-    /// Whether the name of a query item, percent-encoded as it is written, indicates a secret. A name that cannot be
-    /// decoded could be secret.
-    package static func isSecret(encoded name: some StringProtocol) -> Bool {
+    /// Whether a name indicates a secret that must not appear in one of the places.
+    package static func isSecret(_ name: String, _ places: Places) -> Bool {
+        let bytes = Array(name.utf8.prefix(maximumLength + 1))
+        guard bytes.count <= maximumLength else { return true }
+        let words = bytes.split { !isWordByte($0) }.map { $0.map(lowercased) }
+        var last: [String] = []
+        for word in words {
+            let text = String(decoding: word, as: UTF8.self)
+            if parts.contains(where: { !$0.places.isDisjoint(with: places) && isPart($0.bytes, of: word) }) {
+                return true
+            }
+            if isListed(text, in: Self.words, places), text != "key" || !harmlessKeys.contains(last.last ?? "") {
+                return true
+            }
+            // A compound has two or three words, or is written as one.
+            last.append(text)
+            if last.count > 3 { last.removeFirst() }
+            if last.indices.contains(where: { isListed(last[$0...].joined(), in: compounds, places) }) { return true }
+        }
+        return words.count <= 2 && isListed(last.joined(separator: " "), in: names, places)
+    }
+
+    /// Whether the name of a query item, percent-encoded as it is written, indicates a secret that must not appear in
+    /// one of the places. A name that cannot be decoded could be secret.
+    package static func isSecret(encoded name: some StringProtocol, _ places: Places) -> Bool {
         let bytes = Array(name.utf8)
         let areEscapes = bytes.indices.allSatisfy { index in
             guard bytes[index] == UInt8(ascii: "%") else { return true }
@@ -49,7 +52,11 @@ package enum SecretName {
         }
         guard areEscapes, let decoded = (try? QueryItems(parsing: name))?.items.first?.name else { return true }
         // A percent sign is left of a double escape, and a replacement character of invalid UTF-8.
-        return decoded.unicodeScalars.contains { $0 == "%" || $0 == "\u{FFFD}" } || isSecret(decoded)
+        return decoded.unicodeScalars.contains { $0 == "%" || $0 == "\u{FFFD}" } || isSecret(decoded, places)
+    }
+
+    private static func isListed(_ text: String, in list: [String: Places], _ places: Places) -> Bool {
+        list[text].map { !$0.isDisjoint(with: places) } ?? false
     }
 
     private static func isPart(_ part: [UInt8], of word: [UInt8]) -> Bool {
@@ -62,5 +69,76 @@ package enum SecretName {
 
     private static func lowercased(_ byte: UInt8) -> UInt8 {
         byte.isASCIILetter ? byte | 0x20 : byte
+    }
+}
+
+// MARK: - The table
+
+extension SecretName {
+    /// What a text of the table is compared with.
+    private enum Form {
+        /// A whole word, but not a part of one, as in “shipping”.
+        case word
+        /// A part of a word in any position.
+        case part
+        /// Consecutive words, written with or without separators.
+        case compound
+        /// The whole name.
+        case name
+    }
+
+    private struct Row {
+        let form: Form
+        let places: Places
+        let texts: [String]
+
+        init(_ form: Form, _ places: Places, _ texts: String...) {
+            (self.form, self.places, self.texts) = (form, places, texts)
+        }
+    }
+
+    private static let everywhere: Places = [.shown, .sent, .stored]
+
+    private static let table = [
+        Row(
+            .word, everywhere, "2fa", "auth", "csrf", "dpop", "hmac", "jsessid", "jws", "jwt", "key", "keys", "mfa", "otp",
+            "pass", "phpsessid", "pin", "pins", "psk", "pwd", "saml", "samlart", "samlrequest", "samlresponse", "sessid",
+            "sid", "sig", "totp", "xsrf"),
+        Row(
+            .part, everywhere, "accesskey", "apikey", "authcode", "authentic", "authkey", "authoris", "authoriz",
+            "bearer", "cookie", "credential", "oauth", "passcode", "passkey", "passphrase", "passwd", "password",
+            "privatekey", "secret", "session", "signature", "signingkey", "token"),
+        // “Code” alone is the code of a country, a currency or a failure.
+        Row(
+            .compound, everywhere, "access code", "activation code", "backup code", "confirmation code", "device code",
+            "invitation code", "invite code", "login code", "one time code", "pairing code", "recovery code",
+            "reset code", "security code", "sms code", "unlock code", "verification code"),
+        Row(
+            .compound, everywhere, "auth ticket", "client assertion", "code verifier", "kerberos ticket",
+            "login ticket", "service ticket"),
+        Row(.name, everywhere, "x assertion", "x ticket"),
+        // The short names of OAuth and CAS are those of harmless values too, so they decide only what is shown.
+        Row(.name, .shown, "assertion", "code", "ticket", "user code"),
+    ]
+
+    /// Words before `key` that make it an identifier instead of a secret.
+    private static let harmlessKeys: Set<String> = [
+        "cache", "dedup", "idempotency", "partition", "surrogate", "websocket",
+    ]
+    /// The maximum length of a name in bytes. A longer name counts as secret.
+    private static let maximumLength = 1024
+
+    private static let words = rows(.word)
+    private static let names = rows(.name)
+    private static let compounds = [String: Places](
+        uniqueKeysWithValues: rows(.compound).map { ($0.key.filter { $0 != " " }, $0.value) })
+    private static let parts = rows(.part).map { (bytes: Array($0.key.utf8), places: $0.value) }
+
+    private static func rows(_ form: Form) -> [String: Places] {
+        var texts: [String: Places] = [:]
+        for row in table where row.form == form {
+            for text in row.texts { texts[text, default: []].formUnion(row.places) }
+        }
+        return texts
     }
 }

@@ -39,7 +39,7 @@ public struct RedirectPolicy: Sendable {
     /// - `Authorization`, `Cookie`, `Cookie2`, `Proxy-Authorization`, the fields of authentication responses (such as
     ///   `WWW-Authenticate`), `Host` and `Referer`;
     /// - fields whose name indicates a secret by its words, such as `X-Api-Key`, `X-Auth-Token`, `X-Csrf-Token`,
-    ///   `X-Signature`, `X-Session-Id` and `X-Otp`, unless ``sharedFields`` contains them. `Idempotency-Key`,
+    ///   `X-Signature`, `X-Session-Id`, `X-Otp` and `X-Access-Code`, unless ``sharedFields`` contains them. `Idempotency-Key`,
     ///   `Surrogate-Key` and `Sec-WebSocket-Key` are not secrets.
     ///
     /// A redirect within the origin keeps every field.

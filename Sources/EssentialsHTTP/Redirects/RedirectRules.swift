@@ -134,7 +134,7 @@ extension RedirectRules {
 
     private static func staysInOrigin(_ name: HTTPField.Name, _ policy: RedirectPolicy) -> Bool {
         if originFields.contains(name) || policy.sensitiveFields.contains(name) { return true }
-        return !policy.sharedFields.contains(name) && SecretName.isSecret(name.canonicalName)
+        return !policy.sharedFields.contains(name) && SecretName.isSecret(name.canonicalName, .sent)
     }
 
     /// Whether the redirect changes the method to GET (RFC 9110, 15.4.2 to 15.4.4).

@@ -22,7 +22,7 @@ public struct Backoff: Sendable, Hashable {
     ///   - base: The bound before the first retry. The default is 200 milliseconds.
     ///   - cap: The largest bound. The default is 20 seconds.
     public static func exponential(base: Duration = .milliseconds(200), cap: Duration = .seconds(20)) -> Backoff {
-        Backoff(kind: .exponential, base: max(.zero, base), cap: max(.zero, cap))
+        Backoff(kind: .exponential, base: max(.zero, base).bounded, cap: max(.zero, cap).bounded)
     }
 
     /// A random wait between the base and three times the previous wait, and never more than the cap. It never comes
@@ -32,7 +32,7 @@ public struct Backoff: Sendable, Hashable {
     ///   - base: The shortest wait. The default is 200 milliseconds.
     ///   - cap: The longest wait. The default is 20 seconds.
     public static func decorrelated(base: Duration = .milliseconds(200), cap: Duration = .seconds(20)) -> Backoff {
-        Backoff(kind: .decorrelated, base: max(.zero, base), cap: max(.zero, cap))
+        Backoff(kind: .decorrelated, base: max(.zero, base).bounded, cap: max(.zero, cap).bounded)
     }
 
     /// The wait before a retry.

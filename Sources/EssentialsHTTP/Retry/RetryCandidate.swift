@@ -27,6 +27,18 @@ public struct RetryCandidate: Sendable {
     }
 }
 
+extension RetryCandidate: CustomReflectable {
+    /// The properties for debuggers, `print` and `dump`, without the query of the URL.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "method": method, "url": url.redacted, "failure": failure, "attempt": attempt, "wait": wait,
+                "isRetriable": isRetriable,
+            ])
+    }
+}
+
 /// The decision of the closure of ``RetryPolicy/deciding(_:)``.
 public enum RetryDecision: Sendable, Hashable {
     /// The rules decide.

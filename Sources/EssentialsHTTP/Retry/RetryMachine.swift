@@ -134,6 +134,7 @@ package struct RetryMachine: Sendable {
             if !isRetriable, !request.isIdempotent { return .stop(.notRetriable) }
             wait = max(wait, time)
         }
+        wait = wait.bounded
         guard request.isReplayable else { return .stop(.notReplayable) }
         if let requested, requested > policy.longestWait { return .stop(.longWait(requested)) }
         if let stop = limit(moment, wait) { return .stop(stop) }

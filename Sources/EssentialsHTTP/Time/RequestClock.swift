@@ -77,8 +77,7 @@ public struct RequestClock: Sendable {
     public func random(in range: ClosedRange<Duration>) -> Duration {
         let fraction = Double(randomBits() >> 11) * 0x1p-53
         // Far above any wait, and far from any overflow.
-        let limit = Duration.seconds(1 << 40)
-        let (lower, upper) = (min(range.lowerBound, limit), min(range.upperBound, limit))
+        let (lower, upper) = (range.lowerBound.bounded, range.upperBound.bounded)
         return lower + (upper - lower) * fraction
     }
 }

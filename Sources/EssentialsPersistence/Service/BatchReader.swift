@@ -65,9 +65,9 @@ final class BatchExchange<Value: Sendable>: Sendable {
 
     /// - Parameter limit: How long values can be asked for.
     init(limit: Duration) {
-        let (seconds, attoseconds) = limit.components
         // A day is no limit for a read.
-        let nanoseconds = min(max(seconds, 0), 86_400) * 1_000_000_000 + max(attoseconds / 1_000_000_000, 0)
+        let (seconds, attoseconds) = min(max(limit, .zero), .seconds(86_400)).components
+        let nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
         deadline = .now() + .nanoseconds(Int(nanoseconds))
     }
 

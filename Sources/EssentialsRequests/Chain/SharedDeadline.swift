@@ -16,7 +16,7 @@ struct SharedDeadline: Sendable {
 
     /// Starts the time. The clock is not read if the request has no total deadline.
     init(of request: TransportRequest, clock: any Clock<Duration>) {
-        limit = request.options.totalTimeout.map { Limit(total: $0, elapsed: Self.stopwatch(clock)) }
+        limit = request.options.totalTimeout.map { Limit(total: $0.bounded, elapsed: Self.stopwatch(clock)) }
     }
 
     /// The remaining time; `nil` if there is no deadline.

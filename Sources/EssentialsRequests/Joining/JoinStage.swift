@@ -77,7 +77,7 @@ final class JoinStage: Stage {
     ) async throws(RequestFailure) -> TransportResponse {
         let registration = Self.raising(seat, for: request)
         defer { if let registration { request.raisablePriority?.remove(registration) } }
-        let total = request.options.totalTimeout
+        let total = request.options.totalTimeout?.bounded
         let start = total == nil ? .zero : clock.now
         let verdict = await joins.verdict(of: seat, within: total, clock, record.cancellation)
         guard case .finished(let outcome) = verdict, outcome.endedByDeadline else {

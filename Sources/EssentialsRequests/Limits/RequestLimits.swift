@@ -228,7 +228,7 @@ public final class RequestLimits: Sendable {
     private func schedule(_ lane: Int, _ state: inout State, at now: Duration) {
         guard settings.rate != nil else { return }
         let wait = state.lanes[lane].machine.wait(at: now)
-        let time = wait.map { now + $0 }
+        let time = wait.map { now + $0.bounded }
         guard time != state.lanes[lane].timer?.time else { return }
         state.lanes[lane].timer?.task.cancel()
         state.lanes[lane].timer = nil

@@ -15,7 +15,7 @@ public struct Redaction: Sendable, Hashable {
         /// ``Redaction/hiddenFields``.
         ///
         /// Names are compared without regard to case and percent-encoding, and `token` also matches `token[]` and
-        /// `token[x]`. List names that do not sound secret, such as OAuth's `code`.
+        /// `token[x]`. List names that do not sound secret, such as `email`.
         case hidden(Set<String>)
     }
 
@@ -24,20 +24,21 @@ public struct Redaction: Sendable, Hashable {
     /// Additional fields whose values are hidden in the command line of a request. The default is empty.
     ///
     /// Fields whose names sound secret are always hidden: names with the word `auth`, `csrf`, `hmac`, `jwt`, `key`,
-    /// `otp`, `pass`, `pin`, `pwd`, `sid`, `sig` or `xsrf`, names with a word that holds `authoriz`, `cookie`,
-    /// `credential`, `passwd`, `password`, `secret`, `session`, `signature` or `token`, and a few similar ones. Words
-    /// end at `-` and `_`, and case does not matter. `Idempotency-Key`, `Surrogate-Key` and `Sec-WebSocket-Key` are
-    /// shown.
+    /// `otp`, `pass`, `pin`, `pwd`, `sessid`, `sid`, `sig` or `xsrf`, names with a word that holds `authoriz`, `cookie`,
+    /// `credential`, `passkey`, `passwd`, `password`, `secret`, `session`, `signature` or `token`, compounds such as
+    /// `access_code`, `verification_code`, `code_verifier` and `client_assertion`, and a few similar ones. Words end at
+    /// `-` and `_`, and case does not matter. `Idempotency-Key`, `Surrogate-Key` and `Sec-WebSocket-Key` are shown.
+    /// `code`, `ticket` and `assertion` are hidden if they are the whole name, but not in `zip_code`.
     ///
-    /// Fields whose names sound secret are also removed when a redirect leads to another origin; see
-    /// `RedirectPolicy.sensitiveFields`.
+    /// Fields whose names sound secret are also removed when a redirect leads to another origin, except `Code`, `Ticket`
+    /// and `Assertion`; see `RedirectPolicy.sensitiveFields`.
     public var hiddenFields: Set<HTTPField.Name> = []
 
     /// Creates a redaction that hides queries and all fields whose names sound secret.
     public init() {}
 
     func hides(_ name: HTTPField.Name) -> Bool {
-        hiddenFields.contains(name) || SecretName.isSecret(name.canonicalName)
+        hiddenFields.contains(name) || SecretName.isSecret(name.canonicalName, .shown)
     }
 
     /// The text of a URL for a log.
@@ -49,7 +50,7 @@ public struct Redaction: Sendable, Hashable {
             guard written.endIndex != item.endIndex else { return String(item) }
             let name = (try? QueryItems(parsing: written))?.items.first?.name.lowercased() ?? ""
             let isHidden =
-                SecretName.isSecret(encoded: written) || hidden.contains(name)
+                SecretName.isSecret(encoded: written, .shown) || hidden.contains(name)
                 || hidden.contains(String(name.prefix { $0 != "[" }))
             return isHidden ? "\(written)=…" : String(item)
         }

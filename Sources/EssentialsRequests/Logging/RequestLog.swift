@@ -226,7 +226,7 @@ extension Logger.Metadata {
 extension Duration {
     /// The duration in milliseconds with three decimals; zero if it is negative.
     fileprivate var milliseconds: String {
-        let (seconds, attoseconds) = components
+        let (seconds, attoseconds) = bounded.components
         let micros = Swift.max(0, seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
         let decimals = "\(micros % 1_000)"
         return "\(micros / 1_000).\(String(repeating: "0", count: 3 - decimals.utf8.count))\(decimals)"

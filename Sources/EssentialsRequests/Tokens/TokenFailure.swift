@@ -22,7 +22,9 @@ extension TokenMachine.Failure {
         case .provider: "The token provider failed, so there is no access token."
         case .rejected: "The token provider needs a new login, so there is no access token."
         case .overdue: "The token provider has not returned an access token within \(TokenSource.limit)."
-        case .refusedTooOften: "The servers have refused the last \(TokenMachine.refusalLimit) new access tokens."
+        case .refusedTooOften:
+            "The servers have refused the last \(TokenMachine.refusalLimit) new access tokens, or "
+                + "\(TokenMachine.refusalLimitOfWindow) within \(TokenMachine.hold)."
         case .ended: "The credentials were cleared or replaced, so there is no access token."
         case .full: "Too many requests wait for an access token."
         }

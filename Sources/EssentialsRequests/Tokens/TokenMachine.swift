@@ -42,7 +42,7 @@ struct TokenMachine: Sendable, Hashable {
         case rejected
         /// The provider did not return in time.
         case overdue
-        /// The last new tokens were all refused.
+        /// The last new tokens were all refused, or too many tokens within a short time.
         case refusedTooOften
         /// The session has ended.
         case ended
@@ -92,7 +92,9 @@ struct TokenMachine: Sendable, Hashable {
     static let pause = Duration.seconds(1)
     /// How many new tokens in a row may be refused before refreshes stop for a while.
     static let refusalLimit = 3
-    /// How long refreshes stop then.
+    /// How many tokens may be refused within the time of ``hold``, also if each was accepted before.
+    static let refusalLimitOfWindow = 5
+    /// How long refreshes stop after too many refusals in a row, and the window in which all refusals are counted.
     static let hold = Duration.seconds(30)
     /// A token is refreshed in advance when less than a tenth of its time is left, and at most this time.
     static let longestWindow = Duration.seconds(60)
@@ -134,6 +136,9 @@ struct TokenMachine: Sendable, Hashable {
     /// Until when no refresh starts, because too many new tokens were refused.
     private var holdEnd: Duration?
     private var refusals = 0
+    /// When the last tokens were refused, at most as many as the limit. An acceptance does not change them: a server that
+    /// accepts each token once would cause a refresh for each request.
+    private var lastRefusals: [Duration] = []
     private var lastGeneration = 0
     private var lastRefresh = 0
 
@@ -153,6 +158,7 @@ struct TokenMachine: Sendable, Hashable {
         block = nil
         holdEnd = nil
         refusals = 0
+        lastRefusals = []
     }
 
     /// Ends a session. Its waiters fail as `ended`. The last one drops the token and cancels the refresh.
@@ -167,6 +173,7 @@ struct TokenMachine: Sendable, Hashable {
         block = nil
         holdEnd = nil
         refusals = 0
+        lastRefusals = []
         if let running = refresh, !running.isDropped {
             refresh?.isDropped = true
             actions.append(.cancel(refresh: running.number))
@@ -279,14 +286,19 @@ struct TokenMachine: Sendable, Hashable {
     }
 
     private mutating func count(at now: Duration) {
-        guard let present = held, !present.lease.isProven, !present.isCounted else { return }
+        guard let present = held, !present.isCounted else { return }
         held?.isCounted = true
+        lastRefusals = lastRefusals.suffix(Self.refusalLimitOfWindow - 1) + [now]
+        guard !present.lease.isProven else { return }
         refusals += 1
         if refusals >= Self.refusalLimit { holdEnd = now + Self.hold }
     }
 
     private func blocked(at now: Duration) -> Failure? {
         if let holdEnd, now < holdEnd { return .refusedTooOften }
+        if lastRefusals.count == Self.refusalLimitOfWindow, let first = lastRefusals.first, now < first + Self.hold {
+            return .refusedTooOften
+        }
         guard let block, block.end.map({ now < $0 }) ?? true else { return nil }
         return block.failure
     }

@@ -38,12 +38,12 @@ enum CacheRules {
     static func hasSecrets(query: Substring?) -> Bool {
         guard let query else { return false }
         return query.utf8.split(separator: UInt8(ascii: "&")).contains { item in
-            SecretName.isSecret(encoded: Substring(item.prefix { $0 != UInt8(ascii: "=") }))
+            SecretName.isSecret(encoded: Substring(item.prefix { $0 != UInt8(ascii: "=") }), .stored)
         }
     }
 
     private static func hasSecrets(_ fields: HTTPFields) -> Bool {
-        fields.contains { SecretName.isSecret($0.name.canonicalName) }
+        fields.contains { SecretName.isSecret($0.name.canonicalName, .stored) }
     }
 
     /// Why an entity is not stored; `nil` if it is.

@@ -88,3 +88,11 @@ extension StoredEntity: CustomReflectable {
             ])
     }
 }
+
+extension EntityConfirmation: CustomReflectable {
+    /// The properties for debuggers and `dump`, with the names of header fields only.
+    public var customMirror: Mirror {
+        Mirror(
+            self, children: ["headerFields": RedactedText.names(of: headerFields), "date": date, "age": age])
+    }
+}

@@ -41,3 +41,16 @@ public struct ResourceConfiguration: Sendable {
     /// Creates the default configuration.
     public init() {}
 }
+
+extension ResourceConfiguration: CustomReflectable {
+    /// The properties for debuggers and `dump`, with the names of header fields only.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "expiration": expiration, "retryTime": retryTime, "refresh": refresh as Any,
+                "headerFields": RedactedText.names(of: headerFields), "maximumBody": maximumBody, "tags": tags,
+                "usesServiceCache": usesServiceCache, "storesSensitiveResponses": storesSensitiveResponses,
+            ])
+    }
+}

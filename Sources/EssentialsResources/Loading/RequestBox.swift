@@ -14,10 +14,12 @@ final class RequestBox<Content: Sendable>: Sendable {
         var phase = ResourceRequestPhase.notStarted
         var outcome: Outcome?
         var cancellation: (@Sendable () -> Void)?
+        /// Takes the request out of a chain that runs in it, if the request is a chain.
+        var takeInner: (@Sendable () -> RequestBox?)?
         /// The load that the request follows, for which a task waits that waits for the request.
         var load: LoadInterest?
-        /// What is to be done at the start.
-        var starters: [@Sendable () -> Void] = []
+        /// The chains that begin with the request.
+        var starters: [@Sendable () -> RequestBox?] = []
         /// The hooks that were not called yet.
         var hooks: [@Sendable (Outcome) async -> Void] = []
         /// Whether a task calls the hooks.
@@ -60,15 +62,22 @@ final class RequestBox<Content: Sendable>: Sendable {
 
     // MARK: Start and end
 
-    /// Starts the request, unless it was started or has ended.
+    /// Starts the request, unless it was started or has ended, and then the chains that begin with it.
     func start() {
-        let starters = state.withLock { state -> [@Sendable () -> Void]? in
+        // Chains can be longer than a stack allows to recurse.
+        var pending = [self]
+        while let box = pending.popLast() { pending += box.startAlone().reversed() }
+    }
+
+    /// Starts the request, and returns the chains that begin with it.
+    private func startAlone() -> [RequestBox] {
+        let starters = state.withLock { state -> [@Sendable () -> RequestBox?]? in
             guard state.phase == .notStarted else { return nil }
             state.phase = .running
             defer { state.starters = [] }
             return state.starters
         }
-        guard let starters else { return }
+        guard let starters else { return [] }
         let cancellation = begin(self)
         let isOver = state.withLock { state in
             guard state.phase == .running else { return true }
@@ -76,16 +85,16 @@ final class RequestBox<Content: Sendable>: Sendable {
             return false
         }
         if isOver { cancellation() }
-        for starter in starters { starter() }
+        return starters.compactMap { $0() }
     }
 
-    /// Calls a closure when the request is started; at once if it was.
-    func whenStarted(_ starter: @escaping @Sendable () -> Void) {
+    /// Starts a chain when the request is started; at once if it was.
+    func whenStarted(start chain: @escaping @Sendable () -> RequestBox?) {
         let isStarted = state.withLock { state in
-            if state.phase == .notStarted { state.starters.append(starter) }
+            if state.phase == .notStarted { state.starters.append(chain) }
             return state.phase != .notStarted
         }
-        if isStarted { starter() }
+        if isStarted { chain()?.start() }
     }
 
     /// Ends the request. Only the first outcome counts.
@@ -93,29 +102,42 @@ final class RequestBox<Content: Sendable>: Sendable {
     /// - Returns: Whether the outcome counts.
     @discardableResult
     func end(_ outcome: Outcome) -> Bool {
-        typealias Ended = (isFirst: Bool, cancellation: (@Sendable () -> Void)?, load: LoadInterest?)
-        let (isFirst, cancellation, load) = state.withLock { state -> Ended in
-            guard state.outcome == nil else { return (false, nil, nil) }
+        typealias Ended = (Bool, (@Sendable () -> Void)?, (@Sendable () -> RequestBox?)?, LoadInterest?)
+        let (isFirst, cancellation, takeInner, load) = state.withLock { state -> Ended in
+            guard state.outcome == nil else { return (false, nil, nil, nil) }
             (state.outcome, state.phase, state.starters) = (outcome, .completed, [])
-            return (true, state.cancellation.take(), state.load.take())
+            return (true, state.cancellation.take(), state.takeInner.take(), state.load.take())
         }
         guard isFirst else { return false }
         // What the request has held may end here, outside the lock.
-        _ = (consume cancellation, consume load)
+        _ = (consume cancellation, consume takeInner, consume load)
         deliver(progress: 1)
         return true
     }
 
-    /// Ends the request as cancelled, and its work.
+    /// How the work of a request is cancelled, and how the request is taken that runs in a chain.
+    private typealias Work = (cancellation: (@Sendable () -> Void)?, takeInner: (@Sendable () -> RequestBox?)?)
+
+    /// Ends the request as cancelled, and its work. Of chains, the request that runs ends first.
     func cancel() {
-        guard isCancellable else { return }
-        let cancellation = state.withLock { state in
-            defer { state.cancellation = nil }
-            return state.cancellation
+        // Chains can be longer than a stack allows to recurse.
+        var cancelled: [(box: RequestBox, cancellation: (@Sendable () -> Void)?)] = []
+        var next: RequestBox? = self
+        while let box = next, box.isCancellable {
+            let work = box.state.withLock { state -> Work in (state.cancellation.take(), state.takeInner.take()) }
+            cancelled.append((box, work.cancellation))
+            next = work.takeInner?()
         }
-        // The end of the work comes first, so that the observers of a load are told before the hooks.
-        cancellation?()
-        end(.failure(LoadOutcome.cancelledFailure))
+        while let (box, cancellation) = cancelled.popLast() {
+            // The end of the work comes first, so that the observers of a load are told before the hooks.
+            cancellation?()
+            box.end(.failure(LoadOutcome.cancelledFailure))
+        }
+    }
+
+    /// Lets ``cancel()`` take and cancel the request that runs in a chain.
+    func whenCancelled(take inner: @escaping @Sendable () -> RequestBox?) {
+        state.withLock { if $0.outcome == nil { $0.takeInner = inner } }
     }
 
     /// Lets a task that waits for the request count as one that waits for a load.

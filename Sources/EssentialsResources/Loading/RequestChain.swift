@@ -32,6 +32,7 @@ extension ResourceRequest {
         let first = self
         let chain = RequestBox<Content>(again: { first.repeated().chained(next).box }) { chain in
             let run = ChainRun<Content>(first)
+            chain.whenCancelled { run.take()?.box }
             if chain.reportsProgress {
                 // The part for the first request; what is left is for the one that may follow.
                 first.onProgress { chain.deliver(progress: min($0 * 0.8, 0.8)) }
@@ -52,11 +53,11 @@ extension ResourceRequest {
                 }
             }
             return {
-                run.cancel()
+                run.take()?.cancel()
                 task.cancel()
             }
         }
-        box.whenStarted { [weak chain] in chain?.start() }
+        box.whenStarted { [weak chain] in chain }
         return ResourceRequest(chain)
     }
 }
@@ -81,11 +82,11 @@ private final class ChainRun<Content: Sendable>: Sendable {
         }
     }
 
-    func cancel() {
-        let request = present.withLock { present in
+    /// Ends the run, and returns the request that is to be cancelled; `nil` if the run was ended before.
+    func take() -> ResourceRequest<Content>? {
+        present.withLock { present in
             defer { present = nil }
             return present
         }
-        request?.cancel()
     }
 }

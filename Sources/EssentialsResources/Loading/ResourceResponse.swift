@@ -25,6 +25,15 @@ public struct ResourceResponse<Content: Sendable>: Sendable {
     public var isNotModified: Bool { status == .notModified }
 }
 
+extension ResourceResponse: CustomReflectable {
+    /// The properties for debuggers, `print` and `dump`, with the names of header fields only.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: ["content": content, "status": status, "headerFields": RedactedText.names(of: headerFields)])
+    }
+}
+
 extension LoadOutcome {
     /// The outcome as the result of a request for content of a type.
     func result<Content: Sendable>(

@@ -26,3 +26,15 @@ public struct PipelineEntity<Value: Sendable>: Sendable {
         PipelineEntity<Other>(content: content, mediaType: mediaType, headerFields: headerFields, status: status)
     }
 }
+
+extension PipelineEntity: CustomReflectable {
+    /// The properties for debuggers, `print` and `dump`, with the names of header fields only.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "content": content, "mediaType": mediaType, "headerFields": RedactedText.names(of: headerFields),
+                "status": status,
+            ])
+    }
+}

@@ -18,7 +18,7 @@ public struct TextComparison: OptionSet, Sendable, Hashable {
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 }
 
-/// A text that is searched in others, folded once.
+/// A text that is searched in others, folded once. A search takes time linear in the length of both texts.
 ///
 /// Texts that consist of ASCII are searched in place. Others are folded first, unless their ASCII part has the text already.
 struct TextSearch: Sendable {
@@ -29,6 +29,7 @@ struct TextSearch: Sendable {
 
     private let comparison: TextComparison
     private let needle: [UInt8]
+    private let borders: [Int]
     private let isASCII: Bool
     /// The bits that upper-case and lower-case letters do not share.
     private let caseBit: UInt8
@@ -38,6 +39,7 @@ struct TextSearch: Sendable {
         var folded: [UInt8] = []
         TextFolding.append(text, to: &folded, comparison)
         needle = folded
+        borders = Self.borders(of: folded)
         isASCII = folded.allSatisfy { $0 < 0x80 }
         caseBit = comparison.contains(.caseSensitive) ? 0 : 0x20
     }
@@ -60,46 +62,72 @@ struct TextSearch: Sendable {
 
     /// Searches the ASCII part of a text; `nil` if the text must be folded to know.
     private func searchInPlace(_ text: UnsafeBufferPointer<UInt8>) -> Bool? {
-        if isASCII, text.count >= needle.count {
-            let isFound = needle.withUnsafeBufferPointer { needle -> Bool? in
-                let first = needle[0]
-                // Only letters have another case.
-                let bit = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first) ? caseBit : 0
-                for start in 0...(text.count - needle.count) where text[start] | bit == first {
-                    guard matches(text, at: start, needle) else { continue }
-                    let end = start + needle.count
-                    // The last letter may have a mark that makes it another one.
-                    if end < text.count, text[end] >= 0x80, comparison.contains(.diacriticSensitive) { return nil }
-                    return true
-                }
-                return false
+        if isASCII {
+            var needsFolding = false
+            let isFound = search(text, caseBit) { end in
+                // The last letter may have a mark that makes it another one.
+                needsFolding =
+                    end < text.count && text[end] >= 0x80 && comparison.contains(.diacriticSensitive)
+                return true
             }
-            if isFound != false { return isFound }
+            if isFound { return needsFolding ? nil : true }
         }
         return text.contains { $0 >= 0x80 } ? nil : false
     }
 
-    private func matches(
-        _ text: UnsafeBufferPointer<UInt8>, at start: Int, _ needle: UnsafeBufferPointer<UInt8>
-    ) -> Bool {
-        for index in 1..<max(needle.count, 1) {
-            let byte = text[start + index]
-            let isUpper = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
-            guard (isUpper ? byte | caseBit : byte) == needle[index] else { return false }
-        }
-        return true
+    private func isContained(inFolded text: UnsafeBufferPointer<UInt8>) -> Bool {
+        search(text, 0) { !TextFolding.isMark(text, at: $0, comparison) }
     }
 
-    private func isContained(inFolded text: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard text.count >= needle.count else { return false }
-        return needle.withUnsafeBufferPointer { needle in
-            for start in 0...(text.count - needle.count) where text[start] == needle[0] {
-                let end = start + needle.count
-                guard text[start..<end].elementsEqual(needle) else { continue }
-                if !TextFolding.isMark(text, at: end, comparison) { return true }
+    /// Passes the end of each place where the text stands, until one is accepted. Returns whether one is.
+    ///
+    /// Each byte is compared at most twice, also if texts repeat themselves (Knuth, Morris and Pratt).
+    ///
+    /// - Parameter caseBit: The bit that is set in upper-case letters before they are compared.
+    @inline(__always)
+    private func search(
+        _ text: UnsafeBufferPointer<UInt8>, _ caseBit: UInt8, accepts: (_ end: Int) -> Bool
+    ) -> Bool {
+        needle.withUnsafeBufferPointer { needle in
+            borders.withUnsafeBufferPointer { borders in
+                let first = needle[0]
+                // Only letters have another case.
+                let firstBit = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first) ? caseBit : 0
+                var (index, matched) = (0, 0)
+                while text.count - index >= needle.count - matched {
+                    let byte = text[index]
+                    if matched == 0 {
+                        index += 1
+                        guard byte | firstBit == first else { continue }
+                        matched = 1
+                    } else {
+                        let isUpper = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+                        guard (isUpper ? byte | caseBit : byte) == needle[matched] else {
+                            matched = borders[matched - 1]
+                            continue
+                        }
+                        index += 1
+                        matched += 1
+                    }
+                    guard matched == needle.count else { continue }
+                    if accepts(index) { return true }
+                    matched = borders[matched - 1]
+                }
+                return false
             }
-            return false
         }
+    }
+
+    /// For each beginning of the text, the length of the longest shorter beginning that is also its end.
+    private static func borders(of needle: [UInt8]) -> [Int] {
+        var borders = [Int](repeating: 0, count: needle.count)
+        var length = 0
+        for index in needle.indices.dropFirst() {
+            while length > 0, needle[index] != needle[length] { length = borders[length - 1] }
+            if needle[index] == needle[length] { length += 1 }
+            borders[index] = length
+        }
+        return borders
     }
 }
 

@@ -32,7 +32,7 @@ struct StatusLine: Sendable, Equatable {
 
     /// A duration in its largest whole unit, rounded down.
     static func text(of duration: Duration) -> String {
-        let seconds = max(duration.components.seconds, 0)
+        let seconds = max(duration.bounded.components.seconds, 0)
         return switch seconds {
         case ..<60: "\(seconds) s"
         case ..<3_600: "\(seconds / 60) min"

@@ -34,3 +34,16 @@ public struct WriteOutcome: Sendable {
         return try content.get()
     }
 }
+
+extension WriteOutcome: CustomReflectable {
+    /// The properties for debuggers, `print` and `dump`, with the names of header fields only, without queries and the body's
+    /// bytes.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "status": status, "headerFields": RedactedText.names(of: headerFields),
+                "location": location?.description as Any, "body": value.body.map(RedactedText.size(of:)) as Any,
+            ])
+    }
+}

@@ -72,7 +72,7 @@
         init(_ store: SQLiteStore, migrations: [Migration]) {
             self.store = store
             self.migrations = migrations
-            reads = WorkQueue("ServiceEssentials.persistence.reads", width: max(store.readers, 1) + 8)
+            reads = WorkQueue("ServiceEssentials.persistence.reads", width: store.readerCount + 8)
             guard let interval = store.watchesOthers else { return }
             let watch = OtherWrites(every: interval) { [weak self] in
                 try? self?.readyStore?.database.otherWrites()

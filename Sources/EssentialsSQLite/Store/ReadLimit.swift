@@ -16,7 +16,7 @@
         static func run<Result, Failure: Error>(
             _ limit: Duration?, _ body: () throws(Failure) -> Result
         ) throws(Failure) -> Result {
-            let outcome = $end.withValue(limit.map { .now + $0 }) {
+            let outcome = $end.withValue(limit.map { .now + min(max($0, .zero), .seconds(1 << 32)) }) {
                 Swift.Result<Result, Failure> { () throws(Failure) in try body() }
             }
             return try outcome.get()

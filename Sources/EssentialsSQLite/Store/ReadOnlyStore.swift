@@ -33,7 +33,7 @@
         static func opening(_ path: String) -> Opening {
             let plain = Opening(name: path, descriptor: -1)
             guard FileState(path + "-wal").bytes == 0, FileState(path + "-journal").bytes == 0 else { return plain }
-            var descriptor = Glibc.open(path + "-owner", O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+            var descriptor = Glibc.open(path + "-owner", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
             if descriptor < 0 {
                 // An owner that hides its file may be there.
                 guard errno == ENOENT else { return plain }

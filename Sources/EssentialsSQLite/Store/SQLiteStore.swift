@@ -39,7 +39,8 @@
         /// How much of the store is read to find damage when it opens, before migrations run. A damaged store fails to open as
         /// `corrupt`. The default is ``Verification-swift.enum/never``.
         public var verification = Verification.never
-        /// The maximum number of reads at the same time, at least 1. The default is 5.
+        /// The maximum number of reads at the same time, from 1 to 1,000; another value counts as the nearest of them. The
+        /// default is 5. Each has a connection of its own.
         public var readers = 5
         /// How long a call waits for another process that locks the file. The default is 5 seconds.
         public var busyTimeout = Duration.seconds(5)
@@ -64,6 +65,8 @@
         ///
         /// A read keeps SQLite from shortening its log, so the limit bounds the size of the log. Saves are not limited.
         public var readTimeLimit = Duration.seconds(30)
+        /// ``readers`` in its range.
+        var readerCount: Int { min(max(readers, 1), 1_000) }
         /// Whether the store is removed when it is closed.
         private(set) var isTemporary = false
 

@@ -144,7 +144,7 @@
         private static func configuration(_ store: SQLiteStore) -> Configuration {
             var configuration = Configuration()
             configuration.label = "ServiceEssentials.store"
-            configuration.maximumReaderCount = max(store.readers, 1)
+            configuration.maximumReaderCount = store.readerCount
             configuration.busyMode = busyMode(store)
             let milliseconds = Int64(busySeconds(store) * 1000)
             configuration.prepareDatabase { db in

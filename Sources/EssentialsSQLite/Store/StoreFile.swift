@@ -24,6 +24,20 @@
             return false
         }
 
+        /// Why an open file cannot be the claim beside a store, which is overwritten; `nil` if it can.
+        ///
+        /// It is a regular file without a second name (hard link) that belongs to the user of the process or of the store.
+        static func fault(ofClaim descriptor: Int32, store: String) -> String? {
+            var (claim, file) = (stat(), stat())
+            guard fstat(descriptor, &claim) == 0 else { return "cannot be examined" }
+            guard claim.st_mode & S_IFMT == S_IFREG else { return "is no regular file" }
+            guard claim.st_nlink <= 1 else { return "has a second name" }
+            guard claim.st_uid == geteuid() || stat(store, &file) == 0 && file.st_uid == claim.st_uid else {
+                return "belongs to another user"
+            }
+            return nil
+        }
+
         /// The failure of a system call.
         static func failure(_ code: Int32, file: String, store: String) -> PersistenceFailure {
             let reason: PersistenceFailure.Reason =

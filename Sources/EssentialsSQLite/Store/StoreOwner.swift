@@ -38,12 +38,19 @@
         /// Claims a store.
         ///
         /// - Throws: A failure with the reason `busy` if the store has an owner, whose process it names, `readOnly` if
-        ///   the folder cannot be written, and `file` for other errors.
+        ///   the folder cannot be written, and `file` for other errors and if another file is in the place of the claim: it
+        ///   is not overwritten.
         init(store path: String, process: OwnerProcess = OwnerProcess()) throws(PersistenceFailure) {
             self.process = process
             let file = path + "-owner"
-            let descriptor = Glibc.open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            let descriptor = Glibc.open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
             guard descriptor >= 0 else { throw StoreFile.failure(errno, file: file, store: path) }
+            if let fault = StoreFile.fault(ofClaim: descriptor, store: path) {
+                Glibc.close(descriptor)
+                throw PersistenceFailure(
+                    .file, "\(file) \(fault), so it is not the claim of a store.",
+                    remedy: "Find out what put it there, and remove the file.", store: path)
+            }
             var attempts = 1
             while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
                 let code = errno

@@ -33,12 +33,12 @@ enum ShownText {
 
     /// A field; its value is hidden if the field holds a secret.
     static func field(_ field: HTTPField) -> String {
-        let isSecret = SecretName.isSecret(field.name.canonicalName)
+        let isSecret = SecretName.isSecret(field.name.canonicalName, .shown)
         return "\(field.name.rawName): \(isSecret ? "… (\(field.value.utf8.count) bytes)" : quoted(field.value))"
     }
 
     /// A field's value in a difference; hidden if the field holds a secret.
     static func value(_ value: String, of name: HTTPField.Name) -> String {
-        SecretName.isSecret(name.canonicalName) ? "…" : quoted(value)
+        SecretName.isSecret(name.canonicalName, .shown) ? "…" : quoted(value)
     }
 }

@@ -31,6 +31,8 @@ package struct FileStatus: Sendable, Hashable {
     package let owner: UInt32
     /// The number of hard links.
     package let linkCount: UInt64
+    /// The permissions, as for chmod(2).
+    package let permissions: UInt16
     private let kind: mode_t
 
     package var isRegular: Bool { kind == S_IFREG }
@@ -63,6 +65,7 @@ package struct FileStatus: Sendable, Hashable {
         modified = Moment(seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec))
         owner = facts.st_uid
         linkCount = UInt64(truncatingIfNeeded: facts.st_nlink)
+        permissions = UInt16(truncatingIfNeeded: facts.st_mode & 0o7777)
         kind = facts.st_mode & S_IFMT
     }
 }

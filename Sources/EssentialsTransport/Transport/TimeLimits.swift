@@ -18,10 +18,14 @@ package struct TimeLimits: Sendable {
 extension Duration {
     /// Whole milliseconds, rounded up, so that a positive duration is never zero.
     package var milliseconds: Int {
+        guard self > .zero else { return 0 }
+        // Far from any overflow, and longer than any timeout. The seconds of some durations do not fit 64 bits.
+        guard self < .seconds(100_000_000_000) else { return 100_000_000_000_000 }
         let (seconds, attoseconds) = components
-        guard seconds >= 0, attoseconds >= 0 else { return 0 }
-        // Far from any overflow, and longer than any timeout.
-        guard seconds < 100_000_000_000 else { return 100_000_000_000_000 }
         return Int(seconds) * 1000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
     }
+
+    /// The duration, or about 35,000 years in its direction if it is longer. No sum or small multiple of such durations
+    /// overflows, and their seconds fit 64 bits.
+    package var bounded: Duration { min(max(self, .seconds(-(1 << 40))), .seconds(1 << 40)) }
 }

@@ -55,6 +55,8 @@ enum Mistakes {
     ///   - message: The parser's message.
     ///   - arguments: The command line.
     static func improved(_ message: String, arguments: [String]) -> String {
+        let message = visible(message, arguments: arguments)
+        let arguments = arguments.map(VisibleText.line)
         var lines = message.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         // The parser takes longer to describe the options than for anything else.
         guard let first = lines.first, beginnings.contains(where: { first.contains($0) }),
@@ -86,6 +88,20 @@ enum Mistakes {
             lines[0] += ". Did you mean “--\(word)”?"
         }
         return lines.joined(separator: "\n")
+    }
+
+    /// The message without characters that control the terminal. The parser quotes arguments, and the names of options before
+    /// an equals sign, as they are.
+    private static func visible(_ message: String, arguments: [String]) -> String {
+        var message = message
+        for argument in arguments {
+            for text in [argument, String(argument.prefix { $0 != "=" })] {
+                let shown = VisibleText.line(text)
+                if shown != text { message = message.replacing(text, with: shown) }
+            }
+        }
+        var escaping = TerminalText()
+        return escaping.escaped(message) + escaping.end()
     }
 
     /// The unknown option that stands directly before a value.

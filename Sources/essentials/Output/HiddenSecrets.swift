@@ -15,7 +15,7 @@ enum HiddenSecrets {
         while !rest.isEmpty {
             let piece = rest.prefix { !starts.contains($0) }
             if let equals = piece.firstIndex(of: UInt8(ascii: "=")),
-                SecretName.isSecret(encoded: String(decoding: piece[..<equals], as: UTF8.self))
+                SecretName.isSecret(encoded: String(decoding: piece[..<equals], as: UTF8.self), .shown)
             {
                 shown += piece[...equals] + "…".utf8
                 rest = rest[equals...].drop { !ends.contains($0) }

@@ -4,13 +4,16 @@ import Synchronization
 
 /// A file that appears under its name only when it is complete.
 ///
-/// The bytes go to a hidden file in the same directory, which is renamed at the end. An existing file keeps its
+/// The bytes go to a hidden file in the same directory, which is renamed at the end. Hidden files of the same name that
+/// killed processes have left are removed. An existing file keeps its
 /// permissions. A symbolic link is replaced and not followed, because another user could have created it to have a file
 /// overwritten. Devices and pipes are written to directly. Only links in `/dev`, such as `/dev/stdout`, are followed.
 final class OutputFile: Sendable {
     /// The hidden file; `nil` for a device or pipe.
     let temporaryPath: String?
     private let path: String
+    /// Holds the lock of the hidden file, which shows other processes that it is being written.
+    private let lock: OpenFile?
     private let writer: DescriptorWriter
     private let isOpen = Mutex(true)
 
@@ -29,12 +32,13 @@ final class OutputFile: Sendable {
         let descriptor: Int32
         self.path = path
         if exists, kind != S_IFREG, kind != S_IFLNK {
-            temporaryPath = nil
+            (temporaryPath, lock) = (nil, nil)
             descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | (followsLink ? 0 : O_NOFOLLOW))
         } else {
-            let temporary = Self.hiddenPath(beside: path)
-            temporaryPath = temporary
-            descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o666)
+            let (temporary, file) = try TemporaryFile.create(for: path)
+            (temporaryPath, lock) = (temporary, file)
+            // Closing the copy reports what the file system could not write, and the lock stays until the renaming.
+            descriptor = fcntl(file.descriptor, F_DUPFD_CLOEXEC, 0)
         }
         guard descriptor >= 0 else { throw RequestFailure.file("“\(path)” could not be created") }
         if exists, kind == S_IFREG { fchmod(descriptor, status.st_mode & 0o777) }
@@ -82,14 +86,6 @@ final class OutputFile: Sendable {
     private static func isDirectory(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
-    }
-
-    private static func hiddenPath(beside path: String) -> String {
-        let bytes = path.utf8
-        let start = bytes.lastIndex(of: UInt8(ascii: "/")).map(bytes.index(after:)) ?? bytes.startIndex
-        // Names have at most 255 bytes, and a suffix is added to this one.
-        let name = String(decoding: bytes[start...].prefix(200), as: UTF8.self)
-        return "\(path[..<start]).\(name).\(String(UInt64.random(in: 0 ... .max), radix: 36)).part"
     }
 }
 

@@ -104,7 +104,7 @@ struct VerboseLog: Sendable {
     private func shown(line: String) -> String {
         let name = line.prefix { $0 != ":" }
         guard !showsSecrets else { return VisibleText.line(line) }
-        if SecretName.isSecret(String(name)) { return "\(VisibleText.line(String(name))): …" }
+        if SecretName.isSecret(String(name), .shown) { return "\(VisibleText.line(String(name))): …" }
         let holdsURL = ["location", "content-location", "referer", "link", "refresh"].contains(name.lowercased())
         return VisibleText.line(holdsURL ? shown(target: line) : line)
     }

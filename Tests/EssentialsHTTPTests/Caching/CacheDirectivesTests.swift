@@ -102,4 +102,19 @@ import Testing
         let closed = String(repeating: "a=\",\\\",", count: 200_000)
         _ = try directives(closed)
     }
+
+    @Test("Quotation marks that never close hide no directive, and are read in linear time")
+    func unclosedQuotes() throws {
+        for unit in [",\\\"", "a=\"\\\",", "a=\"\\", "\"\\\\\\"] {
+            let isLinear = GrowthOfTime.isLinear { size in
+                let line = String(repeating: unit, count: size / unit.utf8.count)
+                let fields = HTTPFields([HTTPField(name: .cacheControl, value: line)])
+                return { _ = CacheDirectives(of: fields) }
+            }
+            #expect(isLinear, "\(unit)")
+        }
+        let line = String(repeating: ",\\\"", count: 80_000) + ", no-store, a=\"\\\", max-age=\"7"
+        let read = try directives(line)
+        #expect(read.forbidsStoring && read.maximumAge == 0)
+    }
 }

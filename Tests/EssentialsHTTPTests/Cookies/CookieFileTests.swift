@@ -47,18 +47,73 @@ import Testing
         #expect(flags == [[true, true, true], [false, false, false], [false, false, true]])
     }
 
-    @Test("The file has mode 0600, also if it was readable by all before, and nothing is left beside it")
+    @Test("The file has mode 0600, also if others could read it before, and nothing is left beside it")
     func permissions() async throws {
         let first = try jar()
         first.store("a=1; Max-Age=600", from: url)
         try await first.flush()
         #expect(mode("cookies.txt") == 0o600)
-        chmod(directory("cookies.txt"), 0o666)
+        chmod(directory("cookies.txt"), 0o644)
         let second = try jar()
         second.store("b=1; Max-Age=600", from: url)
         try await second.flush()
         #expect(mode("cookies.txt") == 0o600)
         #expect(try directory.names == ["cookies.txt"])
+    }
+
+    @Test("A file that others can write to is refused, when reading and when writing", arguments: [0o666, 0o620, 0o602])
+    func otherWriters(mode: mode_t) async throws {
+        let first = try jar()
+        first.store("a=1; Max-Age=600", from: url)
+        try await first.flush()
+        chmod(directory("cookies.txt"), mode)
+        let failure = try self.failure { _ = try self.jar() }
+        #expect(failure.reason == .file)
+        #expect(failure.message.contains("can be written by other users"))
+        #expect(failure.remedy?.contains("600") == true)
+        first.store("b=2; Max-Age=600", from: url)
+        let failed = await #expect(throws: RequestFailure.self) { try await first.flush() }
+        #expect(failed?.message == failure.message)
+        chmod(directory("cookies.txt"), 0o600)
+        try await first.flush()
+    }
+
+    @Test("A file with a second name is refused, when reading and when writing")
+    func secondName() async throws {
+        let first = try jar()
+        first.store("a=1; Max-Age=600", from: url)
+        try await first.flush()
+        #expect(Glibc.link(directory("cookies.txt"), directory("other.txt")) == 0)
+        let failure = try self.failure { _ = try self.jar() }
+        #expect(failure.reason == .file)
+        #expect(failure.message.contains("2 names"))
+        first.store("b=2; Max-Age=600", from: url)
+        let failed = await #expect(throws: RequestFailure.self) { try await first.flush() }
+        #expect(failed?.message == failure.message)
+        #expect(directory.text("other.txt")?.contains("b\t2") == false)
+    }
+
+    @Test("A file of 16 MiB of newlines takes a few times its size in memory, and is kept when cookies are saved")
+    func newlines() async throws {
+        let size = 16 << 20
+        try directory.write(String(repeating: "\n", count: size), "cookies.txt")
+        chmod(directory("cookies.txt"), 0o600)
+        let before = try Self.peakMemory()
+        let jar = try jar()
+        jar.store("a=1; Max-Age=600; Path=/", from: url)
+        try await jar.flush()
+        // All tests of the process share the peak.
+        #expect(try Self.peakMemory() - before < 512 << 20)
+        var status = stat()
+        #expect(stat(directory("cookies.txt"), &status) == 0 && status.st_size > size)
+        #expect(text(try self.jar()) == "a=1")
+    }
+
+    /// The largest memory of the process so far, in bytes.
+    private static func peakMemory() throws -> Int {
+        var usage = rusage()
+        #expect(getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0)
+        return usage.ru_maxrss * 1024
     }
 
     @Test("A symbolic link is refused, when reading and when writing")

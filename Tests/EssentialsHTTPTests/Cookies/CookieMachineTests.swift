@@ -214,6 +214,28 @@ import Testing
         #expect(names(9) == ["s2", "s3", "x1", "x2", "y1", "y2"])
     }
 
+    @Test("A flood by 1,500 domains below one site evicts no cookie of another site", arguments: [true, false])
+    func flood(hasList: Bool) throws {
+        var limits = CookieLimits()
+        (limits.perSite, limits.total) = (100, 2_000)
+        var machine = CookieMachine(limits: limits, suffixes: hasList ? sampleSuffixes : .hostOnly())
+        func store(_ name: String, _ domain: String, _ second: Int) {
+            let cookie = Cookie(
+                pair: Array("\(name)=1".utf8), nameCount: name.utf8.count, domain: domain, isHostOnly: true, path: "/",
+                created: later(Double(second)))
+            machine.store(cookie, isSecureOrigin: true, now: cookieTime)
+        }
+        for site in 0..<30 {
+            // Domains that are crowded by themselves are no prey either.
+            for number in 0..<(site == 0 ? 60 : 3) { store("n\(number)", "www.site\(site).org", 0) }
+        }
+        for number in 0..<4_500 { store("n\(number)", "h\(number % 1_500).evil.com", 1 + number) }
+        #expect(machine.count <= 2_000)
+        let domains = machine.cookies(now: later(5_000)).map(\.domain)
+        #expect(domains.count { $0.hasSuffix(".org") } == 60 + 29 * 3)
+        #expect(domains.count { $0.hasSuffix(".evil.com") } > 1_800)
+    }
+
     @Test("A jar has at most 200 cookies a domain and 20,000 in all")
     func standardLimits() throws {
         var machine = CookieMachine()

@@ -171,6 +171,26 @@ import Testing
         #expect(!rules.isPublicSuffix("other.example"))
     }
 
+    @Test(
+        "A site is the label below the public suffix with all domains below it, and an address is a site of its own",
+        arguments: [
+            ("example.com", "example.com"), ("a.b.example.com", "example.com"), ("a.example.co.uk", "example.co.uk"),
+            ("co.uk", "co.uk"), ("com", "com"), ("a.b.any.ck", "b.any.ck"), ("a.www.ck", "www.ck"), ("a.unknown", "a.unknown"),
+            ("localhost", "localhost"), ("10.0.0.1", "10.0.0.1"), ("::1", "::1"), ("", ""), ("a..com", ".com"),
+        ])
+    func sites(domain: String, site: String) {
+        #expect(sampleSuffixes.site(of: domain) == site)
+    }
+
+    @Test("Without a list, a site has two labels, except below the named domains")
+    func sitesWithoutList() {
+        let rules = PublicSuffixRules.hostOnly(exceptBelow: ["example.co.uk"])
+        #expect(rules.site(of: "a.b.example.co.uk") == "example.co.uk")
+        #expect(rules.site(of: "a.other.co.uk") == "co.uk")
+        #expect(rules.site(of: "a.b.com") == "b.com")
+        #expect(rules.site(of: "10.0.0.1") == "10.0.0.1")
+    }
+
     @Test("A label that is too long for the encoding is no rule")
     func longLabel() throws {
         let rules = try list(

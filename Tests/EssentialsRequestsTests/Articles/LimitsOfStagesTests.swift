@@ -71,6 +71,8 @@ struct LimitsOfStagesTests {
             "time for a call of the provider": time(TokenSource.limit),
             "time without a call after a failed one": time(TokenMachine.pause),
             "new tokens in a row that are refused": count(TokenMachine.refusalLimit),
+            "tokens that are refused within 30 s, also after they were accepted": count(
+                TokenMachine.hold == .seconds(30) ? TokenMachine.refusalLimitOfWindow : 0),
             "time without a call after that": time(TokenMachine.hold),
             "part of a token's time in which it is refreshed in advance":
                 TokenMachine.window(of: .seconds(100)) == .seconds(10) ? "a tenth" : "another part",
@@ -97,6 +99,7 @@ struct LimitsOfStagesTests {
         return [
             "cookies of a domain": count(limits.perDomain),
             "cookies of a domain that is crowded": count(limits.crowded),
+            "cookies of a site that is crowded": count(limits.perSite),
             "cookies of a jar": count(limits.total), "bytes of a `Cookie` field": size(limits.fieldSize),
             "bytes of a cookie's name and value": count(SetCookieLine.maximumPair),
             "bytes of an attribute": count(SetCookieLine.maximumAttribute),

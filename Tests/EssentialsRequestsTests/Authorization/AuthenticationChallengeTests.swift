@@ -147,4 +147,24 @@ struct AuthenticationChallengeTests {
             #expect(challenges.first?["qop"].map { $0.elementsEqual("auth".utf8) } == true)
         }
     }
+
+    @Test(
+        "Hostile challenges are read in linear time",
+        arguments: [
+            ",\\\"", "a=\"", "\"", "\\", "\\\"", ",", ", ", "a ", "a,", "a=", "=", " ", "a b=c, ", "a b=, ", "a \"", "a b=\"c\"d,",
+            "Digest a=\"", "Basic ==", "a=b c", "\t", "a  ",
+        ])
+    func linear(unit: String) {
+        let isLinear = GrowthOfTime.isLinear { size in
+            let bytes = Array(("Digest a=\"" + String(repeating: unit, count: size / unit.utf8.count)).utf8)
+            let name = HTTPField.Name("Authentication-Info") ?? .wwwAuthenticate
+            return {
+                _ = ChallengeReader.challenges(in: bytes)
+                _ = ChallengeReader.challenges(in: Array(bytes.dropFirst(10)))
+                let fields = HTTPFields([HTTPField(name: name, value: bytes)])
+                _ = AuthenticationChallenge.parameters(of: fields, named: name)
+            }
+        }
+        #expect(isLinear)
+    }
 }

@@ -142,10 +142,37 @@ struct TokenMachineTests {
         var machine = try machine(holding: "a")
         for _ in 1...10 { _ = machine.refused(1, in: 1, .last, at: .zero) }
         for number in 2...20 {
-            #expect(machine.refused(number - 1, in: 1, .repeatable, at: .zero).0 == .again)
-            _ = machine.finished(number, .token(try Self.token("t\(number)")), at: .zero)
+            let now = Duration.seconds(8 * number)
+            #expect(machine.refused(number - 1, in: 1, .repeatable, at: now).0 == .again)
+            _ = machine.finished(number, .token(try Self.token("t\(number)")), at: now)
             machine.accepted(number)
         }
+    }
+
+    @Test("Five refused tokens within 30 seconds stop the refreshes, although each was accepted before")
+    func window() throws {
+        var machine = try machine(holding: "a")
+        for number in 1...4 {
+            machine.accepted(number)
+            #expect(machine.refused(number, in: 1, .repeatable, at: .seconds(number)).0 == .again)
+            _ = machine.finished(number + 1, .token(try Self.token("t\(number + 1)")), at: .seconds(number))
+        }
+        machine.accepted(5)
+        for _ in 1...3 {
+            #expect(machine.refused(5, in: 1, .repeatable, at: .seconds(5)) == (.handBack(.refusedTooOften), []))
+            machine.accepted(5)
+        }
+        // The token stays in use, and one more is requested when the first refusal has left the window.
+        #expect(try lease(machine.request(from: 1, waiter: 9, at: .seconds(30)).0).generation == 5)
+        #expect(machine.refused(5, in: 1, .repeatable, at: .seconds(30)) == (.handBack(.refusedTooOften), []))
+        #expect(machine.refused(5, in: 1, .repeatable, at: .seconds(31)).0 == .again)
+        _ = machine.finished(6, .token(try Self.token("t6")), at: .seconds(31))
+        #expect(machine.refused(6, in: 1, .repeatable, at: .seconds(31)) == (.handBack(.refusedTooOften), []))
+        #expect(machine.refused(6, in: 1, .repeatable, at: .seconds(32)).0 == .again)
+        // New credentials begin anew.
+        machine.attach(2)
+        _ = machine.finished(7, .token(try Self.token("t7")), at: .seconds(32))
+        #expect(machine.refused(7, in: 2, .repeatable, at: .seconds(32)).0 == .again)
     }
 
     @Test("A success with an older token proves nothing about the present one")

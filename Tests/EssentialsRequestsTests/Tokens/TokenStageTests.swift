@@ -55,6 +55,23 @@ struct TokenStageTests {
         #expect(fixture.provider.calls == 4)
     }
 
+    @Test("A server that accepts each token once causes five token requests in 30 seconds, not one for each request")
+    func acceptedOnce() async throws {
+        let fixture = try TokenFixture()
+        for _ in 1...50 {
+            // The token in use was accepted, and now only the next one is.
+            fixture.gatekeeper.accept(["t\(fixture.provider.calls + 1)"])
+            _ = try? await fixture.service.get("a")
+        }
+        #expect(fixture.provider.calls == 5)
+        fixture.clock.advance(by: .seconds(30))
+        for _ in 1...50 {
+            fixture.gatekeeper.accept(["t\(fixture.provider.calls + 1)"])
+            _ = try? await fixture.service.get("a")
+        }
+        #expect(fixture.provider.calls == 10)
+    }
+
     // MARK: Which 401 counts
 
     @Test(

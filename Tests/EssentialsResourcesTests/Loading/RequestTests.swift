@@ -318,6 +318,34 @@ struct RequestChainTests {
         #expect(second.isCompleted)
     }
 
+    @Test("Cancelling a chain of 20,000 retries cancels the last one, whatever the size of the stack")
+    func manyRetries() async throws {
+        let last = ResourceRequest<Item>.custom { _ in }
+        @Sendable func retry(_ count: Int) -> ResourceRequest<Item> {
+            ResourceRequest<Item>.failed(RequestFailure(.timeout, "")).chained { _ in
+                .pass(to: count == 0 ? last : retry(count - 1))
+            }
+        }
+        let chain = retry(20_000)
+        while last.phase == .notStarted { await Task.yield() }
+        chain.cancel()
+        #expect(last.isCompleted && chain.isCompleted)
+        await #expect(throws: RequestFailure(.cancelled, "")) { try await chain.content }
+    }
+
+    @Test("A request that begins 2,000 chains within each other starts and ends all of them")
+    func manyBeginnings() async throws {
+        for startsFirst in [true, false] {
+            let first = ResourceRequest<Item>.custom { _ in }
+            let chain = (0..<2_000).reduce(first) { request, _ in request.chained { _ in .keep } }
+            _ = startsFirst ? first.start() : chain.start()
+            #expect(chain.phase == .running)
+            while first.phase == .notStarted { await Task.yield() }
+            chain.cancel()
+            #expect(first.isCompleted && chain.isCompleted)
+        }
+    }
+
     @Test("The closure of a chain sees that its first request was cancelled")
     func cancelledFirst() async throws {
         let first = ResourceRequest<Item>.custom { _ in }

@@ -127,6 +127,32 @@ struct ModelFilterTests {
         }
     }
 
+    @Test("A text that repeats itself is found where it stands, after parts of it too", arguments: [1, 2, 3] as [UInt64])
+    func repeatingTexts(seed: UInt64) {
+        var numbers = SeededNumbers(state: seed)
+        for _ in 0..<3_000 {
+            let pieces = Bool.random(using: &numbers) ? ["a", "b"] : ["a", "b", "é"]
+            let (text, part) = (numbers.text(of: pieces, upTo: 14), numbers.text(of: pieces, upTo: 6))
+            let coin = Coin(id: 0, name: text.uppercased(), symbol: "")
+            let folded = Array(text.replacing("é", with: "e").unicodeScalars)
+            let isFound = Self.contains(folded, Array(part.replacing("é", with: "e").unicodeScalars))
+            #expect(ModelFilter(part, in: \Coin.name).matches(coin) == isFound, "seed \(seed): \(part) in \(text)")
+            let exact = ModelFilter(part, in: \Coin.name, comparing: [.caseSensitive, .diacriticSensitive])
+            let isExact = Self.contains(Array(text.unicodeScalars), Array(part.unicodeScalars))
+            #expect(exact.matches(Coin(id: 0, name: text, symbol: "")) == isExact, "seed \(seed): \(part) in \(text)")
+        }
+    }
+
+    @Test("A search takes time linear in the length of the texts", arguments: ["", "é"])
+    func linearSearch(first: String) {
+        let isLinear = GrowthOfTime.isLinear { size in
+            let filter = ModelFilter(String(repeating: "a", count: size / 2) + "b", in: \Coin.name)
+            let coin = Coin(id: 0, name: first + String(repeating: "a", count: size), symbol: "")
+            return { _ = filter.matches(coin) }
+        }
+        #expect(isLinear)
+    }
+
     private typealias Plain = (Int, [[Unicode.Scalar]]) -> Bool
 
     private func random(

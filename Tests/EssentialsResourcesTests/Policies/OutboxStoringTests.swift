@@ -244,6 +244,28 @@ struct OutboxStoringTests {
         #expect(transport.requestCount == 1)
     }
 
+    @Test(
+        "Another file in the place of the lock is refused and not overwritten",
+        arguments: ["second name", "link", "pipe", "directory", "other writers"])
+    func plantedLock(kind: String) async throws {
+        try FileManager.default.createDirectory(atPath: fixture.directory, withIntermediateDirectories: false)
+        let (lock, precious) = (fixture.directory + "/lock", fixture.directory + "/precious")
+        try Data("precious".utf8).write(to: URL(filePath: precious))
+        switch kind {
+        case "second name": #expect(link(precious, lock) == 0)
+        case "link": #expect(symlink(precious, lock) == 0)
+        case "pipe": #expect(mkfifo(lock, 0o600) == 0)
+        case "directory": #expect(mkdir(lock, 0o700) == 0)
+        default: #expect(rename(precious, lock) == 0 && chmod(lock, 0o666) == 0)
+        }
+        let outbox = try fixture.outbox()
+        let failure = await #expect(throws: RequestFailure.self) { try await outbox.add(fixture.view(1)) }
+        #expect(failure?.reason == .file)
+        let kept = kind == "other writers" ? lock : precious
+        #expect(FileManager.default.contents(atPath: kept) == Data("precious".utf8))
+        await outbox.close()
+    }
+
     @Test("A damaged entry is set aside and reported, and stops no other one")
     func damaged() async throws {
         transport.on(.post, "/v1/views").answer(.ok)

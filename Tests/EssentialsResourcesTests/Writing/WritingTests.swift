@@ -1,9 +1,10 @@
 import EssentialsHTTP
 import EssentialsRequests
-import EssentialsResources
 import EssentialsTestKit
 import FoundationEssentials
 import Testing
+
+@testable import EssentialsResources
 
 @Suite("Resource: writing", .leavesNothing, .timeLimit(.minutes(5)))
 struct WritingTests {
@@ -30,6 +31,31 @@ struct WritingTests {
         #expect(shop.cart.isInvalid)
         #expect(shop.cart.state.provenance == .local)
         #expect(shop.cart.state.entity?.entityTag == nil)
+    }
+
+    @Test("Printing the outcome of a write and the response of a request shows no query, cookie or value of a field")
+    func printing() async throws {
+        let shop = try await CartFixture()
+        let fields: HTTPFields = [
+            .setCookie: "sid=s3cret", .location: "/v1/orders/1?token=s3cret", .eTag: "\"s3cret\"",
+        ]
+        shop.transport.on(.put, "/v1/cart").answer(.noContent, headerFields: fields)
+        shop.transport.on(.post, "/v1/cart").answer(json: Cart(items: ["a"]), headerFields: fields)
+        let outcome = try await shop.cart.put(Cart(items: ["b"]))
+        let response = try await shop.cart.request(.post, Cart(items: ["b"])).start().response
+        let entity = PipelineEntity(content: 1, mediaType: .json, headerFields: fields, status: .ok)
+        var configuration = ResourceConfiguration()
+        configuration.headerFields = [.authorization: "s3cret"]
+        let confirmation = EntityConfirmation(headerFields: fields, date: Date(timeIntervalSince1970: 0))
+        for value in [outcome, response, entity, configuration, confirmation] as [Any] {
+            var dumped = ""
+            dump(value, to: &dumped)
+            for text in ["\(value)", String(reflecting: value), dumped] {
+                #expect(!text.contains("s3cret"), "\(text)")
+            }
+        }
+        #expect("\(outcome)".contains("Set-Cookie") && "\(outcome)".contains("/v1/orders/1?…"))
+        #expect("\(response)".contains("Set-Cookie"))
     }
 
     @Test("A load after a confirmed PUT is conditional with the new tag, and one after an unconfirmed PUT is not")

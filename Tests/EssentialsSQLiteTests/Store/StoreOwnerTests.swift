@@ -36,6 +36,23 @@
             next.release()
         }
 
+        @Test("Another file in the place of the claim is refused and not overwritten", arguments: ["link", "pipe", "folder"])
+        func otherFile(kind: String) throws {
+            let (path, precious) = (folder.file("store.sqlite"), folder.file("precious"))
+            let descriptor = open(precious, O_WRONLY | O_CREAT, 0o600)
+            #expect(write(descriptor, "precious", 8) == 8)
+            close(descriptor)
+            switch kind {
+            case "link": #expect(link(precious, path + "-owner") == 0)
+            case "pipe": #expect(mkfifo(path + "-owner", 0o600) == 0)
+            default: #expect(mkdir(path + "-owner", 0o700) == 0)
+            }
+            let failure = #expect(throws: PersistenceFailure.self) { try StoreOwner(store: path) }
+            #expect(failure?.reason == .file)
+            var status = stat()
+            #expect(stat(precious, &status) == 0 && status.st_size == 8)
+        }
+
         /// The open descriptor of a file.
         private func descriptor(of path: String) -> Int32? {
             (0..<1024).first { number in

@@ -6,27 +6,29 @@
 
 /// The content of a cookie file, with its comments and the lines that cannot be read.
 struct CookieDocument {
-    private struct Line {
-        let text: Range<Int>
-        let cookie: Cookie?
-    }
-
     private let text: [UInt8]
-    private var lines: [Line] = []
+    private let now: Date
+    private let suffixes: PublicSuffixRules
 
     init(_ text: [UInt8], now: Date, suffixes: PublicSuffixRules) {
-        self.text = text
-        lines = text.withUnsafeBufferPointer { bytes in
-            NetscapeCookies.lines(of: bytes).map { line in
-                Line(
-                    text: line.startIndex..<line.endIndex,
-                    cookie: NetscapeCookies.cookie(from: line, now: now, suffixes: suffixes))
-            }
-        }
+        (self.text, self.now, self.suffixes) = (text, now, suffixes)
     }
 
     /// The cookies that can be read. If several have the same identity, a jar keeps the last one.
-    var cookies: [Cookie] { lines.compactMap(\.cookie) }
+    var cookies: [Cookie] {
+        var cookies: [Cookie] = []
+        forEachLine { _, cookie in if let cookie { cookies.append(cookie) } }
+        return cookies
+    }
+
+    /// Passes each line and its cookie. The lines are not kept, because a file may have as many as it has bytes.
+    private func forEachLine(_ body: (NetscapeCookies.Bytes, Cookie?) -> Void) {
+        text.withUnsafeBufferPointer { bytes in
+            NetscapeCookies.forEachLine(of: bytes) { line in
+                body(line, NetscapeCookies.cookie(from: line, now: now, suffixes: suffixes))
+            }
+        }
+    }
 
     /// The outcome of ``applying(_:keepsSessionCookies:now:)``.
     struct Merged {
@@ -52,9 +54,9 @@ struct CookieDocument {
         merged.text.reserveCapacity(text.count + changes.count * 128)
         if text.isEmpty { merged.text = NetscapeCookies.header }
         var pending = changes
-        for line in lines {
-            if let cookie = line.cookie {
-                guard !cookie.isExpired(at: now) else { continue }
+        forEachLine { line, cookie in
+            if let cookie {
+                guard !cookie.isExpired(at: now) else { return }
                 let identity = cookie.identity
                 if changes[identity] != nil {
                     // A replaced cookie keeps its place, which is the order of creation.
@@ -63,11 +65,11 @@ struct CookieDocument {
                     {
                         merged.append(cookie, identity)
                     }
-                    continue
+                    return
                 }
                 merged.cookies.append(cookie)
             }
-            merged.text += text[line.text]
+            merged.text += line
             merged.text.append(UInt8(ascii: "\n"))
         }
         for (identity, change) in pending.sorted(by: { $0.value.order < $1.value.order }) {

@@ -56,14 +56,13 @@ package actor CookieFileStore: CookieStore {
     }
 
     package nonisolated func load() throws(RequestFailure) -> [Cookie] {
-        let opened: OpenFile
-        do {
-            opened = try OpenFile(place.path, O_RDONLY | O_NOFOLLOW)
+        let (opened, status): (OpenFile, FileStatus)
+        do throws(OwnFile.Refusal) {
+            (opened, status) = try open(O_RDONLY)
         } catch {
-            if error.code == ENOENT { return [] }
-            throw RequestFailure.file(file.path, "could not be opened", error, phase: .preparation)
+            if error.isMissing { return [] }
+            throw failure(error)
         }
-        let status = try checked(opened)
         known.withLock { $0 = Version(status) }
         return try document(opened, status).cookies
     }
@@ -90,17 +89,18 @@ package actor CookieFileStore: CookieStore {
     /// Opens and locks the file, and creates it if it does not exist.
     private func locked(_ journal: any CookieJournal) async throws(RequestFailure) -> (OpenFile, FileStatus) {
         for _ in 0..<Self.lockAttempts {
-            let opened = try RequestFailure.onFile(
-                file.path, "could not be opened", missing: "Create the directory of the cookie file.",
-                phase: .preparation
-            ) { () throws(SystemError) in
-                try OpenFile(place.path, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
+            do throws(OwnFile.Refusal) {
+                let (opened, status) = try open(O_RDWR | O_CREAT)
+                let isLocked = opened.lock()
+                let named = try? FileStatus(of: place.path, followsLink: false)
+                // Another process may have replaced the file before the lock was acquired.
+                if isLocked, let named, named.identity == status.identity {
+                    try OwnFile.check(named, Self.rules, upTo: Int64(Self.maximumSize))
+                    return (opened, named)
+                }
+            } catch {
+                throw failure(error)
             }
-            let status = try checked(opened)
-            let isLocked = opened.lock()
-            let named = try? FileStatus(of: place.path, followsLink: false)
-            // Another process may have replaced the file before the lock was acquired.
-            if isLocked, named?.identity == status.identity { return (opened, try checked(opened)) }
             do {
                 try await clock.sleep(for: Self.lockInterval)
             } catch {
@@ -115,20 +115,31 @@ package actor CookieFileStore: CookieStore {
             remedy: "End the process that holds the lock, or use another cookie file.")
     }
 
-    private nonisolated func checked(_ opened: OpenFile) throws(RequestFailure) -> FileStatus {
-        let status = try RequestFailure.onFile(file.path, "could not be read", phase: .preparation) {
-            () throws(SystemError) in
-            try opened.status()
+    /// Others can neither write the file nor read it under a second name. A file that others can read is accepted, because
+    /// other programs write such files; it is replaced by one that only this user can read.
+    private static let rules: OwnFile.Rules = [.oneName, .noOtherWriters]
+
+    private nonisolated func open(_ flags: Int32) throws(OwnFile.Refusal) -> (file: OpenFile, status: FileStatus) {
+        try OwnFile.open(place.path, flags, Self.rules, upTo: Int64(Self.maximumSize))
+    }
+
+    private nonisolated func failure(_ refusal: OwnFile.Refusal) -> RequestFailure {
+        switch refusal {
+        case .system(let error):
+            .file(
+                file.path, "could not be opened", error, missing: "Create the directory of the cookie file.",
+                phase: .preparation)
+        case .notRegular: refused("is not a regular file", "Provide the path of a file.")
+        case .otherOwner:
+            refused("belongs to another user", "Have each user use a cookie file of their own, or change the owner.")
+        case .otherNames(let count):
+            refused("has \(count) names (hard links)", "Remove the other names, or use another cookie file.")
+        case .otherUsers:
+            refused(
+                "can be written by other users",
+                "Check its cookies, which may be forged, and set the permissions of the file to 600.")
+        case .tooLarge: refused("is too large for a cookie file", "Check that it is the right file.")
         }
-        guard status.isRegular else { throw refused("is not a regular file", "Provide the path of a file.") }
-        guard status.owner == geteuid() else {
-            throw refused(
-                "belongs to another user", "Have each user use a cookie file of their own, or change the owner.")
-        }
-        guard status.size <= Self.maximumSize else {
-            throw refused("is too large for a cookie file", "Check that it is the right file.")
-        }
-        return status
     }
 
     private nonisolated func refused(_ what: String, _ remedy: String) -> RequestFailure {

@@ -81,7 +81,7 @@ public final class CookieJar: CookieStorage, Sendable {
         store: (any CookieStore)?, loaded: [Cookie], _ suffixes: PublicSuffixRules, _ clock: RequestClock,
         _ limits: CookieLimits
     ) {
-        var machine = CookieMachine(limits: limits, tracksChanges: store != nil)
+        var machine = CookieMachine(limits: limits, suffixes: suffixes, tracksChanges: store != nil)
         if !loaded.isEmpty { machine.adopt(loaded, now: clock.date) }
         countNow.store(machine.count, ordering: .relaxed)
         state = Mutex(State(machine: machine))

@@ -15,11 +15,14 @@ enum NetscapeCookies {
     private static let mark = Array("#HttpOnly_".utf8)
     private static let tab = UInt8(ascii: "\t")
 
-    /// The lines of a text without their ends.
-    static func lines(of text: UnsafeBufferPointer<UInt8>) -> [Bytes] {
-        var lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        if lines.last?.isEmpty ?? false { lines.removeLast() }
-        return lines
+    /// Passes the lines of a text without their ends.
+    static func forEachLine(of text: UnsafeBufferPointer<UInt8>, _ body: (Bytes) -> Void) {
+        var rest = text[...]
+        while !rest.isEmpty {
+            let line = rest.prefix { $0 != UInt8(ascii: "\n") }
+            body(line)
+            rest = rest[line.endIndex...].dropFirst()
+        }
     }
 
     /// The cookie of a line; `nil` for comments and lines that cannot be read.

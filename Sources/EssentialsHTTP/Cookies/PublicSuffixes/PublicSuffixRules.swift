@@ -86,6 +86,26 @@ public struct PublicSuffixRules: Sendable {
             rules: .hostOnly(exceptBelow: Set(names)), source: .hostOnly(exceptBelow: names))
     }
 
+    /// The registrable domain of a host or domain: the public suffix above it, with one more label. An address and a
+    /// public suffix are sites of their own. Without a list, a site has two labels, which joins strangers below a suffix
+    /// such as `co.uk`.
+    ///
+    /// - Parameter domain: The domain as for ``isPublicSuffix(_:)``.
+    package func site(of domain: String) -> String {
+        let labels = domain.split(separator: ".", omittingEmptySubsequences: false)
+        guard labels.count > 1, labels.last?.utf8.allSatisfy(\.isASCIIDigit) != true else { return domain }
+        if isPublicSuffix(domain) {
+            guard case .hostOnly = rules else { return domain }
+            return labels.suffix(2).joined(separator: ".")
+        }
+        var site = domain
+        for name in CookieMachine.domains(of: domain).dropFirst() {
+            if isPublicSuffix(name) { break }
+            site = name
+        }
+        return site
+    }
+
     /// Whether a domain is a public suffix.
     ///
     /// - Parameter domain: The domain in lower case and in ASCII (A-labels), without a trailing dot.

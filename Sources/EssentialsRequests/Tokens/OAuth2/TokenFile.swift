@@ -35,12 +35,12 @@ actor TokenFile {
     /// Takes the lock, which is held until the file is released; `nil` if another process holds it.
     func lock() throws(RequestFailure) -> OpenFile? {
         let lockPath = lockPath
-        let file = try RequestFailure.onFile(
-            lockPath, "could not be opened", missing: "Create the directory of the file.", phase: .preparation
-        ) { () throws(SystemError) in
-            try OpenFile(lockPath, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
+        let file: OpenFile
+        do throws(OwnFile.Refusal) {
+            file = try OwnFile.open(lockPath, O_RDWR | O_CREAT, Self.rules).file
+        } catch {
+            throw refused(error, lockPath)
         }
-        try checkOwner(of: file, lockPath)
         guard file.lock(otherwise: false) else { return nil }
         // The file may have been removed between opening and locking. Another process would then lock a new one.
         let opened = try? file.status().identity
@@ -62,13 +62,12 @@ actor TokenFile {
     func read() throws(RequestFailure) -> StoredTokens? {
         let path = path
         let file: OpenFile
-        do throws(SystemError) {
-            file = try OpenFile(path, O_RDONLY | O_NOFOLLOW)
+        do throws(OwnFile.Refusal) {
+            file = try OwnFile.open(path, O_RDONLY, Self.rules, upTo: Int64(Self.limit)).file
         } catch {
-            if error.code == ENOENT { return nil }
-            throw RequestFailure.file(path, "could not be opened", error, phase: .preparation)
+            if error.isMissing { return nil }
+            throw refused(error, path)
         }
-        try checkOwner(of: file, path)
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.limit + 1, alignment: 1)
         defer { memory.deallocate() }
         let count = try RequestFailure.onFile(path, "could not be read", phase: .preparation) {
@@ -142,22 +141,24 @@ actor TokenFile {
 
     // MARK: Checks
 
-    /// Throws if another user could have written the file or can read it.
-    private func checkOwner(of file: OpenFile, _ path: String) throws(RequestFailure) {
-        var facts = stat()
-        guard fstat(file.descriptor, &facts) == 0 else {
-            throw RequestFailure.file(path, "could not be read", SystemError.last, phase: .preparation)
-        }
-        guard facts.st_mode & S_IFMT == S_IFREG else { throw SentFile.notRegular(path, phase: .preparation) }
-        guard facts.st_uid == geteuid(), facts.st_nlink <= 1 else {
-            throw RequestFailure(
+    /// Another user could not have written the file and cannot read it.
+    private static let rules: OwnFile.Rules = [.oneName, .noOtherUsers]
+
+    private func refused(_ refusal: OwnFile.Refusal, _ path: String) -> RequestFailure {
+        switch refusal {
+        case .system(let error):
+            .file(
+                path, "could not be opened", error, missing: "Create the directory of the file.", phase: .preparation)
+        case .notRegular: SentFile.notRegular(path, phase: .preparation)
+        case .otherOwner, .otherNames:
+            RequestFailure(
                 .file, "“\(RequestFailure.shownPath(path))” belongs to another user or has a second name.",
                 remedy: "Choose a place that only this user can write to.")
-        }
-        guard facts.st_mode & 0o077 == 0 else {
-            throw RequestFailure(
+        case .otherUsers:
+            RequestFailure(
                 .file, "“\(RequestFailure.shownPath(path))” can be read or written by other users.",
                 remedy: "Treat its tokens as stolen, log in again, and set the permissions of the file to 600.")
+        case .tooLarge: damaged("has more than \(Self.limit) bytes")
         }
     }
 

@@ -56,7 +56,7 @@ struct OutboxFiles: Sendable {
 
     /// Takes the lock of the directory; `nil` if another outbox has it.
     func lock() throws(SystemError) -> OpenFile? {
-        let file = try OpenFile(path(of: Self.lockName), O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
+        let file = try own(Self.lockName, O_RDWR | O_CREAT)
         guard file.lock(otherwise: false) else { return nil }
         try file.truncate(to: 0)
         try calls.writeAll(Array("\(getpid())\n".utf8), to: file)
@@ -65,13 +65,22 @@ struct OutboxFiles: Sendable {
 
     /// The process that has the lock; `nil` if this cannot be found out.
     func holder() -> Int? {
-        guard let file = try? OpenFile(path(of: Self.lockName), O_RDONLY | O_NOFOLLOW) else { return nil }
+        guard let file = try? own(Self.lockName, O_RDONLY) else { return nil }
         var bytes = [UInt8](repeating: 0, count: 32)
         let count =
             (try? bytes.withUnsafeMutableBytes { buffer throws(SystemError) in
                 try file.read(into: buffer, at: 0)
             }) ?? 0
         return Int(String(decoding: bytes[..<count].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
+    }
+
+    /// Opens a file that is written in place: a file of this user without other writers and names.
+    private func own(_ name: String, _ flags: Int32) throws(SystemError) -> OpenFile {
+        do throws(OwnFile.Refusal) {
+            return try OwnFile.open(path(of: name), flags, [.oneName, .noOtherWriters]).file
+        } catch {
+            throw error.systemError
+        }
     }
 
     // MARK: Entries
@@ -96,7 +105,7 @@ struct OutboxFiles: Sendable {
     /// Writes an entry into an empty file and returns when its bytes are on the disk.
     func fill(_ spare: Name, with bytes: [UInt8], as id: OutboxEntry.ID) throws(SystemError) {
         do throws(SystemError) {
-            let file = try OpenFile(path(of: spare), O_WRONLY | O_NOFOLLOW)
+            let file = try own(spare.text, O_WRONLY)
             try calls.writeAll(bytes, to: file)
             try sync(file)
             try move(spare, to: Name(id, .request))
@@ -124,21 +133,20 @@ struct OutboxFiles: Sendable {
 
     /// Writes a small file that may be lost.
     func write(_ bytes: [UInt8], to name: Name) throws(SystemError) {
-        let file = try OpenFile(path(of: name), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, mode: 0o600)
+        let file = try own(name.text, O_WRONLY | O_CREAT)
+        try file.truncate(to: 0)
         try calls.writeAll(bytes, to: file)
     }
 
     /// The bytes of a file; `nil` if there is none, if it is no file of this user, or if it is too large.
     func read(_ name: Name, upTo maximum: Int) throws(SystemError) -> [UInt8]? {
-        let file: OpenFile
-        do throws(SystemError) {
-            file = try OpenFile(path(of: name), O_RDONLY | O_NOFOLLOW)
+        let (file, status): (OpenFile, FileStatus)
+        do throws(OwnFile.Refusal) {
+            (file, status) = try OwnFile.open(path(of: name), O_RDONLY, [], upTo: Int64(maximum))
         } catch {
-            if error.isMissing || error.code == ELOOP { return nil }
-            throw error
+            if error.isMissing || error.isOfOthers { return nil }
+            throw error.systemError
         }
-        let status = try file.status()
-        guard status.isRegular, status.owner == geteuid(), status.size <= maximum else { return nil }
         var failure: SystemError?
         let size = Int(clamping: status.size)
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in

@@ -1,0 +1,1 @@
+../EssentialsHTTPTests/GrowthOfTime.swift
