@@ -88,7 +88,8 @@ public final class Outbox: Sendable {
 
     // MARK: Adding and sending
 
-    /// Waits until the directory is locked and read. Every other function does so by itself.
+    /// Waits until the directory is locked and read. Every other function that throws does so by itself. After a failure
+    /// the next call tries again.
     ///
     /// - Throws: `file` if another outbox uses the directory, with the process that does, or if the directory cannot be
     ///   used; `closed` after ``close()``.

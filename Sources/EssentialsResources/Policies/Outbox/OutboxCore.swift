@@ -8,6 +8,7 @@ import Synchronization
 final class OutboxCore: Sendable {
     private struct State {
         var machine: OutboxMachine
+        /// Whether the entries of the directory are in the machine.
         var isOpen = false
         var isClosed = false
         /// The requests that are being sent.
@@ -167,15 +168,20 @@ final class OutboxCore: Sendable {
     // MARK: Opening and closing
 
     /// Takes the lock of the directory and reads the entries, unless this has been done.
+    ///
+    /// The store opens for one caller, and the others wait for it. A failed opening is repeated by the next caller.
     func open() async throws(RequestFailure) {
         let (isOpen, isClosed) = state.withLock { ($0.isOpen, $0.isClosed) }
         guard !isClosed else { throw Self.closed }
         guard !isOpen else { return }
         try await store.open { [self] found in
-            state.withLock { $0.isOpen = true }
             adoptEnvironment()
             changing { $0.load(found.entries, $1) }
+            // Only now, because a caller that finds the outbox open reads the entries at once.
+            state.withLock { $0.isOpen = true }
         }
+        // It may have been closed while it opened.
+        guard !state.withLock({ $0.isClosed }) else { throw Self.closed }
     }
 
     static var closed: RequestFailure {

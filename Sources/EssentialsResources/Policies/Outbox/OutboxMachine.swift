@@ -157,14 +157,17 @@ struct OutboxMachine: Sendable {
         case bytes(Int)
     }
 
-    /// Takes over the entries that were found on the disk.
+    /// Takes over the entries that were found on the disk. Readers that began before are given all of them.
     mutating func load(_ found: [(entry: OutboxEntry, failure: OutboxFailure?)], _ moment: Moment) -> [Action] {
+        var told: [Action] = []
         for (entry, failure) in found.sorted(by: { $0.entry.id < $1.entry.id }) where items[entry.id] == nil {
-            insert(Item(entry: entry, phase: failure.map { .failed($0) } ?? .waiting))
+            let item = Item(entry: entry, phase: failure.map { .failed($0) } ?? .waiting)
+            insert(item)
+            told.append(.tell(shown(item)))
             lastNumber = max(lastNumber, entry.id.number)
         }
         readyAll()
-        return expire(moment) + pump(moment)
+        return told + expire(moment) + pump(moment)
     }
 
     /// The identifier of the next entry.
