@@ -20,8 +20,10 @@ struct BlobIndex: Sendable {
     /// The number of damaged blobs that were removed.
     var damaged = 0
     private var files: LeastRecentlyUsed<EntityFile.Name, UInt64>
-    /// Open blobs by the text with which they were asked for.
+    /// Open blobs by the text with which they were asked for in the environment of now.
     private var open: LeastRecentlyUsed<String, BlobEntry>
+    /// The number of the environment in which the texts have their meaning.
+    private var environment: UInt64 = 0
     /// Blobs whose bytes could not be decoded.
     private var doubted: Set<EntityFile.Name> = []
 
@@ -45,19 +47,29 @@ struct BlobIndex: Sendable {
     // MARK: Open blobs
 
     /// The open blob for a text, which counts as a use.
-    mutating func entry(for text: String) -> BlobEntry? {
-        guard let entry = open.use(text) else { return nil }
+    ///
+    /// - Parameter environment: The number of the environment in which the blob was asked for. In another one than that of
+    ///   now there is none, because the text may mean another blob.
+    mutating func entry(for text: String, in environment: UInt64) -> BlobEntry? {
+        guard environment == self.environment, let entry = open.use(text) else { return nil }
         _ = files.use(entry.name)
         return entry
     }
 
-    /// Keeps a blob open for a text, if it is stored.
-    mutating func keepOpen(_ entry: BlobEntry, for text: String) {
-        guard files.value(of: entry.name) == entry.record.generation else { return }
+    /// Keeps a blob open for a text, if it is stored, and if the environment in which it was asked for is still that of now.
+    mutating func keepOpen(_ entry: BlobEntry, for text: String, in environment: UInt64) {
+        guard environment == self.environment, files.value(of: entry.name) == entry.record.generation else { return }
         _ = open.insert(entry, for: text, bytes: 0)
     }
 
-    /// Forgets what texts mean, because the base URL has changed.
+    /// Forgets what texts mean, because they mean something else in the environment with a number. A transfer that began in
+    /// an earlier one and ends later gives them no meaning.
+    mutating func enter(environment: UInt64) {
+        self.environment = environment
+        closeAll()
+    }
+
+    /// Closes all blobs.
     mutating func closeAll() { open.removeAll { _ in true } }
 
     private mutating func close(_ name: EntityFile.Name) {

@@ -67,6 +67,9 @@ public final class BlobService: Sendable {
         public let damaged: Int
     }
 
+    /// An environment and its base, with which an operation begins and ends.
+    private typealias Adopted = (environment: AdoptedEnvironment, base: ResourceBase)
+
     /// The maximum number of bytes that functions read into memory without another limit: 64 MiB.
     public static let defaultMaximum = 64 << 20
 
@@ -76,7 +79,7 @@ public final class BlobService: Sendable {
     private let receiver: BlobReceiver
     let transfers = BlobTransfers()
     /// The environment of now, and its base.
-    private let adopted: Mutex<(environment: AdoptedEnvironment, base: ResourceBase)>
+    private let adopted: Mutex<Adopted>
     private let closed = Atomic(false)
 
     /// Creates a service. Nothing is read or created yet.
@@ -131,12 +134,21 @@ public final class BlobService: Sendable {
     public func bytes(
         at address: String, upTo maximum: Int = BlobService.defaultMaximum, priority: RequestPriority? = nil
     ) async throws(RequestFailure) -> Data {
-        if let entry = openEntry(for: address), entry.size <= Int64(maximum) {
-            if let bytes = entry.residentBytes() { return bytes }
+        try await found(at: address, upTo: maximum, priority).bytes
+    }
+
+    /// The bytes of a blob, and the name of its files.
+    private func found(
+        at address: String, upTo maximum: Int, _ priority: RequestPriority?
+    ) async throws(RequestFailure) -> (bytes: Data, name: EntityFile.Name) {
+        let adopted = adopt()
+        if let entry = openEntry(for: address, in: adopted.environment), entry.size <= Int64(maximum) {
+            if let bytes = entry.residentBytes() { return (bytes, entry.name) }
             // A file that has become unreadable since is loaded again.
-            if let bytes = try? await entry.content.data(upTo: maximum) { return bytes }
+            if let bytes = try? await entry.content.data(upTo: maximum) { return (bytes, entry.name) }
         }
-        return try await content(at: address, maximum: Int64(maximum), priority).data(upTo: maximum)
+        let (content, name) = try await content(at: address, in: adopted, maximum: Int64(maximum), priority)
+        return (try await content.data(upTo: maximum), name)
     }
 
     /// A value that is made from the bytes of a blob.
@@ -152,13 +164,12 @@ public final class BlobService: Sendable {
         at address: String, upTo maximum: Int = BlobService.defaultMaximum, priority: RequestPriority? = nil,
         decode: @escaping @Sendable (Data) throws -> Value
     ) async throws(RequestFailure) -> Value {
-        let bytes = try await bytes(at: address, upTo: maximum, priority: priority)
+        let (bytes, name) = try await found(at: address, upTo: maximum, priority)
         do {
             return try await Self.decoded(bytes, decode)
         } catch {
-            if let (key, _, _) = try? place(of: address) {
-                store.index.withLock { $0.doubt(EntityFile.Name(key)) }
-            }
+            // The environment may have changed since, so the address may mean another blob.
+            store.index.withLock { $0.doubt(name) }
             throw RequestFailure(
                 .decoding, "The blob could not be decoded.", remedy: "Check what the server sends at this URL.",
                 underlying: error)
@@ -177,10 +188,11 @@ public final class BlobService: Sendable {
     ///   - priority: The priority of the request. The default is `nil`, which means `normal`.
     /// - Throws: The failures of ``bytes(at:upTo:priority:)``; `file` if the blob cannot be written.
     public func file(at address: String, priority: RequestPriority? = nil) async throws(RequestFailure) -> BlobFile {
-        if let entry = openEntry(for: address) {
+        let adopted = adopt()
+        if let entry = openEntry(for: address, in: adopted.environment) {
             return BlobFile(entry.file, size: entry.size, mediaType: entry.record.entity.mediaType)
         }
-        let content = try await content(at: address, maximum: .max, priority)
+        let content = try await content(at: address, in: adopted, maximum: .max, priority).content
         let file =
             switch (content.entry, content.bytes) {
             case (let entry?, _): entry.file
@@ -196,8 +208,7 @@ public final class BlobService: Sendable {
     ///
     /// - Throws: `invalidRequest` if the address is invalid; `file` if the blob cannot be removed.
     public func remove(at address: String) async throws(RequestFailure) {
-        let (key, url, _) = try place(of: address)
-        if let failure = url.failure { throw failure }
+        let (key, _) = try place(of: address, in: adopt())
         let name = EntityFile.Name(key)
         transfers.revoke { $0 == name }
         try await store.remove(key)
@@ -227,36 +238,36 @@ public final class BlobService: Sendable {
     // MARK: Finding
 
     /// The environment of now. If it has changed, texts may mean other URLs.
-    private func adopt() -> (environment: AdoptedEnvironment, base: ResourceBase) {
+    private func adopt() -> Adopted {
         adopted.withLock { adopted in
             if adopted.environment.versioned.isCurrent(in: environment) { return adopted }
-            let current = AdoptedEnvironment(of: environment, partition: configuration.partition)
+            let number = adopted.environment.number + 1
+            let current = AdoptedEnvironment(of: environment, partition: configuration.partition, number: number)
             adopted = (current, ResourceBase(current.snapshot.baseURL))
-            store.index.withLock { $0.closeAll() }
+            store.index.withLock { $0.enter(environment: number) }
             return adopted
         }
     }
 
     /// The blob for a text if it is open, fresh and unchanged.
-    private func openEntry(for address: String) -> BlobEntry? {
-        _ = adopt()
-        guard let entry = store.index.withLock({ $0.entry(for: address) }),
+    private func openEntry(for address: String, in environment: AdoptedEnvironment) -> BlobEntry? {
+        guard let entry = store.index.withLock({ $0.entry(for: address, in: environment.number) }),
             entry.isFresh(at: configuration.clock.now), entry.isIntact
         else { return nil }
         return entry
     }
 
     private func place(
-        of address: String
-    ) throws(RequestFailure) -> (key: EntityKey, url: ResourceURL, environment: AdoptedEnvironment) {
-        let (environment, base) = adopt()
+        of address: String, in adopted: Adopted
+    ) throws(RequestFailure) -> (key: EntityKey, url: ResourceURL) {
+        let (environment, base) = adopted
         let url = Self.isWhole(address) ? base.url(whole: address) : base.url(path: address)
         if let failure = url.failure { throw failure }
         let key = EntityKey(
             url: url.text, stage: BlobRecord.stage, partition: environment.partition,
             environment: environment.snapshot.name,
             trust: configuration.trustFingerprint + environment.trustFingerprint)
-        return (key, url, environment)
+        return (key, url)
     }
 
     private static func isWhole(_ address: String) -> Bool {
@@ -264,14 +275,14 @@ public final class BlobService: Sendable {
         return start.hasPrefix("http://") || start.hasPrefix("https://")
     }
 
-    /// The bytes of a blob from the transfer that all share.
+    /// The bytes of a blob from the transfer that all share, and the name of its files.
     private func content(
-        at address: String, maximum: Int64, _ priority: RequestPriority?
-    ) async throws(RequestFailure) -> BlobContent {
+        at address: String, in adopted: Adopted, maximum: Int64, _ priority: RequestPriority?
+    ) async throws(RequestFailure) -> (content: BlobContent, name: EntityFile.Name) {
         guard !closed.load(ordering: .acquiring) else { throw Self.closedFailure }
         guard !Task.isCancelled else { throw BlobTransfer.cancelled }
-        let (key, url, environment) = try place(of: address)
-        let (name, priority) = (EntityFile.Name(key), priority ?? .normal)
+        let (key, url) = try place(of: address, in: adopted)
+        let (environment, name, priority) = (adopted.environment, EntityFile.Name(key), priority ?? .normal)
         let joined = transfers.join(name, priority, maximum: maximum, in: environment) {
             BlobTransfer(key, url, environment, priority, maximum: maximum)
         }
@@ -287,8 +298,10 @@ public final class BlobService: Sendable {
             }
         }
         let content = try await transfer.outcome().get()
-        if let entry = content.entry { store.index.withLock { $0.keepOpen(entry, for: address) } }
-        return content
+        if let entry = content.entry {
+            store.index.withLock { $0.keepOpen(entry, for: address, in: environment.number) }
+        }
+        return (content, name)
     }
 
     private static let closedFailure = RequestFailure(
