@@ -33,6 +33,8 @@ package struct CookieMachine: Sendable {
     /// The number of cookies, some of which may have expired.
     package internal(set) var count = 0
     private var nextOrder: UInt64 = 0
+    /// When the cookies of hosts were removed.
+    private var clearings = Clearings<HostName>()
     /// The changes since the last ``takeChanges()``; `nil` if nobody takes them.
     var changes: [CookieIdentity: CookieChange]?
     /// The changes that a store has taken without having reported yet whether they were saved; `nil` if there are none.
@@ -196,16 +198,30 @@ package struct CookieMachine: Sendable {
     }
 
     /// Removes all cookies that meet a condition.
+    ///
+    /// No cookie of an exchange that has begun before is stored afterwards, because it might be one of these.
     package mutating func removeAll(where isRemoved: (Cookie) -> Bool) {
+        clearings.clearAll()
         for domain in Array(domains.keys) { removeAll(in: domain) { isRemoved($0.cookie) } }
     }
 
     /// Removes all cookies that a host receives, for any path and scheme.
+    ///
+    /// No cookie that the host would receive is stored afterwards from an exchange that has begun before.
     package mutating func removeAll(visibleTo host: HostName) {
+        clearings.clear(host)
         removeAll(in: host.text) { _ in true }
         guard !host.isAddress else { return }
         for domain in Self.domains(of: host.text).dropFirst() {
             removeAll(in: domain) { !$0.cookie.isHostOnly }
+        }
+    }
+
+    /// Whether the cookies of a host that would receive a cookie were removed after an exchange had begun.
+    package func wasCleared(_ cookie: Cookie, since begun: Epoch) -> Bool {
+        clearings.forbid(since: begun) { host in
+            if host.text == cookie.domain { return true }
+            return !cookie.isHostOnly && !host.isAddress && host.text.hasSuffix("." + cookie.domain)
         }
     }
 

@@ -7,7 +7,7 @@
 /// ```
 public struct CookieRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     private enum Code: String, Sendable {
-        case syntax, size, otherDomain, publicSuffix, insecureOrigin, coversSecure, prefix, lineLimit
+        case syntax, size, otherDomain, publicSuffix, insecureOrigin, coversSecure, prefix, lineLimit, cleared
     }
 
     private let code: Code
@@ -33,4 +33,6 @@ public struct CookieRefusal: Error, Sendable, Hashable, CustomStringConvertible 
     public static let prefix = CookieRefusal(code: .prefix)
     /// The response has more than 200 `Set-Cookie` lines. One refusal stands for all lines beyond them.
     public static let lineLimit = CookieRefusal(code: .lineLimit)
+    /// The cookies of a host that would receive it were removed, such as by a logout, after the request had begun.
+    public static let cleared = CookieRefusal(code: .cleared)
 }

@@ -45,10 +45,36 @@ final class PrivateStateStores: Sendable {
         }
     }
 
-    /// Clears the private state of an origin in all stores, one after the other.
-    func clear(_ origin: Origin) async {
-        for store in configured { await store.clearPrivateState(of: origin) }
-        for store in members.withLock({ Self.sweep(&$0) }) { await store.clearPrivateState(of: origin) }
+    /// All living stores, in the order in which they are notified.
+    private var stores: [any PrivateStateStore] { configured + members.withLock { Self.sweep(&$0) } }
+
+    /// The time after which a logout no longer waits for stores.
+    static let patience = Duration.seconds(5)
+
+    /// Clears the private state of an origin in all stores. They begin in their order, on the calling thread, and go on
+    /// at the same time. The function returns when all have ended, or after ``patience``; those that take longer go on.
+    func clear(_ origin: Origin, _ clock: RequestClock) async {
+        let stores = stores
+        guard !stores.isEmpty else { return }
+        let promise = Promise<Void>()
+        let countdown = Countdown(stores.count)
+        for store in stores {
+            Task.immediate {
+                await store.clearPrivateState(of: origin)
+                if countdown.isLast() { promise.keep(()) }
+            }
+        }
+        let timer = Task {
+            guard (try? await clock.sleep(for: Self.patience)) != nil else { return }
+            promise.keep(())
+        }
+        await promise.value()
+        timer.cancel()
+    }
+
+    /// The credentials of an origin were replaced by others.
+    func replaceCredentials(of origin: Origin) {
+        for store in stores { store.credentialsWereReplaced(at: origin) }
     }
 
     /// Removes the dead stores and returns the living ones.
@@ -60,4 +86,14 @@ final class PrivateStateStores: Sendable {
         if living.count < members.count { members = living.map { Member(store: $0) } }
         return living
     }
+}
+
+/// Counts the stores that have not ended yet.
+private final class Countdown: Sendable {
+    private let left: Atomic<Int>
+
+    init(_ count: Int) { left = Atomic(count) }
+
+    /// One more has ended. Returns whether it was the last one.
+    func isLast() -> Bool { left.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 }
 }

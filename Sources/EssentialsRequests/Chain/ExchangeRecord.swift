@@ -10,6 +10,8 @@ final class ExchangeRecord {
     let cancellation: Cancellation
     /// The environment that the request was submitted to; `nil` for requests to full URLs and to foreign servers.
     let environment: EnvironmentSnapshot?
+    /// What was fixed when the request was submitted.
+    let submission: Submission
     /// The rules for the stages, which come from the preparation of the request.
     let rules: ExchangeRules
 
@@ -42,17 +44,37 @@ final class ExchangeRecord {
 
     init(
         _ request: TransportRequest, _ rules: ExchangeRules, id: RequestID, environment: EnvironmentSnapshot?,
-        cancellation: Cancellation
+        submission: Submission = .open, cancellation: Cancellation
     ) {
         self.id = id
         self.cancellation = cancellation
         self.environment = environment
+        self.submission = submission
         self.rules = rules
         lastRequest = request
     }
 
     /// Keeps the head of a response for the log, because a failure does not contain its metrics.
     func keep(_ response: TransportResponse) { failedResponse = response.withoutBody }
+}
+
+/// What is fixed when a request is submitted, whatever changes while it runs.
+struct Submission: Sendable {
+    /// When the request began. What was cleared after that is not set again by its response.
+    let begun: Epoch
+    /// For whom the request is sent; `nil` for a request without credentials of its service.
+    let scope: CredentialScope?
+
+    /// The submission of a request without credentials that begins now.
+    static var open: Submission { Submission(begun: .now, scope: nil) }
+
+    /// Whether the credentials were cleared or replaced since.
+    var hasEnded: Bool { scope?.hasEnded ?? false }
+
+    /// Refuses to send the request if its scope has ended.
+    func check(_ request: TransportRequest) throws(RequestFailure) {
+        if hasEnded { throw CredentialScope.endedFailure(host: request.hostText) }
+    }
 }
 
 /// The rules by which the stages send one request.

@@ -7,16 +7,21 @@ struct PrepareStage: Sendable {
     let settings: ServiceSettings
     let authorization: AuthorizationStore
 
-    /// - Throws: `invalidRequest`, `encoding`, `cancelled`, and the failures of interceptors.
+    /// The credentials are those of the scope in which the request was submitted, however long the interceptors wait.
+    ///
+    /// - Throws: `invalidRequest`, `encoding`, `cancelled`, `authorization` if the credentials were cleared or replaced
+    ///   meanwhile, and the failures of interceptors.
     func prepare(
         _ request: DataRequest, in environment: RequestEnvironment, _ log: RequestLog, _ cancellation: Cancellation
     ) async throws(RequestFailure) -> RequestAssembly.Result {
+        let submitted = authorization.scope(for: environment.snapshot.baseURL.origin, of: request)
         let assembly = RequestAssembly(request: request, environment: environment.snapshot, settings: settings)
         var draft = try assembly.draft()
         // What interceptors add is meant for the servers of the service's environment.
         if !environment.isForeign { draft = try await intercepted(draft, cancellation) }
-        let prepared = try assembly.result(
-            of: draft, authorization: authorization.value(for: environment.snapshot.baseURL.origin))
+        let scope = try authorization.bound(submitted)
+        var prepared = try assembly.result(of: draft, authorization: scope.content)
+        prepared.scope = scope
         log.passedOver(prepared.passedOver)
         return prepared
     }
@@ -47,6 +52,8 @@ struct RequestAssembly {
         var rules: ExchangeRules
         /// The names of fields that were set in several places. The less specific values were dropped.
         var passedOver: [HTTPField.Name]
+        /// For whom the request is sent.
+        var scope: CredentialScope?
     }
 
     let request: DataRequest

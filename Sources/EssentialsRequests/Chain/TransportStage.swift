@@ -10,6 +10,7 @@ final class TransportStage: Stage {
         _ request: TransportRequest, _ record: ExchangeRecord
     ) async throws(RequestFailure) -> TransportResponse {
         try record.cancellation.check(host: request.hostText)
+        try record.submission.check(request)
         record.attempts += 1
         // A reference to the same fields, so this costs no allocation.
         record.sentFields = request.headerFields

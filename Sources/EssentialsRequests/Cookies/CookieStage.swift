@@ -42,8 +42,13 @@ final class CookieStage: Stage {
         } else {
             response = try await next.send(request, record)
         }
-        if stores, response.hasSetCookie {
-            let refusals = storage.store(response.headerFields, from: request.url)
+        if stores, response.hasSetCookie, !record.submission.hasEnded {
+            let refusals =
+                if let jar = storage as? CookieJar {
+                    jar.store(response.headerFields, from: request.url, since: record.submission.begun)
+                } else {
+                    storage.store(response.headerFields, from: request.url)
+                }
             if !refusals.isEmpty { record.log?.refused(refusals) }
         }
         return response

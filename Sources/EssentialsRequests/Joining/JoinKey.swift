@@ -16,8 +16,8 @@ final class JoinKey: Sendable {
     private let environment: EnvironmentSnapshot?
     /// The settings of the environment or of a foreign server, with its cookies and limits; `nil` if there are none.
     private let stages: StageSettings?
-    private let digest: DigestSession?
-    private let tokens: TokenSession?
+    /// For whom the request is sent.
+    private let scope: CredentialScope?
     private let retries: HopRetries?
     /// The policy at the environment's origin, if the environment has settings.
     private let ownRetries: HopRetries?
@@ -64,8 +64,7 @@ final class JoinKey: Sendable {
         self.options = options
         environment = record.environment
         stages = record.rules.ownOrigin?.stages
-        digest = record.rules.digest
-        tokens = record.rules.tokens
+        scope = record.submission.scope
         retries = record.rules.retries
         ownRetries = record.rules.ownOrigin?.retries
         unretried = record.rules.unretriedStatuses
@@ -78,8 +77,7 @@ final class JoinKey: Sendable {
 extension JoinKey: Hashable {
     static func == (one: JoinKey, other: JoinKey) -> Bool {
         one.method == other.method && one.headerFields == other.headerFields && one.options == other.options
-            && one.environment == other.environment && one.stages == other.stages && one.digest === other.digest
-            && one.tokens === other.tokens
+            && one.environment == other.environment && one.stages == other.stages && one.scope === other.scope
             && one.retries == other.retries && one.ownRetries == other.ownRetries && one.unretried == other.unretried
             && one.isIdempotent == other.isIdempotent
             && one.usesCookies == other.usesCookies && one.judgement == other.judgement

@@ -61,7 +61,7 @@ final class JoinStage: Stage {
         var request = request
         request.raisablePriority = seat.exchange.priority
         let own = ExchangeRecord(
-            request, record.rules, id: record.id, environment: record.environment,
+            request, record.rules, id: record.id, environment: record.environment, submission: record.submission,
             cancellation: seat.exchange.cancellation)
         own.log = record.log
         let exchange = SharedExchange(record: own)

@@ -95,6 +95,12 @@ public struct PageSequence<Model: Sendable>: AsyncSequence, Sendable {
         fileprivate let requests: any DataRequestService
         fileprivate var machine: PageMachine<Model>
         fileprivate let fetch: Fetch
+        /// For whom the pages are requested, from the first one on.
+        private var scope: CredentialScope?
+
+        fileprivate init(requests: any DataRequestService, machine: PageMachine<Model>, fetch: @escaping Fetch) {
+            (self.requests, self.machine, self.fetch) = (requests, machine, fetch)
+        }
 
         /// The next page; `nil` after the last one and after a failure.
         ///
@@ -107,7 +113,9 @@ public struct PageSequence<Model: Sendable>: AsyncSequence, Sendable {
         ///
         /// - Throws: The same failures as ``next()``.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(RequestFailure) -> Page? {
-            guard let request = try machine.next() else { return nil }
+            guard var request = try machine.next() else { return nil }
+            if scope == nil { scope = requests.sender?.scope(of: request) }
+            request.scope = scope
             let received: ModelResponse<Model>
             do throws(RequestFailure) {
                 if Task.isCancelled { throw RequestFailure(.cancelled, "The request was cancelled.") }

@@ -79,6 +79,8 @@ public struct DataRequest: Sendable {
     /// Whether a graceful shutdown waits for this request. The default is `nil`, which means the value of
     /// ``HTTPDataRequestService/Configuration/finishesOnShutdown``.
     public var finishesOnShutdown: Bool?
+    /// For whom the request is sent, if it belongs to an operation; `nil` means whoever is logged in when it is sent.
+    package var scope: CredentialScope?
     /// The request's settings for the stages; `nil` if it has none.
     var stageSettings: RequestStageSettings?
 

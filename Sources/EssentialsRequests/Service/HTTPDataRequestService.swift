@@ -27,7 +27,9 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     let settings: ServiceSettings
     let chain: Chain
     private let inFlight = RequestsInFlight()
-    private let authorization = AuthorizationStore()
+    let authorization = AuthorizationStore()
+    /// The environment of the last operation, with what stores need of it.
+    private let identity: Mutex<EnvironmentIdentity?> = Mutex(nil)
     let privateState: PrivateStateStores
     /// Cancels running requests, or closes groups of equal ones, when the environment changes.
     private let watch = Mutex<Task<Void, Never>?>(nil)
@@ -70,6 +72,18 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     public var codecs: CodecRegistry { configuration.codecs }
     /// The current environment.
     public var currentEnvironment: EnvironmentSnapshot { environment.snapshot }
+    /// The current environment with what stores need of it, which is computed once for each snapshot.
+    var environmentIdentity: EnvironmentIdentity {
+        if let known = identity.withLock({ $0 }), known.versioned.isCurrent(in: environment) { return known }
+        let current = EnvironmentIdentity(of: environment)
+        let former = identity.withLock { identity in
+            defer { identity = current }
+            return identity
+        }
+        // Settings of the application can end with it, outside the lock.
+        _ = consume former
+        return current
+    }
     /// The number of running requests. A streamed body counts until it was read or dropped.
     public var requestsInFlight: Int { inFlight.count }
     /// The use of the limits by each origin: those of the current environment if it has its own, otherwise those of the
@@ -81,6 +95,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     /// Sends a request; see the protocol.
     @discardableResult
     public func send(_ request: DataRequest) async throws(RequestFailure) -> DataResponse {
+        let begun = Epoch.now
         let current = environment.snapshot
         let place = try begin(request, in: current)
         defer { inFlight.end(place) }
@@ -92,7 +107,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
             url = prepared.request.url
             let record = ExchangeRecord(
                 prepared.request, prepared.rules, id: place.id, environment: environment.ownServer,
-                cancellation: place.cancellation)
+                submission: Submission(begun: begun, scope: prepared.scope), cancellation: place.cancellation)
             let response = try await chain.send(prepared.request, record, log)
             return inFlight.tracking(response, of: place, log)
         } catch {
@@ -109,6 +124,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         _ request: DataRequest, to destination: String, options: DownloadOptions = DownloadOptions(),
         progress: ProgressReport? = nil
     ) async throws(RequestFailure) -> DownloadedFile {
+        let begun = Epoch.now
         let current = environment.snapshot
         let place = try begin(request, in: current)
         defer { inFlight.end(place) }
@@ -130,6 +146,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
                 ) { [rules] request in
                     ExchangeRecord(
                         request, rules, id: place.id, environment: environment.ownServer,
+                        submission: Submission(begun: begun, scope: prepared.scope),
                         cancellation: place.cancellation)
                 }
                 let file = try await retries.download(
@@ -170,11 +187,25 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         return try RequestAssembly(request: request, environment: environment, settings: settings).url()
     }
 
+    /// For whom a request would be sent that is submitted now, so that later requests of one operation are sent for the
+    /// same; `nil` if its base is invalid.
+    func scope(of request: DataRequest) -> CredentialScope? {
+        guard let environment = try? request.base.environment(in: currentEnvironment) else { return nil }
+        return authorization.scope(for: environment.snapshot.baseURL.origin, of: request)
+    }
+
     // MARK: Authorization
 
     /// Sends these credentials to the origin of the current environment from now on; see the protocol.
     public func setAuthorization(_ credentials: Credentials) {
-        authorization.set(credentials, for: currentEnvironment.baseURL.origin)
+        let environment = currentEnvironment
+        let origin = environment.baseURL.origin
+        let hasReplaced = authorization.set(credentials, for: origin)
+        if hasReplaced {
+            // They belong to whoever was logged in.
+            removeCookies(of: environment)
+            privateState.replaceCredentials(of: origin)
+        }
         settings.joins?.closeAll()
     }
 
@@ -183,12 +214,18 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         let environment = currentEnvironment
         let origin = environment.baseURL.origin
         authorization.clear(origin)
-        configuration.cookies?.removeCookies(visibleTo: origin.host)
-        settings.cookies(of: environment.stages)?.removeCookies(visibleTo: origin.host)
+        removeCookies(of: environment)
         // Closed at once, because the stores may take a while, and again for groups that have used what they had.
         settings.joins?.closeAll()
-        await privateState.clear(origin)
+        await privateState.clear(origin, configuration.clock)
         settings.joins?.closeAll()
+    }
+
+    /// Removes the cookies that the origin of an environment receives.
+    private func removeCookies(of environment: EnvironmentSnapshot) {
+        let host = environment.baseURL.origin.host
+        configuration.cookies?.removeCookies(visibleTo: host)
+        settings.cookies(of: environment.stages)?.removeCookies(visibleTo: host)
     }
 
     // MARK: Shutdown

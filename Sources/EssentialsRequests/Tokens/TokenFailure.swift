@@ -23,7 +23,7 @@ extension TokenMachine.Failure {
         case .rejected: "The token provider needs a new login, so there is no access token."
         case .overdue: "The token provider has not returned an access token within \(TokenSource.limit)."
         case .refusedTooOften: "The servers have refused the last \(TokenMachine.refusalLimit) new access tokens."
-        case .ended: "The credentials were cleared, so there is no access token."
+        case .ended: "The credentials were cleared or replaced, so there is no access token."
         case .full: "Too many requests wait for an access token."
         }
     }

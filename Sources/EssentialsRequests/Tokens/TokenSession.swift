@@ -6,8 +6,8 @@ final class TokenSession: Sendable {
     let source: TokenSource
     /// The session's number in its source.
     let number: Int
-    /// The credentials that have replaced these.
-    private let replacement = Mutex<AuthorizationStore.Content?>(nil)
+    /// The session that has replaced this one.
+    private let replacement = Mutex<TokenSession?>(nil)
 
     init(_ source: TokenSource) {
         self.source = source
@@ -16,12 +16,12 @@ final class TokenSession: Sendable {
 
     deinit { source.end(number) }
 
-    /// The credentials that have replaced these while requests waited for a token; `nil` if they are in use or were
-    /// cleared.
-    var successor: AuthorizationStore.Content? { replacement.withLock { $0 } }
+    /// The session that has replaced this one because the same credentials were set again; `nil` if this one is in use, or
+    /// if the credentials were cleared or replaced by others.
+    var successor: TokenSession? { replacement.withLock { $0 } }
 
-    /// Ends the session: its waiters resume with the new credentials, or fail if there are none.
-    func end(replacedBy new: AuthorizationStore.Content? = nil) {
+    /// Ends the session: its waiters go to the new session, or fail if there is none.
+    func end(replacedBy new: TokenSession? = nil) {
         replacement.withLock { $0 = new }
         source.end(number)
     }

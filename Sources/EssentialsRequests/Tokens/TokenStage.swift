@@ -6,19 +6,10 @@ import EssentialsHTTP
 /// token therefore holds nothing that the provider could need. After a redirect to another origin no token is sent and
 /// no 401 leads to a new one. A request's own `Authorization` field stays as it is.
 final class TokenStage: Stage {
-    /// What one attempt carries.
-    private enum Grant {
-        case token(TokenMachine.Lease, TokenSession)
-        /// Other credentials, which have replaced the tokens.
-        case other(HTTPField)
-
-        /// The field `Authorization`.
-        var field: HTTPField {
-            switch self {
-            case .token(let lease, _): lease.field
-            case .other(let field): field
-            }
-        }
+    /// The token of one attempt.
+    private struct Grant {
+        let lease: TokenMachine.Lease
+        let session: TokenSession
     }
 
     let clock: any Clock<Duration>
@@ -44,7 +35,7 @@ final class TokenStage: Stage {
             let (decision, error) = present.source.request(from: present.number)
             if case .use(let lease) = decision {
                 // Nearly every request. It makes no call that could wait.
-                grant = .token(lease, present)
+                grant = Grant(lease: lease, session: present)
             } else {
                 grant = try await self.grant(decision, error, request, record, present)
                 hasWaited = true
@@ -56,9 +47,9 @@ final class TokenStage: Stage {
                     request, between: "its wait for an access token and its sending",
                     after: "it had waited for a token")
             }
-            authorized.headerFields.append(grant.field)
+            authorized.headerFields.append(grant.lease.field)
             let response = try await next.send(authorized, record)
-            guard case .token(let lease, let user) = grant else { return response }
+            let (lease, user) = (grant.lease, grant.session)
             guard response.statusCode == 401, TokenRules.isRefusal(response.headerFields) else {
                 if response.statusCode < 400 { user.source.accepted(lease) }
                 return response
@@ -73,7 +64,7 @@ final class TokenStage: Stage {
 
     // MARK: Before an attempt
 
-    /// The credentials for the next attempt if the source has no token at once.
+    /// The token for the next attempt if the source has none at once.
     private func grant(
         _ decision: TokenMachine.Decision, _ error: (any Error)?, _ request: TransportRequest,
         _ record: ExchangeRecord, _ first: TokenSession
@@ -82,17 +73,12 @@ final class TokenStage: Stage {
         var (decision, error) = (decision, error)
         while true {
             switch decision {
-            case .use(let lease): return .token(lease, session)
+            case .use(let lease): return Grant(lease: lease, session: session)
             case .wait: (decision, error) = try await waited(request, record, session)
             case .fail(.ended):
-                switch session.successor {
-                case .tokens(let new):
-                    session = new
-                    (decision, error) = new.source.request(from: new.number)
-                case .field(let value): return .other(HTTPField(name: .authorization, value: value))
-                case .digest: throw Self.replacedByDigest(request)
-                case nil: throw Self.failure(.ended, nil, request)
-                }
+                guard let successor = session.successor else { throw Self.failure(.ended, nil, request) }
+                session = successor
+                (decision, error) = successor.source.request(from: successor.number)
             case .fail(let failure): throw Self.failure(failure, error, request)
             }
         }
@@ -123,12 +109,6 @@ final class TokenStage: Stage {
         _ failure: TokenMachine.Failure, _ error: (any Error)?, _ request: TransportRequest
     ) -> RequestFailure {
         failure.requestFailure(host: request.hostText, underlying: error)
-    }
-
-    private static func replacedByDigest(_ request: TransportRequest) -> RequestFailure {
-        RequestFailure(
-            .authorization, "The access tokens were replaced by Digest credentials while the request was running.",
-            remedy: "Send the request again.", host: request.hostText)
     }
 
     // MARK: After a 401

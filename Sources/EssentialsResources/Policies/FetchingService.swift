@@ -69,14 +69,4 @@ extension DataRequestService {
 
     /// Whether the server knows the application, and so perhaps a person, by a certificate of the environment.
     var hasClientIdentity: Bool { sender?.currentEnvironment.trust?.identity != nil }
-
-    /// The service below all decorators; `nil` if it is a test double.
-    private var sender: HTTPDataRequestService? {
-        var service: any DataRequestService = self
-        while true {
-            if let http = service as? HTTPDataRequestService { return http }
-            guard let decorator = service as? any DataRequestDecorator else { return nil }
-            service = decorator.next
-        }
-    }
 }

@@ -121,12 +121,20 @@ public final class CookieJar: CookieStorage, Sendable {
     /// Stores the cookies of a response. At most 200 lines are read.
     @discardableResult
     public func store(_ headerFields: HTTPFields, from url: RequestURL) -> [CookieRefusal] {
+        store(headerFields, from: url, since: nil)
+    }
+
+    /// Stores the cookies of a response to a request that began at a certain time, except those that a host would receive
+    /// whose cookies were removed since.
+    package func store(
+        _ headerFields: HTTPFields, from url: RequestURL, since begun: Epoch?
+    ) -> [CookieRefusal] {
         let lines = headerFields[fields: .setCookie]
         guard !lines.isEmpty else { return [] }
         var refusals: [CookieRefusal] = []
         let now = clock.date
         for line in lines.prefix(Self.maximumLines) {
-            let refusal = line.withUnsafeBytesOfValue { store($0, from: url, now) }
+            let refusal = line.withUnsafeBytesOfValue { store($0, from: url, now, since: begun) }
             if let refusal { refusals.append(refusal) }
         }
         if lines.count > Self.maximumLines { refusals.append(.lineLimit) }
@@ -150,12 +158,16 @@ public final class CookieJar: CookieStorage, Sendable {
     public func removeCookies(visibleTo host: HostName) { change { $0.removeAll(visibleTo: host) } }
 
     private func store(
-        _ line: UnsafeBufferPointer<UInt8>, from url: RequestURL, _ now: Date
+        _ line: UnsafeBufferPointer<UInt8>, from url: RequestURL, _ now: Date, since begun: Epoch? = nil
     ) -> CookieRefusal? {
         do throws(CookieRefusal) {
             let cookie = try CookieRules.cookie(from: line, at: url, now: now, suffixes: suffixes)
             let isSecure = url.origin.scheme == .https
-            return change { $0.store(cookie, isSecureOrigin: isSecure, now: now) }
+            return change { machine in
+                // Under the lock of the jar, so that no removal comes between the two.
+                if let begun, machine.wasCleared(cookie, since: begun) { return .cleared }
+                return machine.store(cookie, isSecureOrigin: isSecure, now: now)
+            }
         } catch {
             return error
         }

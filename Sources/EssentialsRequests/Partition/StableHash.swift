@@ -1,8 +1,8 @@
 /// Hashes that are the same in every process, for the names and the contents of files. Neither resists somebody who chooses
 /// the bytes, and nothing depends on it: an equal name only loses an entry, because the key is compared.
-enum StableHash {
+package enum StableHash {
     /// FNV-1a with 128 bits.
-    static func name(of bytes: some Sequence<UInt8>) -> UInt128 {
+    package static func name(of bytes: some Sequence<UInt8>) -> UInt128 {
         var hash: UInt128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d
         for byte in bytes {
             hash ^= UInt128(byte)
@@ -14,7 +14,7 @@ enum StableHash {
     /// A checksum of eight bytes at a time.
     ///
     /// Each step maps different states to different states, so damage within one word is always found.
-    static func checksum(_ bytes: UnsafeRawBufferPointer, _ start: UInt64 = 0x9e37_79b9_7f4a_7c15) -> UInt64 {
+    package static func checksum(_ bytes: UnsafeRawBufferPointer, _ start: UInt64 = 0x9e37_79b9_7f4a_7c15) -> UInt64 {
         var hash = start ^ UInt64(truncatingIfNeeded: bytes.count)
         var index = 0
         while index + 8 <= bytes.count {
@@ -37,7 +37,7 @@ enum StableHash {
 
     /// A number in lower-case hexadecimal digits, as many as its type has. Names of files are made of it, so it writes digits
     /// in place.
-    static func hexadecimal<Number: FixedWidthInteger & UnsignedInteger>(_ number: Number) -> String {
+    package static func hexadecimal<Number: FixedWidthInteger & UnsignedInteger>(_ number: Number) -> String {
         let count = Number.bitWidth / 4
         return String(unsafeUninitializedCapacity: count) { digits in
             for index in 0..<count {

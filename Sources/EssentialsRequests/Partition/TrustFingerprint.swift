@@ -1,9 +1,9 @@
-import EssentialsHTTP
+package import EssentialsTransport
 import FoundationEssentials
 
 /// The fingerprint of a trust policy, which is the same in every process and another one for each other policy.
-enum TrustFingerprint {
-    static func text(of policy: TrustPolicy) -> String {
+package enum TrustFingerprint {
+    package static func text(of policy: TrustPolicy) -> String {
         var writer = ByteWriter()
         writer.append(UInt8(policy.anchors.includesSystem ? 1 : 0))
         writer.append(UInt8(policy.anchors.ignoresEnvironment ? 1 : 0))

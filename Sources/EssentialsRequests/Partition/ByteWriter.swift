@@ -1,44 +1,46 @@
 /// Writes numbers and texts as bytes. Numbers have the least significant byte first.
-struct ByteWriter {
-    private(set) var bytes: [UInt8] = []
+package struct ByteWriter {
+    package private(set) var bytes: [UInt8] = []
 
-    mutating func append(_ number: some FixedWidthInteger) {
+    package init() {}
+
+    package mutating func append(_ number: some FixedWidthInteger) {
         withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
     }
 
     /// Appends the length of a text and the text.
-    mutating func append(text: String) {
+    package mutating func append(text: String) {
         var text = text
         text.withUTF8 { append(counted: UnsafeRawBufferPointer($0)) }
     }
 
     /// Appends the number of bytes and the bytes.
-    mutating func append(counted other: UnsafeRawBufferPointer) {
+    package mutating func append(counted other: UnsafeRawBufferPointer) {
         append(UInt32(clamping: other.count))
         bytes.append(contentsOf: other)
     }
 
-    mutating func append(_ other: some Sequence<UInt8>) { bytes.append(contentsOf: other) }
+    package mutating func append(_ other: some Sequence<UInt8>) { bytes.append(contentsOf: other) }
 }
 
 /// Reads what ``ByteWriter`` has written. Damaged bytes give `nil`, whatever they are.
-struct ByteReader {
+package struct ByteReader {
     private let bytes: UnsafeRawBufferPointer
     private var position = 0
 
-    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+    package init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
     /// The number of bytes that are left.
-    var count: Int { bytes.count - position }
+    package var count: Int { bytes.count - position }
 
-    mutating func number<Number: FixedWidthInteger>(_ type: Number.Type = Number.self) -> Number? {
+    package mutating func number<Number: FixedWidthInteger>(_ type: Number.Type = Number.self) -> Number? {
         let size = MemoryLayout<Number>.size
         guard count >= size else { return nil }
         defer { position += size }
         return Number(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: Number.self))
     }
 
-    mutating func text() -> String? {
+    package mutating func text() -> String? {
         guard let part = counted() else { return nil }
         let text = String(decoding: part, as: UTF8.self)
         // Bytes that are no text were repaired, so they are not what was written.
@@ -46,13 +48,13 @@ struct ByteReader {
     }
 
     /// The bytes whose number stands before them.
-    mutating func counted() -> UnsafeRawBufferPointer? {
+    package mutating func counted() -> UnsafeRawBufferPointer? {
         guard let size: UInt32 = number() else { return nil }
         return take(Int(size))
     }
 
     /// The next bytes.
-    mutating func take(_ size: Int) -> UnsafeRawBufferPointer? {
+    package mutating func take(_ size: Int) -> UnsafeRawBufferPointer? {
         guard size >= 0, size <= count else { return nil }
         defer { position += size }
         return UnsafeRawBufferPointer(rebasing: bytes[position..<(position + size)])

@@ -1,0 +1,69 @@
+package import EssentialsTransport
+import Synchronization
+
+/// The time in which requests to an origin are sent for one user: from setting credentials until others replace them or
+/// they are cleared, or a time without credentials.
+///
+/// An operation takes its scope when it begins, and all of its requests belong to that scope. If the scope has ended, none
+/// of them is sent any more, because it would go out with the credentials of somebody else.
+///
+/// A token source keeps its scope through every refresh, and setting equal credentials again keeps it too. The first
+/// credentials after a time without any end nothing: requests that were submitted before go on.
+package final class CredentialScope: Sendable {
+    /// The origin to which the credentials are sent.
+    package let origin: Origin
+    /// The credentials of the scope; `nil` for a time without credentials.
+    private let credentials: Credentials?
+    private let held: Mutex<AuthorizationStore.Content?>
+    private let phase = Atomic<UInt8>(0)
+
+    private static let followed: UInt8 = 1
+    private static let ended: UInt8 = 2
+
+    init(_ credentials: Credentials?, for origin: Origin) {
+        self.origin = origin
+        self.credentials = credentials
+        held = Mutex(credentials.map { AuthorizationStore.Content($0, for: origin) })
+    }
+
+    /// Whether the scope has credentials.
+    package var hasCredentials: Bool { credentials != nil }
+    /// Whether the credentials were cleared or replaced. It reads one number.
+    package var hasEnded: Bool { phase.load(ordering: .acquiring) == Self.ended }
+    /// Whether the scope is the one in which an operation would begin now.
+    var isCurrent: Bool { phase.load(ordering: .acquiring) == 0 }
+
+    /// The credentials as the stages use them; `nil` without credentials.
+    var content: AuthorizationStore.Content? { credentials == nil ? nil : held.withLock { $0 } }
+
+    /// Whether these credentials belong to the scope.
+    func includes(_ other: Credentials) -> Bool { credentials == other }
+
+    /// The same credentials were set again, so that what has stopped for them begins anew.
+    func renew() {
+        guard let credentials, case .tokens = credentials.content else { return }
+        let content = AuthorizationStore.Content(credentials, for: origin)
+        let former = held.withLock { held in
+            defer { held = content }
+            return held
+        }
+        former?.end(replacedBy: content)
+    }
+
+    /// The first credentials were set after this time without any.
+    func follow() { phase.store(Self.followed, ordering: .releasing) }
+
+    /// The credentials were cleared or replaced. Requests that wait for a token fail.
+    func end() {
+        phase.store(Self.ended, ordering: .releasing)
+        content?.end(replacedBy: nil)
+    }
+
+    /// The failure of a request whose scope has ended.
+    static func endedFailure(host: String?) -> RequestFailure {
+        RequestFailure(
+            .authorization, "The credentials with which the request was submitted were cleared or replaced.",
+            remedy: "Submit the request again, if it is meant for the present credentials.", host: host,
+            transmission: .unsent)
+    }
+}
