@@ -31,7 +31,7 @@ extension OutboxCore {
         changing { machine, moment in
             record.id = machine.nextID(moment.date)
             do throws(OutboxMachine.Refusal) {
-                try machine.reserve(record.entry(byteCount: record.expectedSize))
+                try machine.reserve(record.entry(byteCount: record.expectedSize), moment)
                 result = .success(record.id)
             } catch {
                 result = .failure(error)
@@ -71,8 +71,8 @@ extension OutboxCore {
         let snapshot = environment.snapshot
         let origin = (parts.base ?? snapshot.baseURL).origin
         return OutboxRecord(
-            id: OutboxEntry.ID(number: 0), date: configuration.clock.date, partition: partition.name,
-            environment: Self.name(of: snapshot),
+            id: OutboxEntry.ID(number: 0), date: configuration.clock.date, bootTime: configuration.clock.bootTime,
+            partition: partition.name, environment: Self.name(of: snapshot),
             orderingKey: key?.name ?? origin.description,
             idempotencyKey: try Self.takeKey(of: request, &parts, configuration.clock), parts: parts)
     }

@@ -42,7 +42,8 @@ final class OutboxCore: Sendable {
 
     private var moment: OutboxMachine.Moment {
         OutboxMachine.Moment(
-            now: clock.now, date: clock.date, fraction: Double(clock.random() >> 11) * 0x1p-53)
+            now: clock.now, date: clock.date, bootTime: clock.bootTime,
+            fraction: Double(clock.random() >> 11) * 0x1p-53)
     }
 
     /// What an environment is recognized by, also after a restart.
@@ -74,10 +75,10 @@ final class OutboxCore: Sendable {
                 case .tell(let entry): isDone += state.readers.values.compactMap { $0.put(entry) }
                 // The task begins with this lock, so it is known before it can end.
                 case .send(let id): state.sending[id] = Task { await self.send(id) }
-                case .remove, .setAside: others.append(action)
+                case .remove, .setAside, .restore: others.append(action)
                 }
             }
-            setTimer(&state, moment)
+            setTimer(&state)
             if state.machine.isIdle {
                 for waiter in state.waiters.values { isDone.append { waiter.resume() } }
                 state.waiters = [:]
@@ -88,11 +89,9 @@ final class OutboxCore: Sendable {
         for action in others { Task { await self.perform(action) } }
     }
 
-    private func setTimer(_ state: inout State, _ moment: OutboxMachine.Moment) {
-        let wake = state.isClosed ? nil : state.machine.nextWake(moment)
-        if wake == nil, state.timer == nil { return }
-        // Ages are measured by the wall clock, so a time is computed a little differently each time.
-        if let wake, let timer = state.timer, abs((timer.time - wake) / .milliseconds(1)) < 1 { return }
+    private func setTimer(_ state: inout State) {
+        let wake = state.isClosed ? nil : state.machine.nextWake
+        if wake == state.timer?.time { return }
         state.timer?.task.cancel()
         state.timer = wake.map { time in
             let task = Task { [weak self, clock] in
@@ -116,6 +115,9 @@ final class OutboxCore: Sendable {
         case .setAside(let id, let failure):
             await succeeds { () throws(RequestFailure) in try await store.setAside(id, failure) }
             changing { $0.setAside(id, $1) }
+        case .restore(let id):
+            let isDone = await succeeds { () throws(RequestFailure) in try await store.restore(id) }
+            changing { isDone ? $0.restored(id, $1) : $0.notRestored(id, $1) }
         case .send, .tell: break
         }
     }

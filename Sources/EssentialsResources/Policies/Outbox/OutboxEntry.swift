@@ -70,6 +70,8 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
     public internal(set) var attempts = 0
     /// What happens to it.
     public internal(set) var state = State.waiting
+    /// When it was added, by the clock of the machine; `nil` if that is not known.
+    var bootTime: BootTime?
 
     /// The name and the base URL of its environment, without the query, in two lines.
     let environment: String
@@ -90,8 +92,11 @@ public struct OutboxFailure: Error, Sendable, Hashable {
     public let message: String
     /// When it was given up, by the wall clock.
     public let date: Date
+    /// Whether it was given up because of its age alone, which is undone if the clock was wrong.
+    let isByAge: Bool
 
-    init(reason: RequestFailure.Reason, status: Int? = nil, message: String, date: Date) {
+    init(reason: RequestFailure.Reason, status: Int? = nil, message: String, date: Date, isByAge: Bool = false) {
+        self.isByAge = isByAge
         self.reason = reason
         self.status = status
         self.message = message
@@ -102,9 +107,11 @@ public struct OutboxFailure: Error, Sendable, Hashable {
         self.init(reason: failure.reason, status: failure.status?.code, message: failure.message, date: date)
     }
 
+    /// The beginning of the message of a failure by age, by which those of the first version are recognized.
+    static let expiredMessage = "The entry waited for longer than "
+
     static func expired(_ age: Duration, date: Date) -> OutboxFailure {
         OutboxFailure(
-            reason: .timeout, message: "The entry waited for longer than \(age.components.seconds) seconds.", date: date
-        )
+            reason: .timeout, message: "\(expiredMessage)\(age.components.seconds) seconds.", date: date, isByAge: true)
     }
 }

@@ -13,7 +13,7 @@ extension OutboxMachine {
     mutating func retry(_ id: OutboxEntry.ID) -> Bool {
         guard var item = items[id], case .failed = item.phase else { return false }
         item.earlier = item.phase
-        item.phase = .restoring
+        item.phase = .restoring(byHand: true)
         items[id] = item
         changingCount += 1
         return true
@@ -21,7 +21,7 @@ extension OutboxMachine {
 
     /// What was stored about a failure could not be removed.
     mutating func notRestored(_ id: OutboxEntry.ID, _ moment: Moment) -> [Action] {
-        guard var item = items[id], item.phase == .restoring else { return [] }
+        guard var item = items[id], case .restoring = item.phase else { return [] }
         changingCount -= 1
         item.phase = item.earlier
         items[id] = item
@@ -30,13 +30,14 @@ extension OutboxMachine {
 
     /// What was stored about a failure is removed.
     mutating func restored(_ id: OutboxEntry.ID, _ moment: Moment) -> [Action] {
-        guard var item = items[id], item.phase == .restoring else { return [] }
+        guard var item = items[id], case .restoring(let isByHand) = item.phase else { return [] }
         changingCount -= 1
+        agedOut.remove(id)
         item.phase = .waiting
         item.entry.attempts = 0
         (item.delays, item.lastBackoff) = (0, .zero)
         // Its age counts from now, or it would be given up at once.
-        item.retryDate = moment.date
+        if isByHand { item.age = OutboxAge(from: moment) }
         items[id] = item
         join(item)
         offer(Lane(item.entry))
