@@ -28,8 +28,10 @@ import Synchronization
 /// Several processes can use one directory. Files have unique names and are renamed when they are complete, so a process
 /// that is killed leaves nothing that is used, and a file that another process has removed is loaded again. Each process
 /// counts what it has found at its start and stored itself, so several together can exceed the size. Damage is found by
-/// the size of a file and the time of its last change, and by a checksum when a blob of up to 1 MiB is read for the first
-/// time; a damaged blob is loaded again. The files of the 64 blobs that were used last stay open.
+/// the size of a file and the time of its last change, by a checksum when a blob of up to 1 MiB is read for the first time,
+/// and by a checksum of each MiB whenever bytes of a larger one are read; a damaged blob is loaded again. What is read
+/// through the path or the descriptor of a ``BlobFile`` is not checked. The files of the 64 blobs that were used last stay
+/// open.
 public final class BlobService: Sendable {
     /// Settings of a blob service.
     public struct Configuration: Sendable {
@@ -144,10 +146,17 @@ public final class BlobService: Sendable {
         let adopted = adopt()
         if let entry = openEntry(for: address, in: adopted.environment), entry.size <= Int64(maximum) {
             if let bytes = entry.residentBytes() { return (bytes, entry.name) }
-            // A file that has become unreadable since is loaded again.
+            // A file that has become unreadable or damaged since is loaded again.
             if let bytes = try? await entry.content.data(upTo: maximum) { return (bytes, entry.name) }
+            await store.discard(entry)
         }
-        let (content, name) = try await content(at: address, in: adopted, maximum: Int64(maximum), priority)
+        var (content, name) = try await content(at: address, in: adopted, maximum: Int64(maximum), priority)
+        do throws(RequestFailure) { return (try await content.data(upTo: maximum), name) } catch {
+            guard error.reason == .file, let entry = content.entry else { throw error }
+            await store.discard(entry)
+        }
+        // Nothing of it was handed out, so it is loaded again, once.
+        (content, name) = try await self.content(at: address, in: adopted, maximum: Int64(maximum), priority)
         return (try await content.data(upTo: maximum), name)
     }
 
@@ -190,16 +199,15 @@ public final class BlobService: Sendable {
     public func file(at address: String, priority: RequestPriority? = nil) async throws(RequestFailure) -> BlobFile {
         let adopted = adopt()
         if let entry = openEntry(for: address, in: adopted.environment) {
-            return BlobFile(entry.file, size: entry.size, mediaType: entry.record.entity.mediaType)
+            return BlobFile(entry, in: store)
         }
         let content = try await content(at: address, in: adopted, maximum: .max, priority).content
-        let file =
-            switch (content.entry, content.bytes) {
-            case (let entry?, _): entry.file
-            case (nil, .file(let file)): file
-            case (nil, .memory(let bytes)): try await store.temporaryFile(of: bytes)
-            }
-        return BlobFile(file, size: content.size, mediaType: content.mediaType)
+        switch (content.entry, content.bytes) {
+        case (let entry?, _): return BlobFile(entry, in: store)
+        case (nil, .file(let file)): return BlobFile(file, mediaType: content.mediaType)
+        case (nil, .memory(let bytes)):
+            return BlobFile(try await store.temporaryFile(of: bytes), mediaType: content.mediaType)
+        }
     }
 
     // MARK: Removing
