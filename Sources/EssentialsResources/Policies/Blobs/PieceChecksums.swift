@@ -24,6 +24,13 @@ struct PieceChecksums: Sendable, Hashable {
         Int(clamping: (max(0, min(size, .max - Int64(pieceSize))) + Int64(pieceSize) - 1) / Int64(pieceSize))
     }
 
+    /// One checksum for all of them.
+    var total: UInt64 {
+        var writer = ByteWriter()
+        for sum in sums { writer.append(sum) }
+        return writer.bytes.withUnsafeBytes { StableHash.checksum($0) }
+    }
+
     /// Whether a piece consists of the bytes that it has consisted of.
     func matches(_ piece: UnsafeRawBufferPointer, at index: Int) -> Bool {
         guard sums.indices.contains(index), piece.count <= Self.pieceSize else { return false }

@@ -153,6 +153,20 @@ struct OutboxFiles: Sendable {
         return bytes
     }
 
+    /// The checksum of the file of a large body, which is read for it.
+    func bodyChecksum(_ id: OutboxEntry.ID) throws(SystemError) -> UInt64 {
+        let file = try OpenFile(path(of: Name(id, .body)), O_RDONLY | O_NOFOLLOW)
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: PieceChecksums.pieceSize, alignment: 16)
+        defer { memory.deallocate() }
+        var (running, position) = (RunningChecksums(), 0 as Int64)
+        while true {
+            let count = try file.read(into: memory, at: position)
+            guard count > 0 else { return running.finished.total }
+            running.append(UnsafeRawBufferPointer(rebasing: memory[..<count]))
+            position += Int64(count)
+        }
+    }
+
     func size(of name: Name) -> UInt64? { directory.status(of: name.text).flatMap { UInt64(exactly: $0.size) } }
 
     func move(_ name: Name, to target: Name) throws(SystemError) {

@@ -37,6 +37,8 @@ struct OutboxRecord: Sendable {
     var parts: StoredRequestParts
     /// The size of the file that holds the body; `nil` if there is none.
     var bodyFileSize: UInt64?
+    /// The checksum of that file; `nil` if it is not known.
+    var bodyChecksum: UInt64?
 
     // MARK: Writing
 
@@ -111,7 +113,10 @@ struct OutboxRecord: Sendable {
             }
         }
         writer.append(bodyKind.rawValue)
-        if let bodyFileSize { writer.append(bodyFileSize) }
+        if let bodyFileSize {
+            writer.append(bodyFileSize)
+            writer.append(bodyChecksum ?? 0)
+        }
         if case .parameters(let parameters) = parts.body { try parameters.write(to: &writer) }
         return writer.bytes
     }
@@ -173,6 +178,10 @@ struct OutboxRecord: Sendable {
         case .file:
             guard let size: UInt64 = reader.number() else { return nil }
             bodyFileSize = size
+            if version > 1 {
+                guard let checksum: UInt64 = reader.number() else { return nil }
+                bodyChecksum = checksum
+            }
         }
         guard reader.count == 0 else { return nil }
         self.id = OutboxEntry.ID(number: id)

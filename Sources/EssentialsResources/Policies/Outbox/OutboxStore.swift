@@ -189,11 +189,8 @@ actor OutboxStore {
             var size = 0
             switch record.parts.body {
             case .bytes(let bytes) where bytes.count > OutboxRecord.largestInlineBody:
-                size = try await writeBody(id, .bytes(bytes), space)
-                record.bodyFileSize = UInt64(size)
-            case .pieces(let body):
-                size = try await writeBody(id, body, space)
-                record.bodyFileSize = UInt64(size)
+                size = try await writeBody(&record, .bytes(bytes), space)
+            case .pieces(let body): size = try await writeBody(&record, body, space)
             case .none, .parameters, .bytes: break
             }
             let bytes = try record.bytes()
@@ -214,11 +211,13 @@ actor OutboxStore {
     /// The failure if an entry turns out to be larger than the space that is left.
     static let noSpace = RequestFailure(.queueFull, "The outbox has no space for the request.")
 
+    /// Writes the file of a large body, notes its size and checksum in the record, and returns the size.
     private func writeBody(
-        _ id: OutboxEntry.ID, _ body: RequestBody, _ space: Int
+        _ record: inout OutboxRecord, _ body: RequestBody, _ space: Int
     ) async throws(RequestFailure) -> Int {
+        let id = record.id
         let file = try onDirectory("could not be written") { () throws(SystemError) in try files.createBody(id) }
-        var size = 0
+        var (size, running) = (0, RunningChecksums())
         let next: @Sendable () async throws -> Data?
         switch body.content {
         case .none: next = { nil }
@@ -237,7 +236,9 @@ actor OutboxStore {
             guard piece.count <= space - size else { throw Self.noSpace }
             try onDirectory("could not be written") { () throws(SystemError) in try files.append(piece, to: file) }
             size += piece.count
+            piece.withUnsafeBytes { running.append($0) }
         }
+        (record.bodyFileSize, record.bodyChecksum) = (UInt64(size), running.finished.total)
         try onDirectory("could not be written") { () throws(SystemError) in
             try files.sync(file)
             try files.directory.sync()
@@ -256,6 +257,13 @@ actor OutboxStore {
             return .damaged
         }
         guard record.bodyFileSize != nil else { return .request(record, file: nil) }
+        if let checksum = record.bodyChecksum {
+            let found = try onDirectory("could not be read") { () throws(SystemError) in try files.bodyChecksum(id) }
+            guard found == checksum else {
+                setAside(name)
+                return .damaged
+            }
+        }
         return .request(record, file: StoredBody(try .file(files.path(of: OutboxFiles.Name(id, .body)))))
     }
 
