@@ -18,7 +18,8 @@ struct OutboxRecordTests {
             body: .bytes(Data("hello".utf8)), statuses: .ranges([200...204, 409...409]), usesCookies: false)
         return OutboxRecord(
             id: OutboxEntry.ID(number: 7), date: Date(timeIntervalSinceReferenceDate: 1),
-            bootTime: BootTime(boot: "b", elapsed: .nanoseconds(5)), partition: "ada", environment: "e",
+            bootTime: BootTime(boot: "b", elapsed: .nanoseconds(5)), partition: "ada",
+            environment: OutboxEnvironment(name: "e", baseURL: "https://h/", fields: "f"),
             orderingKey: "k", idempotencyKey: "key", parts: parts)
     }
 
@@ -31,7 +32,8 @@ struct OutboxRecordTests {
         }
         #expect(read.id == record.id && read.date == record.date && read.partition == record.partition)
         #expect(read.bootTime == record.bootTime)
-        #expect(read.environment == "e" && read.orderingKey == "k" && read.idempotencyKey == "key")
+        #expect(read.environment == record.environment && read.environment.baseURL == "https://h/")
+        #expect(read.orderingKey == "k" && read.idempotencyKey == "key")
         #expect(read.parts.method == .post && read.parts.path == record.parts.path)
         #expect(read.parts.base == record.parts.base && read.parts.isDefined && !read.parts.hasWholeQuery)
         #expect(read.parts.query == record.parts.query && read.parts.parameters == record.parts.parameters)
@@ -49,12 +51,19 @@ struct OutboxRecordTests {
     /// The bytes of a record as the first version has written it.
     private static func first(_ record: OutboxRecord) throws -> [UInt8] {
         var bytes = try record.bytes()
-        // The head has the times of the machine after identifier and date.
+        // The head has the times of the machine and the environment after identifier and date.
         let boot = record.bootTime?.boot.utf8.count ?? 0
-        bytes.removeSubrange(48..<(48 + 4 + boot + 8))
+        let times = 4 + boot + 8
+        let environment = record.environment
+        let place = [environment.name, environment.baseURL, environment.fields].reduce(0) { $0 + 4 + $1.utf8.count }
+        var writer = ByteWriter()
+        writer.append(text: record.partition)
+        writer.append(text: environment.name + "\n" + environment.baseURL)
+        let old = 48..<(48 + times + place + 4 + record.partition.utf8.count)
+        bytes.replaceSubrange(old, with: writer.bytes)
         let head = bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 12, as: UInt32.self) }
         set(UInt32(1), at: 8, in: &bytes)
-        set(UInt32(littleEndian: head) - UInt32(12 + boot), at: 12, in: &bytes)
+        set(UInt32(littleEndian: head) + UInt32(writer.bytes.count) - UInt32(old.count), at: 12, in: &bytes)
         sign(&bytes)
         return bytes
     }
@@ -67,7 +76,8 @@ struct OutboxRecordTests {
             return
         }
         #expect(read.id == record.id && read.date == record.date && read.bootTime == nil)
-        #expect(read.environment == record.environment && read.parts.headerFields == record.parts.headerFields)
+        #expect(read.environment == OutboxEnvironment(name: "e", baseURL: "https://h/", fields: ""))
+        #expect(read.partition == record.partition && read.parts.headerFields == record.parts.headerFields)
     }
 
     @Test("A changed byte, a missing one and one more are damage")

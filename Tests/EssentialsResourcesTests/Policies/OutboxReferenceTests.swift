@@ -54,7 +54,7 @@ struct OutboxModelRun {
     private var machine: OutboxMachine
     private var model: [OutboxEntry.ID: OutboxModelEntry] = [:]
     private var partition: EntityPartition? = "p0"
-    private var environment = "e0"
+    private var environment = OutboxModelRun.environment(0, 0)
     private var isPaused = false
     private var numbers: SeededNumbers
     private var moment = OutboxMachine.Moment(
@@ -78,6 +78,10 @@ struct OutboxModelRun {
         configuration.backoff = .exponential(base: .seconds(1), cap: .seconds(8))
         limits = Outbox.Limits(configuration)
         machine = OutboxMachine(limits, partition: partition, environment: environment)
+    }
+
+    private static func environment(_ name: Int, _ fields: Int) -> OutboxEnvironment {
+        OutboxEnvironment(name: "e\(name)", baseURL: "", fields: fields == 0 ? "" : "1")
     }
 
     mutating func perform(_ count: Int) {
@@ -114,7 +118,8 @@ struct OutboxModelRun {
             partition = ["p0", "p1", nil].randomElement(using: &numbers) ?? nil
             apply("enter \(partition?.name ?? "-")", machine.enter(partition, moment))
         case 20:
-            environment = "e\(Int.random(in: 0...1, using: &numbers))"
+            environment = Self.environment(
+                Int.random(in: 0...1, using: &numbers), Int.random(in: 0...1, using: &numbers))
             apply("environment \(environment)", machine.enter(environment: environment, moment))
         case 21: restart()
         default: tickLike("tick") { $0.tick($1) }

@@ -38,7 +38,7 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
         case delayed
         /// It waits until its partition is entered again.
         case otherPartition
-        /// It waits until its environment is the current one again.
+        /// It waits until its environment is the current one again; see ``OutboxEntry/environmentDifference``.
         case otherEnvironment
         /// It is being sent.
         case sending
@@ -48,6 +48,14 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
         case failed(OutboxFailure)
         /// It was dropped by hand. The entry is gone.
         case dropped
+    }
+
+    /// Why the current environment is not that of an entry.
+    public enum EnvironmentDifference: Sendable, Hashable {
+        /// It has another name or, if the entry's environment has no name, another base URL.
+        case environment
+        /// It has the same name or base URL, and other header fields, such as those of another tenant.
+        case headerFields
     }
 
     /// The identifier.
@@ -73,13 +81,17 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
     /// When it was added, by the clock of the machine; `nil` if that is not known.
     var bootTime: BootTime?
 
-    /// The name and the base URL of its environment, without the query, in two lines.
-    let environment: String
+    /// The environment for which it was added.
+    let environment: OutboxEnvironment
+    /// Why it waits for its environment; `nil` unless its state is ``State/otherEnvironment``.
+    public internal(set) var environmentDifference: EnvironmentDifference?
 
-    /// The base URL of its environment, without the query.
-    public var baseURL: String {
-        String(environment.drop { $0 != "\n" }.dropFirst())
-    }
+    /// The name of the environment for which it was added; empty if that has none.
+    public var environmentName: String { environment.name }
+
+    /// The base URL of its environment when it was added, without the query. An environment with a name may have another
+    /// one when the entry is sent.
+    public var baseURL: String { environment.baseURL }
 }
 
 /// Why an entry of an ``Outbox`` is not sent any more.

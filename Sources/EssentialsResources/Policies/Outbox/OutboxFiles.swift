@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import EssentialsRequests
 import FoundationEssentials
 import Glibc
 
@@ -36,6 +37,8 @@ struct OutboxFiles: Sendable {
     /// The number of empty files that are created at a time.
     static let spareCount = 16
     static let lockName = "lock"
+    /// The file with the key for hashes of header fields.
+    static let keyName = "key"
 
     let directory: FileDirectory
     /// The path of the directory with a slash at its end.
@@ -128,8 +131,32 @@ struct OutboxFiles: Sendable {
         try calls.writeAll(bytes, to: file)
     }
 
+    /// The key for hashes of header fields; `nil` if there is none.
+    func key() throws(SystemError) -> FingerprintKey? {
+        try read(Self.keyName, upTo: FingerprintKey.size).flatMap { FingerprintKey($0) }
+    }
+
+    /// Stores the key for this user only, and returns when it is on the disk. The caller has the lock of the directory.
+    func write(_ key: FingerprintKey) throws(SystemError) {
+        let temporary = Self.keyName + ".new"
+        // What a killed process has left.
+        try directory.remove(temporary)
+        do throws(SystemError) {
+            let file = try OpenFile(path(of: temporary), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+            try calls.writeAll(key.bytes, to: file)
+            try sync(file)
+            try directory.move(temporary, to: Self.keyName)
+            try directory.sync()
+        } catch {
+            try? directory.remove(temporary)
+            throw error
+        }
+    }
+
     /// The bytes of a file; `nil` if there is none, if it is no file of this user, or if it is too large.
-    func read(_ name: Name, upTo maximum: Int) throws(SystemError) -> [UInt8]? {
+    func read(_ name: Name, upTo maximum: Int) throws(SystemError) -> [UInt8]? { try read(name.text, upTo: maximum) }
+
+    private func read(_ name: String, upTo maximum: Int) throws(SystemError) -> [UInt8]? {
         let file: OpenFile
         do throws(SystemError) {
             file = try OpenFile(path(of: name), O_RDONLY | O_NOFOLLOW)

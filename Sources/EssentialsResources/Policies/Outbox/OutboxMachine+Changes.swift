@@ -112,17 +112,25 @@ extension OutboxMachine {
     }
 
     /// The environment of now.
-    mutating func enter(environment: String, _ moment: Moment) -> [Action] {
+    mutating func enter(environment: OutboxEnvironment, _ moment: Moment) -> [Action] {
         guard environment != self.environment else { return [] }
         return changingScope(moment) { $0.environment = environment }
     }
 
     private mutating func changingScope(_ moment: Moment, _ change: (inout Self) -> Void) -> [Action] {
-        let before = items.mapValues { shown($0).state }
+        let before = items.mapValues(shown)
         change(&self)
         readyAll()
-        let told = items.values.map(shown).filter { before[$0.id] != $0.state && items[$0.id]?.phase != .storing }
+        let told = items.values.map(shown).filter { before[$0.id] != $0 && items[$0.id]?.phase != .storing }
         return told.sorted { $0.id < $1.id }.map { .tell($0) } + pump(moment)
+    }
+
+    /// The environments for which entries wait that are not the current one, and how many.
+    var absentEnvironments: [OutboxEnvironment: Int] {
+        lanes.reduce(into: [:]) { absent, lane in
+            guard lane.key.environment != environment, !lane.value.ids.isEmpty else { return }
+            absent[lane.key.environment, default: 0] += lane.value.ids.count
+        }
     }
 
     /// The entries that are being sent for another partition or environment than the present ones.

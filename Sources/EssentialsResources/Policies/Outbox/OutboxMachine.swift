@@ -10,7 +10,7 @@ struct OutboxMachine: Sendable {
     /// Entries of one lane are sent in their order.
     struct Lane: Hashable, Sendable {
         let partition: EntityPartition
-        let environment: String
+        let environment: OutboxEnvironment
         let key: OrderingKey
 
         init(_ entry: OutboxEntry) {
@@ -91,7 +91,7 @@ struct OutboxMachine: Sendable {
 
     let limits: Outbox.Limits
     var partition: EntityPartition?
-    var environment: String
+    var environment: OutboxEnvironment
     var isPaused = false
     /// Whether the outbox was closed.
     var isEnded = false
@@ -114,7 +114,7 @@ struct OutboxMachine: Sendable {
     /// When the wall clock is read again for these.
     var nextRevival = Duration.zero
 
-    init(_ limits: Outbox.Limits, partition: EntityPartition?, environment: String) {
+    init(_ limits: Outbox.Limits, partition: EntityPartition?, environment: OutboxEnvironment) {
         (self.limits, self.partition, self.environment) = (limits, partition, environment)
     }
 
@@ -145,8 +145,9 @@ struct OutboxMachine: Sendable {
         case .storing, .waiting, .delayed, .restoring, .removing(isDropped: true):
             if entry.partition != partition {
                 entry.state = .otherPartition
-            } else if entry.environment != environment {
+            } else if let difference = entry.environment.difference(from: environment) {
                 entry.state = .otherEnvironment
+                entry.environmentDifference = difference
             } else if case .delayed = item.phase {
                 entry.state = .delayed
             } else {

@@ -16,7 +16,8 @@ struct OutboxRecord: Sendable {
         case otherVersion
     }
 
-    /// The version of the format. The first one, which had no times of the machine, is still read.
+    /// The version of the format. The first one, which had no times of the machine and no hash of the environment's header
+    /// fields, is still read.
     static let version: UInt32 = 2
     /// The maximum size of a body that is stored with its entry.
     static let largestInlineBody = 64 << 10
@@ -31,7 +32,7 @@ struct OutboxRecord: Sendable {
     /// When it was added, by the clock of the machine; `nil` if that is not known.
     var bootTime: BootTime?
     var partition: String
-    var environment: String
+    var environment: OutboxEnvironment
     var orderingKey: String
     var idempotencyKey: String
     var parts: StoredRequestParts
@@ -84,7 +85,8 @@ struct OutboxRecord: Sendable {
         writer.append(date.timeIntervalSinceReferenceDate.bitPattern)
         writer.append(text: bootTime?.boot ?? "")
         writer.append(bootTime?.elapsed.nanoseconds ?? 0)
-        for text in [partition, environment, orderingKey, idempotencyKey, parts.method.rawValue, parts.path] {
+        for text in [environment.name, environment.baseURL, environment.fields] { writer.append(text: text) }
+        for text in [partition, orderingKey, idempotencyKey, parts.method.rawValue, parts.path] {
             writer.append(text: text)
         }
         writer.append(text: parts.base?.description ?? "")
@@ -152,7 +154,7 @@ struct OutboxRecord: Sendable {
             guard let boot = reader.text(), let elapsed: Int64 = reader.number() else { return nil }
             if !boot.isEmpty { bootTime = BootTime(boot: boot, elapsed: .nanoseconds(elapsed)) }
         }
-        guard let partition = reader.text(), let environment = reader.text(), let orderingKey = reader.text(),
+        guard let (environment, partition) = Self.place(version, &reader), let orderingKey = reader.text(),
             let idempotencyKey = reader.text(),
             let method = reader.text().flatMap({ HTTPRequest.Method($0) }), let path = reader.text(),
             let baseText = reader.text(), let flags: UInt8 = reader.number()
@@ -195,7 +197,7 @@ struct OutboxRecord: Sendable {
     }
 
     init(
-        id: OutboxEntry.ID, date: Date, bootTime: BootTime? = nil, partition: String, environment: String,
+        id: OutboxEntry.ID, date: Date, bootTime: BootTime? = nil, partition: String, environment: OutboxEnvironment,
         orderingKey: String, idempotencyKey: String, parts: StoredRequestParts
     ) {
         self.id = id
@@ -205,6 +207,19 @@ struct OutboxRecord: Sendable {
         self.orderingKey = orderingKey
         self.idempotencyKey = idempotencyKey
         self.parts = parts
+    }
+
+    private static func place(
+        _ version: UInt32, _ reader: inout ByteReader
+    ) -> (environment: OutboxEnvironment, partition: String)? {
+        guard version > 1 else {
+            guard let partition = reader.text(), let environment = reader.text() else { return nil }
+            return (OutboxEnvironment(firstFormat: environment), partition)
+        }
+        guard let name = reader.text(), let baseURL = reader.text(), let fields = reader.text(),
+            let partition = reader.text()
+        else { return nil }
+        return (OutboxEnvironment(name: name, baseURL: baseURL, fields: fields), partition)
     }
 
     private static func query(_ reader: inout ByteReader) -> QueryItems? {

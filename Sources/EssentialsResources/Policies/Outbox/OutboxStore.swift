@@ -8,6 +8,8 @@ actor OutboxStore {
     /// What was found in the directory.
     struct Found: Sendable {
         var entries: [(entry: OutboxEntry, failure: OutboxFailure?)] = []
+        /// The key for hashes of header fields.
+        var key = FingerprintKey.process
     }
 
     /// What an entry is sent as.
@@ -27,6 +29,8 @@ actor OutboxStore {
     /// Empty files for the next entries.
     private var spares: [OutboxFiles.Name] = []
     private(set) var damaged: [String] = []
+    /// The key for hashes of header fields, which is stored with the first entry that needs it.
+    private var key: (value: FingerprintKey, isStored: Bool)?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
 
@@ -46,8 +50,12 @@ actor OutboxStore {
         let names = try onDirectory("could not be read") { () throws(SystemError) in
             try files.directory.names(upTo: OutboxFiles.maximumNames)
         }
-        lock = taken
-        install(found(names))
+        let stored = try onDirectory("could not be read") { () throws(SystemError) in try files.key() }
+        let key = stored ?? .random()
+        (lock, self.key) = (taken, (key, stored != nil))
+        var found = found(names)
+        found.key = key
+        install(found)
     }
 
     private static var closed: RequestFailure {
@@ -197,6 +205,10 @@ actor OutboxStore {
             guard bytes.count <= space - size else { throw Self.noSpace }
             guard !isClosed else { throw Self.closed }
             try onDirectory("could not be written") { () throws(SystemError) in
+                if !record.environment.fields.isEmpty, let (key, isStored) = self.key, !isStored {
+                    try files.write(key)
+                    self.key = (key, true)
+                }
                 if spares.isEmpty { spares = try files.makeSpares() }
                 guard let spare = spares.popLast() else { throw SystemError(code: EIO) }
                 try files.fill(spare, with: bytes, as: id)
