@@ -44,7 +44,8 @@ public final class BlobService: Sendable {
         public var servesStale = true
         /// The hosts outside the base URL from which blobs may be loaded. The default is none.
         public var foreignHosts: [ForeignHost] = []
-        /// The person or tenant whose blobs are stored. Those of others are not found. The default is `shared`.
+        /// The person or tenant whose blobs are stored, until ``BlobService/enter(_:)`` is called. Those of others are not
+        /// found. The default is `shared`.
         public var partition = EntityPartition.shared
         /// Whether blobs are also stored that a cache should not keep: those with `no-store`, and those to requests with
         /// credentials as long as the partition is `shared`. The default is `false`: they are loaded each time.
@@ -69,19 +70,17 @@ public final class BlobService: Sendable {
         public let damaged: Int
     }
 
-    /// An environment and its base, with which an operation begins and ends.
-    private typealias Adopted = (environment: AdoptedEnvironment, base: ResourceBase)
-
     /// The maximum number of bytes that functions read into memory without another limit: 64 MiB.
     public static let defaultMaximum = 64 << 20
 
     private let environment: any EnvironmentService
+    private let requests: any DataRequestService
     private let configuration: Configuration
     let store: BlobStore
     private let receiver: BlobReceiver
     let transfers = BlobTransfers()
-    /// The environment of now, and its base.
-    private let adopted: Mutex<Adopted>
+    /// The place of now.
+    private let adopted: Mutex<BlobPlace>
     private let closed = Atomic(false)
 
     /// Creates a service. Nothing is read or created yet.
@@ -107,15 +106,15 @@ public final class BlobService: Sendable {
         _ directory: FileDirectory, _ configuration: Configuration
     ) throws(RequestFailure) {
         try FileThreads.shared.start()
-        (self.environment, self.configuration) = (environment, configuration)
+        (self.environment, self.requests, self.configuration) = (environment, requests, configuration)
         store = BlobStore(
             directory, maximumBytes: configuration.maximumBytes,
             BlobFreshness(clock: configuration.clock, expiration: configuration.expiration))
         receiver = BlobReceiver(
             store: store, access: ForeignAccess(requests: requests, open: open, hosts: configuration.foreignHosts),
             configuration: configuration, problems: BlobProblems())
-        let current = AdoptedEnvironment(of: environment, partition: configuration.partition)
-        adopted = Mutex((current, ResourceBase(current.snapshot.baseURL)))
+        adopted = Mutex(
+            BlobPlace(EnvironmentIdentity(of: environment), account: configuration.partition, number: 0, requests))
         try requests.privateStateRegistry?.add(privateStateStore: self)
     }
 
@@ -143,20 +142,20 @@ public final class BlobService: Sendable {
     private func found(
         at address: String, upTo maximum: Int, _ priority: RequestPriority?
     ) async throws(RequestFailure) -> (bytes: Data, name: EntityFile.Name) {
-        let adopted = adopt()
-        if let entry = openEntry(for: address, in: adopted.environment), entry.size <= Int64(maximum) {
+        let place = adopt()
+        if let entry = openEntry(for: address, in: place), entry.size <= Int64(maximum) {
             if let bytes = entry.residentBytes() { return (bytes, entry.name) }
             // A file that has become unreadable or damaged since is loaded again.
             if let bytes = try? await entry.content.data(upTo: maximum) { return (bytes, entry.name) }
             await store.discard(entry)
         }
-        var (content, name) = try await content(at: address, in: adopted, maximum: Int64(maximum), priority)
+        var (content, name) = try await content(at: address, in: place, maximum: Int64(maximum), priority)
         do throws(RequestFailure) { return (try await content.data(upTo: maximum), name) } catch {
             guard error.reason == .file, let entry = content.entry else { throw error }
             await store.discard(entry)
         }
         // Nothing of it was handed out, so it is loaded again, once.
-        (content, name) = try await self.content(at: address, in: adopted, maximum: Int64(maximum), priority)
+        (content, name) = try await self.content(at: address, in: place, maximum: Int64(maximum), priority)
         return (try await content.data(upTo: maximum), name)
     }
 
@@ -197,11 +196,11 @@ public final class BlobService: Sendable {
     ///   - priority: The priority of the request. The default is `nil`, which means `normal`.
     /// - Throws: The failures of ``bytes(at:upTo:priority:)``; `file` if the blob cannot be written.
     public func file(at address: String, priority: RequestPriority? = nil) async throws(RequestFailure) -> BlobFile {
-        let adopted = adopt()
-        if let entry = openEntry(for: address, in: adopted.environment) {
+        let place = adopt()
+        if let entry = openEntry(for: address, in: place) {
             return BlobFile(entry, in: store)
         }
-        let content = try await content(at: address, in: adopted, maximum: .max, priority).content
+        let content = try await content(at: address, in: place, maximum: .max, priority).content
         switch (content.entry, content.bytes) {
         case (let entry?, _): return BlobFile(entry, in: store)
         case (nil, .file(let file)): return BlobFile(file, mediaType: content.mediaType)
@@ -210,13 +209,33 @@ public final class BlobService: Sendable {
         }
     }
 
+    // MARK: Accounts
+
+    /// Enters the account of another person or tenant, or the present one again after other credentials were set.
+    ///
+    /// ```swift
+    /// requests.setAuthorization(try .bearer(token))
+    /// blobs.enter(EntityPartition(account.id))
+    /// ```
+    ///
+    /// Blobs of other accounts are not found, and stay in the directory. Between credentials that replace others, or a
+    /// logout, and this call, blobs are loaded each time: those of an account are neither read nor stored.
+    public func enter(_ account: EntityPartition) {
+        requests.sender?.enter(account)
+        _ = adopted.withLock { enter(account, &$0) }
+    }
+
     // MARK: Removing
 
     /// Removes a blob. A transfer of it that runs is not stored.
     ///
     /// - Throws: `invalidRequest` if the address is invalid; `file` if the blob cannot be removed.
     public func remove(at address: String) async throws(RequestFailure) {
-        let (key, _) = try place(of: address, in: adopt())
+        let place = adopt()
+        guard requests.sender?.operation(in: place.identity, begun: .now).admits(place.account) ?? true else {
+            throw Self.suspendedFailure
+        }
+        let key = try await key(of: try Self.url(of: address, in: place), in: place)
         let name = EntityFile.Name(key)
         transfers.revoke { $0 == name }
         try await store.remove(key)
@@ -245,37 +264,43 @@ public final class BlobService: Sendable {
 
     // MARK: Finding
 
-    /// The environment of now. If it has changed, texts may mean other URLs.
-    private func adopt() -> Adopted {
+    /// The place of now. If it is another one, texts may mean other blobs.
+    private func adopt() -> BlobPlace {
         adopted.withLock { adopted in
-            if adopted.environment.versioned.isCurrent(in: environment) { return adopted }
-            let number = adopted.environment.number + 1
-            let current = AdoptedEnvironment(of: environment, partition: configuration.partition, number: number)
-            adopted = (current, ResourceBase(current.snapshot.baseURL))
-            store.index.withLock { $0.enter(environment: number) }
-            return adopted
+            if adopted.isCurrent(in: environment) { return adopted }
+            return enter(adopted.account, &adopted)
         }
     }
 
+    private func enter(_ account: EntityPartition, _ adopted: inout BlobPlace) -> BlobPlace {
+        let identity = EnvironmentIdentity(of: environment)
+        adopted = BlobPlace(identity, account: account, number: adopted.number + 1, requests)
+        store.index.withLock { [number = adopted.number] in $0.enter(place: number) }
+        return adopted
+    }
+
     /// The blob for a text if it is open, fresh and unchanged.
-    private func openEntry(for address: String, in environment: AdoptedEnvironment) -> BlobEntry? {
-        guard let entry = store.index.withLock({ $0.entry(for: address, in: environment.number) }),
+    private func openEntry(for address: String, in place: BlobPlace) -> BlobEntry? {
+        guard let entry = store.index.withLock({ $0.entry(for: address, in: place.number) }),
             entry.isFresh(at: configuration.clock.now), entry.isIntact
         else { return nil }
         return entry
     }
 
-    private func place(
-        of address: String, in adopted: Adopted
-    ) throws(RequestFailure) -> (key: EntityKey, url: ResourceURL) {
-        let (environment, base) = adopted
-        let url = Self.isWhole(address) ? base.url(whole: address) : base.url(path: address)
+    private static func url(of address: String, in place: BlobPlace) throws(RequestFailure) -> ResourceURL {
+        let url = isWhole(address) ? place.base.url(whole: address) : place.base.url(path: address)
         if let failure = url.failure { throw failure }
-        let key = EntityKey(
-            url: url.text, stage: BlobRecord.stage, partition: environment.partition,
-            environment: environment.snapshot.name,
-            trust: configuration.trustFingerprint + environment.trustFingerprint)
-        return (key, url)
+        return url
+    }
+
+    /// What a blob is stored under. The key of the directory is read only if the environment has header fields.
+    private func key(of url: ResourceURL, in place: BlobPlace) async throws(RequestFailure) -> EntityKey {
+        let identity = place.identity
+        let fingerprintKey = identity.hasHeaderFields ? await store.fingerprintKey() : .process
+        return EntityKey(
+            url: url.text, stage: BlobRecord.stage, partition: place.account,
+            environment: identity.text(identity.snapshot.name, key: fingerprintKey),
+            trust: configuration.trustFingerprint + identity.trustFingerprint)
     }
 
     private static func isWhole(_ address: String) -> Bool {
@@ -285,14 +310,16 @@ public final class BlobService: Sendable {
 
     /// The bytes of a blob from the transfer that all share, and the name of its files.
     private func content(
-        at address: String, in adopted: Adopted, maximum: Int64, _ priority: RequestPriority?
+        at address: String, in place: BlobPlace, maximum: Int64, _ priority: RequestPriority?
     ) async throws(RequestFailure) -> (content: BlobContent, name: EntityFile.Name) {
         guard !closed.load(ordering: .acquiring) else { throw Self.closedFailure }
         guard !Task.isCancelled else { throw BlobTransfer.cancelled }
-        let (key, url) = try place(of: address, in: adopted)
-        let (environment, name, priority) = (adopted.environment, EntityFile.Name(key), priority ?? .normal)
-        let joined = transfers.join(name, priority, maximum: maximum, in: environment) {
-            BlobTransfer(key, url, environment, priority, maximum: maximum)
+        let url = try Self.url(of: address, in: place)
+        let operation = requests.sender?.operation(in: place.identity, begun: .now)
+        let key = try await key(of: url, in: place)
+        let (name, priority) = (EntityFile.Name(key), priority ?? .normal)
+        let joined = transfers.join(name, priority, maximum: maximum, in: place, operation) {
+            BlobTransfer(key, url, place, operation, priority, maximum: maximum)
         }
         guard let (transfer, isNew) = joined else { throw Self.closedFailure }
         if isNew {
@@ -307,11 +334,14 @@ public final class BlobService: Sendable {
         }
         let content = try await transfer.outcome().get()
         if let entry = content.entry {
-            store.index.withLock { $0.keepOpen(entry, for: address, in: environment.number) }
+            store.index.withLock { $0.keepOpen(entry, for: address, in: place.number) }
         }
         return (content, name)
     }
 
+    private static let suspendedFailure = RequestFailure(
+        .authorization, "The credentials were replaced or cleared, and no account has been entered since.",
+        remedy: "Call “enter” of the blob service after the credentials were set.", transmission: .unsent)
     private static let closedFailure = RequestFailure(
         .closed, "The blob service was closed.", remedy: "Create another one.")
 }
@@ -321,10 +351,31 @@ extension BlobService: PrivateStateStore {
     /// Removes the blobs of an origin. The service joins the data-request service by itself, which calls this function in
     /// `clearAuthorization()`. A failure is counted in ``problems``.
     public func clearPrivateState(of origin: Origin) async {
-        let origin = EntityFile.Name.hash(origin.description)
-        transfers.revoke { $0.origin == origin }
-        await receiver.problems.noting { () throws(RequestFailure) in
-            try await store.removeAll { $0.origin == origin }
-        }
+        await remove(BlobBar(origin: EntityFile.Name.hash(origin.description)))
+    }
+
+    /// Removes the blobs of an origin that belong to no account, because they may be those of whoever was logged in. Those
+    /// of an account stay for the next time that it is entered. None of them is read any more when the function returns.
+    public func credentialsWereReplaced(at origin: Origin) {
+        guard configuration.storesSensitiveResponses else { return }
+        let bar = BlobBar(
+            origin: EntityFile.Name.hash(origin.description),
+            account: EntityFile.Name.hash(EntityPartition.shared.name))
+        begin(bar)
+        Task { await finish(bar) }
+    }
+
+    private func remove(_ bar: BlobBar) async {
+        begin(bar)
+        await finish(bar)
+    }
+
+    private func begin(_ bar: BlobBar) {
+        store.index.withLock { $0.bar(bar) }
+        transfers.revoke { bar.concerns($0) }
+    }
+
+    private func finish(_ bar: BlobBar) async {
+        await receiver.problems.noting { () throws(RequestFailure) in try await store.removeAll(bar) }
     }
 }

@@ -15,13 +15,18 @@ actor BlobStore {
     /// What is in the directory. Blobs that are open are found in it without this actor.
     nonisolated let index: Mutex<BlobIndex>
     private var isOpened = false
+    private let keyFile: FingerprintKeyFile
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
 
     init(_ directory: FileDirectory, maximumBytes: Int, _ freshness: BlobFreshness) {
         (self.directory, self.freshness) = (directory, freshness)
         index = Mutex(BlobIndex(maximumBytes: maximumBytes))
+        keyFile = FingerprintKeyFile(in: directory) { EntityFile.temporaryName() }
     }
+
+    /// The key for hashes of header fields. It is made when it is needed for the first time.
+    func fingerprintKey() -> FingerprintKey { keyFile.key }
 
     var usage: BlobService.Usage {
         // What cannot be read is not there.
@@ -36,6 +41,7 @@ actor BlobStore {
     func load(_ key: EntityKey) throws(RequestFailure) -> (entry: BlobEntry, bytes: Data?)? {
         try open()
         let name = EntityFile.Name(key)
+        guard !index.withLock({ $0.isBarred(name) }) else { return nil }
         guard let found = try record(of: name) else { return nil }
         // Another key with the same hash.
         guard found.key == key else { return nil }
@@ -286,6 +292,13 @@ actor BlobStore {
     func discard(_ entry: BlobEntry) {
         guard isStored(BlobBodyName(entry.name, entry.record.generation)) else { return }
         try? drop(entry.name)
+    }
+
+    /// Removes blobs that are barred, which lets them be read again if that succeeds. Those that cannot be removed stay
+    /// barred until the process ends.
+    func removeAll(_ bar: BlobBar) throws(RequestFailure) {
+        try removeAll { bar.concerns($0) }
+        index.withLock { $0.unbar(bar) }
     }
 
     /// Removes all blobs whose names fulfil a condition, also those of other processes.
