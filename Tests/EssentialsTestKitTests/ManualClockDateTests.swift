@@ -22,6 +22,25 @@ import Testing
         #expect(clock.date == start.addingTimeInterval(-1_000_000 + 10))
     }
 
+    @Test(
+        "The time since the start of the machine moves with the clock and not with the date, and a reboot begins it anew"
+    )
+    func bootTime() throws {
+        let clock = ManualClock()
+        let requestClock = clock.requestClock
+        let first = try #require(requestClock.bootTime)
+        clock.date = clock.date.addingTimeInterval(1_000_000)
+        clock.advance(by: .seconds(5))
+        let second = try #require(requestClock.bootTime)
+        #expect(second == BootTime(boot: first.boot, elapsed: first.elapsed + .seconds(5)))
+        let date = clock.date
+        clock.reboot()
+        let third = try #require(clock.requestClock.bootTime)
+        #expect(third.boot != first.boot && third.elapsed == .zero)
+        #expect(clock.date == date)
+        #expect(ManualClock().bootTime.boot != first.boot)
+    }
+
     @Test("The random numbers of two clocks are the same, and random durations stay in their range")
     func random() {
         let (one, other) = (ManualClock().requestClock, ManualClock().requestClock)

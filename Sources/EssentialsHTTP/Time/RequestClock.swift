@@ -15,7 +15,7 @@
 /// ```
 public struct RequestClock: Sendable {
     /// The continuous clock of the system, its date, and its random numbers.
-    public static let system = RequestClock(ContinuousClock())
+    public static let system = RequestClock(ContinuousClock(), bootTime: { BootTime.system })
 
     /// The monotonic clock.
     public let clock: any Clock<Duration>
@@ -23,6 +23,7 @@ public struct RequestClock: Sendable {
     private let sleepUntil: @Sendable (Duration) async throws -> Void
     private let currentDate: @Sendable () -> Date
     private let randomBits: @Sendable () -> UInt64
+    private let currentBootTime: @Sendable () -> BootTime?
 
     /// Creates a clock.
     ///
@@ -30,9 +31,12 @@ public struct RequestClock: Sendable {
     ///   - clock: The monotonic clock.
     ///   - date: Returns the current date.
     ///   - randomBits: Returns 64 random bits, each of them independent of all others.
+    ///   - bootTime: Returns the time since the start of the machine. The default returns `nil`, which means that it is not
+    ///     known: what outlives the process is then dated by `date` alone.
     public init<Monotonic: Clock<Duration>>(
         _ clock: Monotonic, date: @escaping @Sendable () -> Date = { Date() },
-        randomBits: @escaping @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }
+        randomBits: @escaping @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) },
+        bootTime: @escaping @Sendable () -> BootTime? = { nil }
     ) {
         self.clock = clock
         let start = clock.now
@@ -40,6 +44,7 @@ public struct RequestClock: Sendable {
         sleepUntil = { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
         currentDate = date
         self.randomBits = randomBits
+        currentBootTime = bootTime
     }
 
     /// The monotonic time since this value was created.
@@ -47,6 +52,9 @@ public struct RequestClock: Sendable {
 
     /// The current date, which may jump forward and back.
     public var date: Date { currentDate() }
+
+    /// The time since the start of the machine, which other processes measure too and nobody sets; `nil` if it is not known.
+    public var bootTime: BootTime? { currentBootTime() }
 
     /// Sleeps on the monotonic clock. A duration of zero or less returns at once.
     ///

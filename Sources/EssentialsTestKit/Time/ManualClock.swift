@@ -16,8 +16,8 @@ import Synchronization
 /// own deadline was earlier, and its next sleep starts from there. To step through several sleeps of one task, advance
 /// the clock once for each and call ``waitForSleepers(count:)`` in between.
 ///
-/// The clock also has a ``date``, which moves with it and can be set forward and back. ``requestClock`` combines both
-/// for a service.
+/// The clock also has a ``date``, which moves with it and can be set forward and back, and a time since the start of an
+/// imagined machine, which ``reboot()`` starts again. ``requestClock`` combines them for a service.
 public final class ManualClock: Clock {
     /// Durations are those of the standard library.
     public typealias Duration = Swift.Duration
@@ -29,6 +29,9 @@ public final class ManualClock: Clock {
         /// The date at the clock's start. Setting the date moves it.
         var startDate: Date
         var random = SplitMix64(seed: 1)
+        /// The number of restarts of the machine, and the moment of the last one.
+        var reboots = 0
+        var rebooted = Instant(elapsed: .zero)
         var sleepers = Sleepers()
         var waiters: [Int: (count: Int, continuation: CheckedContinuation<Void, Never>)] = [:]
         var nextWaiter = 0
@@ -50,6 +53,8 @@ public final class ManualClock: Clock {
 
     private let state: Mutex<State>
     private let maximumSleepers: Int
+    /// Distinguishes the machine from those of other clocks.
+    private let machine = UInt64.random(in: .min ... .max)
 
     /// Creates a clock at time zero.
     ///
@@ -78,7 +83,26 @@ public final class ManualClock: Clock {
     /// The random numbers are the same in every run. All values made from one clock share one sequence.
     public var requestClock: RequestClock {
         RequestClock(
-            self, date: { [self] in date }, randomBits: { [self] in state.withLock { $0.random.next() } })
+            self, date: { [self] in date }, randomBits: { [self] in state.withLock { $0.random.next() } },
+            bootTime: { [self] in bootTime })
+    }
+
+    /// The time since the machine was started, for what outlives a process. Clocks never have the same machine.
+    public var bootTime: BootTime {
+        state.withLock { state in
+            BootTime(
+                boot: "\(String(machine, radix: 16))-\(state.reboots)", elapsed: state.rebooted.duration(to: state.now))
+        }
+    }
+
+    /// Starts the machine again: ``bootTime`` begins anew. The time and the ``date`` stay, and nobody wakes up.
+    ///
+    /// Close what a test has opened before, because no process outlives its machine.
+    public func reboot() {
+        state.withLock { state in
+            state.reboots += 1
+            state.rebooted = state.now
+        }
     }
 
     /// The moment to which the clock was last advanced.

@@ -17,8 +17,10 @@ struct OutboxRecordTests {
             headerFields: fields,
             body: .bytes(Data("hello".utf8)), statuses: .ranges([200...204, 409...409]), usesCookies: false)
         return OutboxRecord(
-            id: OutboxEntry.ID(number: 7), date: Date(timeIntervalSinceReferenceDate: 1), partition: "ada",
-            environment: "e", orderingKey: "k", idempotencyKey: "key", parts: parts)
+            id: OutboxEntry.ID(number: 7), date: Date(timeIntervalSinceReferenceDate: 1),
+            bootTime: BootTime(boot: "b", elapsed: .nanoseconds(5)), partition: "ada",
+            environment: OutboxEnvironment(name: "e", baseURL: "https://h/", fields: "f"),
+            orderingKey: "k", idempotencyKey: "key", parts: parts)
     }
 
     @Test("A record is read as it was written")
@@ -29,7 +31,9 @@ struct OutboxRecordTests {
             return
         }
         #expect(read.id == record.id && read.date == record.date && read.partition == record.partition)
-        #expect(read.environment == "e" && read.orderingKey == "k" && read.idempotencyKey == "key")
+        #expect(read.bootTime == record.bootTime)
+        #expect(read.environment == record.environment && read.environment.baseURL == "https://h/")
+        #expect(read.orderingKey == "k" && read.idempotencyKey == "key")
         #expect(read.parts.method == .post && read.parts.path == record.parts.path)
         #expect(read.parts.base == record.parts.base && read.parts.isDefined && !read.parts.hasWholeQuery)
         #expect(read.parts.query == record.parts.query && read.parts.parameters == record.parts.parameters)
@@ -42,6 +46,38 @@ struct OutboxRecordTests {
         #expect(body == Data("hello".utf8))
         // The query may hold secrets, so it is not shown.
         #expect(read.entry(byteCount: 1).path == "views")
+    }
+
+    /// The bytes of a record as the first version has written it.
+    private static func first(_ record: OutboxRecord) throws -> [UInt8] {
+        var bytes = try record.bytes()
+        // The head has the times of the machine and the environment after identifier and date.
+        let boot = record.bootTime?.boot.utf8.count ?? 0
+        let times = 4 + boot + 8
+        let environment = record.environment
+        let place = [environment.name, environment.baseURL, environment.fields].reduce(0) { $0 + 4 + $1.utf8.count }
+        var writer = ByteWriter()
+        writer.append(text: record.partition)
+        writer.append(text: environment.name + "\n" + environment.baseURL)
+        let old = 48..<(48 + times + place + 4 + record.partition.utf8.count)
+        bytes.replaceSubrange(old, with: writer.bytes)
+        let head = bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 12, as: UInt32.self) }
+        set(UInt32(1), at: 8, in: &bytes)
+        set(UInt32(littleEndian: head) + UInt32(writer.bytes.count) - UInt32(old.count), at: 12, in: &bytes)
+        sign(&bytes)
+        return bytes
+    }
+
+    @Test("A record of the first version is read, without the times of the machine")
+    func firstVersion() throws {
+        let record = try Self.record()
+        guard case .record(let read) = OutboxRecord.content(of: try Self.first(record)) else {
+            Issue.record("The record was not read.")
+            return
+        }
+        #expect(read.id == record.id && read.date == record.date && read.bootTime == nil)
+        #expect(read.environment == OutboxEnvironment(name: "e", baseURL: "https://h/", fields: ""))
+        #expect(read.partition == record.partition && read.parts.headerFields == record.parts.headerFields)
     }
 
     @Test("A changed byte, a missing one and one more are damage")
@@ -80,19 +116,24 @@ struct OutboxRecordTests {
                 Self.set(UInt32(count), at: 12, in: &changed)
                 Self.set(UInt64(0), at: 16, in: &changed)
             }
-            // The head is everything between the checksum and the body.
-            let head = Int(
-                UInt32(littleEndian: changed.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 12, as: UInt32.self) }))
-            let sum = changed.withUnsafeBytes { all in
-                StableHash.checksum(
-                    .init(rebasing: all[(32 + head)...]),
-                    StableHash.checksum(
-                        .init(rebasing: all[32..<(32 + head)]), StableHash.checksum(.init(rebasing: all[..<24]))))
-            }
-            Self.set(sum, at: 24, in: &changed)
+            if Bool.random(using: &numbers) { Self.set(UInt32(1), at: 8, in: &changed) }
+            Self.sign(&changed)
             _ = OutboxRecord.content(of: changed)
             _ = OutboxFailure(bytes: changed, date: Date(timeIntervalSinceReferenceDate: 0))
         }
+    }
+
+    /// Gives bytes the right checksum. The head is everything between the checksum and the body.
+    private static func sign(_ bytes: inout [UInt8]) {
+        let head = Int(
+            UInt32(littleEndian: bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 12, as: UInt32.self) }))
+        let sum = bytes.withUnsafeBytes { all in
+            StableHash.checksum(
+                .init(rebasing: all[(32 + head)...]),
+                StableHash.checksum(
+                    .init(rebasing: all[32..<(32 + head)]), StableHash.checksum(.init(rebasing: all[..<24]))))
+        }
+        set(sum, at: 24, in: &bytes)
     }
 
     private static func set(_ number: some FixedWidthInteger, at index: Int, in bytes: inout [UInt8]) {
@@ -113,6 +154,17 @@ struct OutboxRecordTests {
         #expect(OutboxFailure(bytes: failure.bytes, date: .distantPast) == failure)
         for count in 0..<failure.bytes.count {
             #expect(OutboxFailure(bytes: Array(failure.bytes[..<count]), date: date).reason == .file)
+        }
+        let expired = OutboxFailure.expired(.seconds(7), date: date)
+        #expect(OutboxFailure(bytes: expired.bytes, date: .distantPast).isByAge && !failure.isByAge)
+        // The first version had no mark for failures by age.
+        for (failure, isByAge) in [(expired, true), (failure, false)] {
+            var bytes = Array(failure.bytes.dropLast(9))
+            Self.set(UInt32(1), at: 0, in: &bytes)
+            let sum = bytes.withUnsafeBytes { StableHash.checksum($0) }
+            bytes += withUnsafeBytes(of: sum.littleEndian) { Array($0) }
+            let read = OutboxFailure(bytes: bytes, date: .distantPast)
+            #expect(read.reason == failure.reason && read.isByAge == isByAge)
         }
     }
 

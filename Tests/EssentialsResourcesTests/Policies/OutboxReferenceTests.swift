@@ -26,14 +26,19 @@ struct OutboxReferenceTests {
 /// What the model knows about an entry.
 struct OutboxModelEntry {
     enum Phase: Equatable {
-        case storing, waiting, sending, removingSent, settingAside, failed, restoring
+        case storing, waiting, sending, removingSent, settingAside, failed, restoring, reviving
         case delayed(until: Duration, OutboxMachine.DelayCause)
         indirect case removingDropped(Phase)
     }
 
     var entry: OutboxEntry
     var phase: Phase
-    var ageDate: Date
+    /// When its age was zero.
+    var start: Duration
+    /// Whether it was added before the present start of the machine, so that the wall clock decides too.
+    var isDated = false
+    /// Whether it was given up because of its age.
+    var isAgedOut = false
     var attempts = 0
     var delays = 0
     /// Whether it is settled only after it was sent, so that its lane waits.
@@ -49,10 +54,14 @@ struct OutboxModelRun {
     private var machine: OutboxMachine
     private var model: [OutboxEntry.ID: OutboxModelEntry] = [:]
     private var partition: EntityPartition? = "p0"
-    private var environment = "e0"
+    private var environment = OutboxModelRun.environment(0, 0)
     private var isPaused = false
     private var numbers: SeededNumbers
-    private var moment = OutboxMachine.Moment(now: .zero, date: Date(timeIntervalSinceReferenceDate: 0), fraction: 1)
+    private var moment = OutboxMachine.Moment(
+        now: .zero, date: Date(timeIntervalSinceReferenceDate: 0), bootTime: BootTime(boot: "0", elapsed: .zero),
+        fraction: 1)
+    private var reboots = 0
+    private let maximumAge = Duration.seconds(60)
     private let limits: Outbox.Limits
     /// Whether the event expires everything that is too old.
     private var expiresAll = false
@@ -71,6 +80,10 @@ struct OutboxModelRun {
         machine = OutboxMachine(limits, partition: partition, environment: environment)
     }
 
+    private static func environment(_ name: Int, _ fields: Int) -> OutboxEnvironment {
+        OutboxEnvironment(name: "e\(name)", baseURL: "", fields: fields == 0 ? "" : "1")
+    }
+
     mutating func perform(_ count: Int) {
         for _ in 0..<count where problem == nil { step() }
     }
@@ -80,8 +93,14 @@ struct OutboxModelRun {
     private mutating func step() {
         let isLate = Int.random(in: 0..<20, using: &numbers) == 0
         let seconds = isLate ? Double.random(in: 0...40, using: &numbers) : Double.random(in: 0...2, using: &numbers)
-        moment.now += .milliseconds(Int(seconds * 1_000))
+        let passed = Duration.milliseconds(Int(seconds * 1_000))
+        moment.now += passed
+        moment.bootTime = moment.bootTime.map { BootTime(boot: $0.boot, elapsed: $0.elapsed + passed) }
         moment.date = moment.date.addingTimeInterval(Double(Int(seconds * 1_000)) / 1_000)
+        // The wall clock is set.
+        if Int.random(in: 0..<15, using: &numbers) == 0 {
+            moment.date = moment.date.addingTimeInterval(Double(Int.random(in: -100...100, using: &numbers)))
+        }
         moment.fraction = Double.random(in: 0...1, using: &numbers)
         (expiresAll, mayFail) = (false, nil)
         switch Int.random(in: 0..<24, using: &numbers) {
@@ -99,7 +118,8 @@ struct OutboxModelRun {
             partition = ["p0", "p1", nil].randomElement(using: &numbers) ?? nil
             apply("enter \(partition?.name ?? "-")", machine.enter(partition, moment))
         case 20:
-            environment = "e\(Int.random(in: 0...1, using: &numbers))"
+            environment = Self.environment(
+                Int.random(in: 0...1, using: &numbers), Int.random(in: 0...1, using: &numbers))
             apply("environment \(environment)", machine.enter(environment: environment, moment))
         case 21: restart()
         default: tickLike("tick") { $0.tick($1) }
@@ -114,13 +134,13 @@ struct OutboxModelRun {
         let entry = OutboxEntry(
             id: id, method: .post, path: "p", orderingKey: OrderingKey("k\(Int.random(in: 0...2, using: &numbers))"),
             partition: partition, date: moment.date, idempotencyKey: "\(id)", byteCount: bytes,
-            environment: environment)
+            bootTime: Int.random(in: 0...3, using: &numbers) == 0 ? nil : moment.bootTime, environment: environment)
         let isFull = model.count >= limits.maximumCount
         let isLarge = model.values.reduce(0) { $0 + $1.entry.byteCount } + bytes > limits.maximumBytes
-        let isTaken = (try? machine.reserve(entry)) != nil
+        let isTaken = (try? machine.reserve(entry, moment)) != nil
         history.append("add \(id.number) \(entry.orderingKey) \(isTaken)")
         if isTaken != (!isFull && !isLarge) { fail("taken: \(isTaken)") }
-        if isTaken { model[id] = OutboxModelEntry(entry: entry, phase: .storing, ageDate: moment.date) }
+        if isTaken { model[id] = OutboxModelEntry(entry: entry, phase: .storing, start: moment.now) }
     }
 
     private mutating func one(_ fits: (OutboxModelEntry.Phase) -> Bool) -> OutboxEntry.ID? {
@@ -190,7 +210,7 @@ struct OutboxModelRun {
     private mutating func endChange() {
         let id = one { phase in
             switch phase {
-            case .removingSent, .removingDropped, .settingAside, .restoring: true
+            case .removingSent, .removingDropped, .settingAside, .restoring, .reviving: true
             default: false
             }
         }
@@ -201,12 +221,16 @@ struct OutboxModelRun {
             model[id]?.phase = .failed
             model[id]?.blocks = false
             apply("set aside \(id.number)", machine.setAside(id, moment))
-        case .restoring where fails:
+        case .restoring where fails, .reviving where fails:
             model[id]?.phase = .failed
             apply("not restored \(id.number)", machine.notRestored(id, moment))
-        case .restoring:
+        case .restoring, .reviving:
             model[id]?.phase = .waiting
-            model[id]?.ageDate = moment.date
+            model[id]?.isAgedOut = false
+            if phase == .restoring {
+                model[id]?.start = moment.now
+                model[id]?.isDated = false
+            }
             model[id]?.attempts = 0
             model[id]?.delays = 0
             apply("restored \(id.number)", machine.restored(id, moment))
@@ -255,8 +279,12 @@ struct OutboxModelRun {
         apply(name, actions)
     }
 
-    /// The process ends at any moment, and another one reads the directory.
+    /// The process ends at any moment, perhaps with its machine, and another one reads the directory.
     private mutating func restart() {
+        if Bool.random(using: &numbers) {
+            reboots += 1
+            moment.bootTime = BootTime(boot: "\(reboots)", elapsed: .zero)
+        }
         machine = OutboxMachine(limits, partition: partition, environment: environment)
         isPaused = false
         var found: [(entry: OutboxEntry, failure: OutboxFailure?)] = []
@@ -266,15 +294,19 @@ struct OutboxModelRun {
             // What was not removed yet is still there, and so is what was in flight.
             case .storing: model[id] = nil
             case .failed, .removingDropped(.failed):
-                found.append((item.entry, OutboxFailure(reason: .status, message: "", date: moment.date)))
+                let reason: RequestFailure.Reason = item.isAgedOut ? .timeout : .status
+                found.append(
+                    (
+                        item.entry,
+                        OutboxFailure(reason: reason, message: "", date: moment.date, isByAge: item.isAgedOut)
+                    ))
                 item.phase = .failed
-                model[id] = item
+                model[id] = read(item)
             default:
                 found.append((item.entry, nil))
                 item.phase = .waiting
-                item.ageDate = item.entry.date
-                (item.attempts, item.delays, item.blocks) = (0, 0, false)
-                model[id] = item
+                (item.attempts, item.delays, item.blocks, item.isAgedOut) = (0, 0, false, false)
+                model[id] = read(item)
             }
         }
         expiresAll = true
@@ -285,7 +317,33 @@ struct OutboxModelRun {
 
     private mutating func fail(_ text: String) { if problem == nil { problem = text } }
 
-    private func isTooOld(_ item: OutboxModelEntry) -> Bool { item.ageDate.addingTimeInterval(60) <= moment.date }
+    /// An entry that another process has added.
+    private func read(_ item: OutboxModelEntry) -> OutboxModelEntry {
+        var item = item
+        item.isDated = item.entry.bootTime?.boot != moment.bootTime?.boot
+        if let added = item.entry.bootTime?.elapsed, let now = moment.bootTime?.elapsed, !item.isDated {
+            item.start = moment.now - (now - added)
+        } else {
+            item.start = moment.now - wait(of: item)
+        }
+        return item
+    }
+
+    /// How long an entry has waited by the wall clock.
+    private func wait(of item: OutboxModelEntry) -> Duration {
+        .seconds(max(0, moment.date.timeIntervalSince(item.entry.date)))
+    }
+
+    /// Whether an entry has waited for too long since it was read, and by the wall clock too if that decides.
+    private func isTooOld(_ item: OutboxModelEntry) -> Bool {
+        item.start + maximumAge <= moment.now && (!item.isDated || wait(of: item) >= maximumAge)
+    }
+
+    /// The wall clock has made an entry younger that would be too old.
+    private mutating func correct(_ id: OutboxEntry.ID) {
+        guard let item = model[id], item.isDated, item.start + maximumAge <= moment.now else { return }
+        model[id]?.start = max(item.start, moment.now - wait(of: item))
+    }
 
     /// Whether it is the turn of an entry.
     private func hasTurn(_ item: OutboxModelEntry) -> Bool {
@@ -297,7 +355,7 @@ struct OutboxModelRun {
             switch other.phase {
             case .sending, .removingSent: return false
             case .settingAside where other.blocks: return false
-            case .failed, .restoring, .removingDropped(.failed): continue
+            case .failed, .restoring, .reviving, .removingDropped(.failed): continue
             default: if other.entry.id < item.entry.id { return false }
             }
         }
@@ -315,6 +373,13 @@ struct OutboxModelRun {
                     sendingCount < limits.maximumConcurrent
                 else { return fail("\(id.number) must not be sent") }
                 model[id]?.phase = .sending
+                correct(id)
+            case .restore(let id):
+                guard let item = model[id], item.phase == .failed, item.isAgedOut, !isTooOld(item) else {
+                    return fail("\(id.number) must not be taken back")
+                }
+                model[id]?.phase = .reviving
+                correct(id)
             case .remove(let id):
                 if model[id]?.phase != .removingSent { fail("\(id.number) must not be removed") }
             case .setAside(let id, let failure):
@@ -325,9 +390,10 @@ struct OutboxModelRun {
                 } else {
                     var mayExpire = item.phase == .waiting
                     if case .delayed = item.phase { mayExpire = true }
-                    if !mayExpire || !isTooOld(item) || failure.reason != .timeout {
+                    if !mayExpire || !isTooOld(item) || !failure.isByAge {
                         fail("\(id.number) must not be given up")
                     }
+                    model[id]?.isAgedOut = true
                 }
                 model[id]?.phase = .settingAside
             case .tell: break
@@ -348,10 +414,14 @@ struct OutboxModelRun {
         let isStopped = isPaused || sendingCount >= limits.maximumConcurrent
         if !isStopped, let left = model.values.first(where: hasTurn) { fail("\(left.entry.id.number) is forgotten") }
         if expiresAll {
-            for item in model.values where isTooOld(item) {
+            for item in model.values {
                 var isKept = item.phase == .waiting
                 if case .delayed = item.phase { isKept = true }
-                if isKept { fail("\(item.entry.id.number) is too old") }
+                if isKept, isTooOld(item) { fail("\(item.entry.id.number) is too old") }
+                if isKept { correct(item.entry.id) }
+                if item.phase == .failed, item.isAgedOut, !isTooOld(item) {
+                    fail("\(item.entry.id.number) is not too old")
+                }
             }
         }
         checkWaits()
@@ -360,22 +430,25 @@ struct OutboxModelRun {
     private mutating func checkWaits() {
         let isChanging = model.values.contains { item in
             switch item.phase {
-            case .storing, .removingSent, .removingDropped, .settingAside, .restoring: true
+            case .storing, .removingSent, .removingDropped, .settingAside, .restoring, .reviving: true
             default: false
             }
         }
         let canSend = !isPaused && model.values.contains(where: hasTurn)
         if machine.isIdle != (sendingCount == 0 && !isChanging && !canSend) { fail("idle: \(machine.isIdle)") }
-        let wake = machine.nextWake(moment)
+        let wake = machine.nextWake
         for item in model.values {
             if case .delayed(let until, _) = item.phase, !isPaused, wake.map({ $0 > until }) ?? true {
                 fail("\(item.entry.id.number) is not woken")
             }
             var ages = item.phase == .waiting
             if case .delayed = item.phase { ages = true }
-            let age = max(0, item.ageDate.addingTimeInterval(60).timeIntervalSince(moment.date))
-            if ages, wake.map({ $0 > moment.now + .seconds(age) + .milliseconds(1) }) ?? true {
-                fail("\(item.entry.id.number) does not age: \(String(describing: wake)), \(age) after \(moment.now)")
+            if ages, wake.map({ $0 > item.start + maximumAge }) ?? true {
+                fail("\(item.entry.id.number) does not age: \(String(describing: wake)) at \(moment.now)")
+            }
+            let mayRevive = item.phase == .failed && item.isAgedOut && item.isDated
+            if mayRevive, wake.map({ $0 > moment.now + OutboxMachine.revivalPeriod }) ?? true {
+                fail("\(item.entry.id.number) is given up for good")
             }
         }
     }
@@ -384,7 +457,7 @@ struct OutboxModelRun {
         switch item.phase {
         case .sending, .removingSent: return "sending"
         case .failed, .settingAside: return "failed"
-        case .storing, .waiting, .restoring, .removingDropped, .delayed:
+        case .storing, .waiting, .restoring, .reviving, .removingDropped, .delayed:
             if item.entry.partition != partition { return "otherPartition" }
             if item.entry.environment != environment { return "otherEnvironment" }
             if case .delayed = item.phase { return "delayed" }

@@ -65,7 +65,7 @@ struct OutboxRulesTests {
             var entry = OutboxEntry(
                 id: OutboxEntry.ID(number: UInt64(number)), method: .post, path: "", orderingKey: "k",
                 partition: .shared, date: Date(timeIntervalSinceReferenceDate: 0), idempotencyKey: "", byteCount: 0,
-                environment: "")
+                environment: OutboxEnvironment(name: "", baseURL: "", fields: ""))
             entry.state = state
             return entry
         }

@@ -355,6 +355,25 @@ struct OutboxStoringTests {
         #expect(fixture.names.count == 34)
     }
 
+    @Test("A large body of which a byte has changed is not sent, and its entry is set aside")
+    func damagedBody() async throws {
+        transport.on(.post, "/v1/views").answer(.ok)
+        let outbox = try fixture.outbox()
+        outbox.pause()
+        let body = DataRequest(.post, "views", body: .data(Data(count: 70_000)))
+        let ids = [try await outbox.add(body), try await outbox.add(body)]
+        let path = fixture.path(ids[0], .body)
+        var bytes = try #require(FileManager.default.contents(atPath: path))
+        bytes[69_999] ^= 1
+        try bytes.write(to: URL(filePath: path))
+        outbox.resume()
+        try await outbox.drain()
+        #expect(transport.requests.map(\.body) == [Data(count: 70_000)])
+        #expect(try await outbox.damagedFiles == [OutboxFiles.Name(ids[0], .damaged).text])
+        try await outbox.removeDamagedFiles()
+        #expect(fixture.names == ["lock"])
+    }
+
     @Test("Files and directory are readable for their user only")
     func modes() async throws {
         let outbox = try fixture.outbox()

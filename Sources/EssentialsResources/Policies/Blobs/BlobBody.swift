@@ -86,9 +86,10 @@ struct BlobBody: ~Copyable {
             }
             return BlobContent(bytes: .memory(memory), size: size, mediaType: entity.mediaType, entry: entry)
         }
-        if isStored {
+        if isStored, size <= PieceChecksums.maximumSize {
+            let checksums = await spool.checksums
             let entry = try await store.store(
-                spool, size: size, entity, for: transfer.key, reservation: reserved
+                spool, size: size, checksums, entity, for: transfer.key, reservation: reserved
             ) { !transfer.isRevoked }
             if let entry {
                 (self.spool, self.reserved) = (nil, 0)

@@ -25,6 +25,8 @@ final class BlobEntry: Sendable {
     }
 
     var size: Int64 { record.size }
+    /// The file, whose bytes are checked.
+    var checked: CheckedFile { CheckedFile(file: file, size: record.size, checksums: record.checksums) }
 
     /// Whether the blob is used without asking the server.
     func isFresh(at now: Duration) -> Bool {
@@ -47,7 +49,7 @@ final class BlobEntry: Sendable {
 
     /// What askers get.
     var content: BlobContent {
-        BlobContent(bytes: .file(file), size: size, mediaType: record.entity.mediaType, entry: self)
+        BlobContent(bytes: .file(checked), size: size, mediaType: record.entity.mediaType, entry: self)
     }
 }
 
@@ -55,7 +57,7 @@ final class BlobEntry: Sendable {
 struct BlobContent: Sendable {
     enum Bytes: Sendable {
         case memory(Data)
-        case file(OpenFile)
+        case file(CheckedFile)
     }
 
     var bytes: Bytes
@@ -64,14 +66,14 @@ struct BlobContent: Sendable {
     /// The stored blob; `nil` if it was not stored.
     let entry: BlobEntry?
 
-    /// All bytes.
+    /// All bytes, which were checked.
     ///
-    /// - Throws: `tooLarge` if there are more than the maximum; `file` if they cannot be read.
+    /// - Throws: `tooLarge` if there are more than the maximum; `file` if they cannot be read or are damaged.
     func data(upTo maximum: Int) async throws(RequestFailure) -> Data {
         guard size <= Int64(maximum), let count = Int(exactly: size) else { throw BlobContent.tooLarge(size, maximum) }
         switch bytes {
         case .memory(let data): return data
-        case .file(let file): return try await FileReads().bytes(of: file, at: 0, count: count)
+        case .file(let file): return try await FileReads().bytes(of: file, in: 0..<count)
         }
     }
 
@@ -80,42 +82,5 @@ struct BlobContent: Sendable {
         return RequestFailure(
             .tooLarge, "The blob \(found); at most \(maximum) were allowed.",
             remedy: "Ask for it as a file, or allow more bytes.", phase: .receiving)
-    }
-}
-
-/// Reads open files on a file thread. Each value has a queue of its own, so that several files are read at a time.
-actor FileReads {
-    private let queue = FileQueue()
-
-    nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
-
-    /// The bytes from a position.
-    ///
-    /// - Throws: `file` if the file cannot be read or ends before.
-    func bytes(of file: OpenFile, at position: Int64, count: Int) throws(RequestFailure) -> Data {
-        guard count > 0 else { return Data() }
-        let failure: SystemError
-        do throws(SystemError) {
-            if let data = try Self.read(file, position, count) { return data }
-            failure = SystemError(code: 5)
-        } catch {
-            failure = error
-        }
-        throw RequestFailure(
-            .file, "The stored blob could not be read: \(failure).",
-            remedy: "Ask for the blob again; it is loaded anew if its file is damaged.", underlying: failure)
-    }
-
-    /// `nil` if the file ends before.
-    static func read(_ file: OpenFile, _ position: Int64, _ count: Int) throws(SystemError) -> Data? {
-        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
-        let got: Int
-        do throws(SystemError) {
-            got = try file.read(into: memory, at: position)
-        } catch {
-            memory.deallocate()
-            throw error
-        }
-        return ResidentRead.adopt(memory, got == count)
     }
 }

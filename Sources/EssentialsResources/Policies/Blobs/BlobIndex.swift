@@ -1,5 +1,16 @@
 import EssentialsHTTP
 
+/// Blobs that are being removed together: those of an origin, of all accounts or of one.
+struct BlobBar: Sendable, Hashable {
+    let origin: UInt64
+    /// The hash of the account's name; `nil` means all accounts.
+    var account: UInt64?
+
+    func concerns(_ name: EntityFile.Name) -> Bool {
+        name.origin == origin && (account == nil || name.partition == account)
+    }
+}
+
 /// What is in a directory of blobs, and which blobs are open. It is a value that touches no file.
 ///
 /// The sum of what is stored and of what is reserved for blobs that are being written never exceeds the maximum. Whoever
@@ -20,8 +31,12 @@ struct BlobIndex: Sendable {
     /// The number of damaged blobs that were removed.
     var damaged = 0
     private var files: LeastRecentlyUsed<EntityFile.Name, UInt64>
-    /// Open blobs by the text with which they were asked for.
+    /// Open blobs by the text with which they were asked for in the place of now.
     private var open: LeastRecentlyUsed<String, BlobEntry>
+    /// The number of the place in which the texts have their meaning.
+    private var place: UInt64 = 0
+    /// The origins and accounts whose blobs are being removed, and how often. They are not read until then.
+    private var barred: [BlobBar: Int] = [:]
     /// Blobs whose bytes could not be decoded.
     private var doubted: Set<EntityFile.Name> = []
 
@@ -45,19 +60,45 @@ struct BlobIndex: Sendable {
     // MARK: Open blobs
 
     /// The open blob for a text, which counts as a use.
-    mutating func entry(for text: String) -> BlobEntry? {
-        guard let entry = open.use(text) else { return nil }
+    ///
+    /// - Parameter place: The number of the place in which the blob was asked for. In another one than that of now there is
+    ///   none, because the text may mean another blob.
+    mutating func entry(for text: String, in place: UInt64) -> BlobEntry? {
+        guard place == self.place, let entry = open.use(text), !isBarred(entry.name) else { return nil }
         _ = files.use(entry.name)
         return entry
     }
 
-    /// Keeps a blob open for a text, if it is stored.
-    mutating func keepOpen(_ entry: BlobEntry, for text: String) {
-        guard files.value(of: entry.name) == entry.record.generation else { return }
+    /// Keeps a blob open for a text, if it is stored, and if the place in which it was asked for is still that of now.
+    mutating func keepOpen(_ entry: BlobEntry, for text: String, in place: UInt64) {
+        guard place == self.place, files.value(of: entry.name) == entry.record.generation else { return }
         _ = open.insert(entry, for: text, bytes: 0)
     }
 
-    /// Forgets what texts mean, because the base URL has changed.
+    /// Forgets what texts mean, because they mean something else in the place with a number. A transfer that began in an
+    /// earlier one and ends later gives them no meaning.
+    mutating func enter(place: UInt64) {
+        self.place = place
+        closeAll()
+    }
+
+    // MARK: Bars
+
+    /// Lets some blobs not be read until they are removed.
+    mutating func bar(_ bar: BlobBar) { barred[bar, default: 0] += 1 }
+
+    /// The blobs are removed.
+    mutating func unbar(_ bar: BlobBar) {
+        let count = barred[bar, default: 0] - 1
+        barred[bar] = count > 0 ? count : nil
+    }
+
+    /// Whether a blob is not to be read.
+    func isBarred(_ name: EntityFile.Name) -> Bool {
+        !barred.isEmpty && barred.keys.contains { $0.concerns(name) }
+    }
+
+    /// Closes all blobs.
     mutating func closeAll() { open.removeAll { _ in true } }
 
     private mutating func close(_ name: EntityFile.Name) {

@@ -12,7 +12,10 @@ struct BlobReceiver: Sendable {
 
     /// The work of a transfer.
     func content(for transfer: BlobTransfer) async throws(RequestFailure) -> BlobContent {
-        let stored = await problems.noting { () throws(RequestFailure) in try await store.load(transfer.key) } ?? nil
+        var stored: (entry: BlobEntry, bytes: Data?)?
+        if transfer.mayUseStore {
+            stored = await problems.noting { () throws(RequestFailure) in try await store.load(transfer.key) } ?? nil
+        }
         let isDoubted = store.index.withLock { $0.takeDoubt(of: EntityFile.Name(transfer.key)) }
         if let stored, stored.entry.isFresh(at: configuration.clock.now), !isDoubted {
             return Self.content(stored)
@@ -49,12 +52,16 @@ struct BlobReceiver: Sendable {
         for transfer: BlobTransfer, condition: (name: HTTPField.Name, value: String)?
     ) throws(RequestFailure) -> DataRequest {
         if let failure = transfer.address.failure { throw failure }
-        let url = try ResourceBase(transfer.environment.snapshot.baseURL).requestURL(of: transfer.address)
+        let url = try transfer.place.base.requestURL(of: transfer.address)
         var request = DataRequest(.get, "")
-        if transfer.address.place == .below {
-            request = request.pinned(to: transfer.environment.snapshot, at: url)
-        } else {
-            request.base = RequestBase(url)
+        var snapshot = transfer.place.identity.snapshot
+        switch transfer.address.place {
+        case .below: request = request.pinned(to: snapshot, at: url)
+        case .sameOrigin:
+            // With the header fields with which its key was made, whatever the environment is by then.
+            snapshot.baseURL = url
+            request.base = RequestBase(snapshot)
+        case .otherOrigin, .unusable: request.base = RequestBase(url)
         }
         // A part that nobody has asked for is not the blob.
         request.expectedStatus = [200...205, 207...299]
@@ -67,7 +74,7 @@ struct BlobReceiver: Sendable {
             request.headerFields[condition.name] = condition.value
             request.expectedStatus = request.expectedStatus.union([304...304])
         }
-        return request.requesting(.bytes)
+        return request.bound(to: transfer.operation).requesting(.bytes)
     }
 
     // MARK: The response
@@ -97,15 +104,15 @@ struct BlobReceiver: Sendable {
             headerFields: CacheRules.kept(response.headerFields), date: configuration.clock.date,
             age: Self.age(of: response))
         let isPersonal =
-            transfer.environment.snapshot.trust?.identity != nil
+            transfer.place.identity.snapshot.trust?.identity != nil
             || CacheRules.hasSecrets(query: transfer.address.query) || CacheRules.isPersonal(response, to: request)
         let isStored = BlobRules.allowsStoring(
             response.status.code, response.headerFields, isPersonal: isPersonal,
-            partition: configuration.partition, allowsSensitive: configuration.storesSensitiveResponses)
+            partition: transfer.place.account, allowsSensitive: configuration.storesSensitiveResponses)
         var body = BlobBody(store, transfer, directory: Int64(configuration.maximumBytes))
         do throws(RequestFailure) {
             try await body.read(response)
-            let content = try await body.finish(entity, isStored: isStored, problems)
+            let content = try await body.finish(entity, isStored: isStored && !transfer.isRevoked, problems)
             // What was stored before is out of date now.
             if !isStored { await removeStored(transfer) }
             return content

@@ -2,23 +2,31 @@ import EssentialsHTTP
 import FoundationEssentials
 
 /// What is stored beside the bytes of a blob, in a file of its own: the head of the response, and what its other file must
-/// be like. The record is an ``EntityFile`` whose body is the description of the other file.
+/// be like. The record is an ``EntityFile`` whose body is the description of the other file: the number of its format, the
+/// generation, the size and the checksums.
 struct BlobRecord: Sendable {
     /// The stage in the keys of blobs.
     static let stage = PipelineStage("blob")
     /// The maximum size of a record.
-    static let maximumBytes = StoredEntity.maximumHead + ResourceURL.maximumBytes + 4_096
+    static let maximumBytes =
+        StoredEntity.maximumHead + ResourceURL.maximumBytes + 4_096 + 8
+        * PieceChecksums.count(
+            for: PieceChecksums.maximumSize)
+    /// The format of the description. The first one had no number.
+    private static let format: UInt8 = 2
+    /// The size of a description in the first format, which had one checksum, and none for blobs of more than 1 MiB.
+    private static let firstSize = 24
 
     /// Distinguishes the bytes from those of an earlier response to the same URL.
     let generation: UInt64
     let size: Int64
-    /// The checksum of the bytes; 0 for blobs that were not in memory as a whole.
-    let checksum: UInt64
+    /// The checksums of the bytes.
+    let checksums: PieceChecksums
     /// The head of the response, without a body.
     let entity: StoredEntity
 
-    init(generation: UInt64, size: Int64, checksum: UInt64, entity: StoredEntity) {
-        (self.generation, self.size, self.checksum) = (generation, size, checksum)
+    init(generation: UInt64, size: Int64, checksums: PieceChecksums, entity: StoredEntity) {
+        (self.generation, self.size, self.checksums) = (generation, size, checksums)
         var entity = entity
         entity.body = Data()
         self.entity = entity
@@ -26,23 +34,31 @@ struct BlobRecord: Sendable {
 
     /// Reads the record from the entity of its file; `nil` if it is damaged.
     init?(stored: StoredEntity) {
-        let description: (UInt64, Int64, UInt64)? = stored.body.withUnsafeBytes { bytes in
+        let description: (UInt64, Int64, PieceChecksums)? = stored.body.withUnsafeBytes { bytes in
             var reader = ByteReader(bytes)
-            guard let generation: UInt64 = reader.number(), let size: Int64 = reader.number(), size >= 0,
-                let checksum: UInt64 = reader.number(), reader.count == 0
+            guard let format: UInt8 = reader.number(), format == Self.format,
+                let generation: UInt64 = reader.number(),
+                let size: Int64 = reader.number(), (0...PieceChecksums.maximumSize).contains(size),
+                reader.count == 8 * PieceChecksums.count(for: size)
             else { return nil }
-            return (generation, size, checksum)
+            var sums: [UInt64] = []
+            while let sum: UInt64 = reader.number() { sums.append(sum) }
+            return (generation, size, PieceChecksums(sums))
         }
-        guard let (generation, size, checksum) = description else { return nil }
-        self.init(generation: generation, size: size, checksum: checksum, entity: stored)
+        guard let (generation, size, checksums) = description else { return nil }
+        self.init(generation: generation, size: size, checksums: checksums, entity: stored)
     }
+
+    /// Whether a file that is no record is one of the first format, and not damaged.
+    static func isOutdated(_ stored: StoredEntity) -> Bool { stored.body.count == firstSize }
 
     /// The entity of the file.
     var stored: StoredEntity {
         var writer = ByteWriter()
+        writer.append(Self.format)
         writer.append(generation)
         writer.append(size)
-        writer.append(checksum)
+        for sum in checksums.sums { writer.append(sum) }
         var entity = entity
         entity.body = Data(writer.bytes)
         return entity
@@ -50,7 +66,7 @@ struct BlobRecord: Sendable {
 
     /// The record with another head.
     func with(_ entity: StoredEntity) -> BlobRecord {
-        BlobRecord(generation: generation, size: size, checksum: checksum, entity: entity)
+        BlobRecord(generation: generation, size: size, checksums: checksums, entity: entity)
     }
 }
 

@@ -28,8 +28,10 @@ import Synchronization
 /// Several processes can use one directory. Files have unique names and are renamed when they are complete, so a process
 /// that is killed leaves nothing that is used, and a file that another process has removed is loaded again. Each process
 /// counts what it has found at its start and stored itself, so several together can exceed the size. Damage is found by
-/// the size of a file and the time of its last change, and by a checksum when a blob of up to 1 MiB is read for the first
-/// time; a damaged blob is loaded again. The files of the 64 blobs that were used last stay open.
+/// the size of a file and the time of its last change, by a checksum when a blob of up to 1 MiB is read for the first time,
+/// and by a checksum of each MiB whenever bytes of a larger one are read; a damaged blob is loaded again. What is read
+/// through the path or the descriptor of a ``BlobFile`` is not checked. The files of the 64 blobs that were used last stay
+/// open.
 public final class BlobService: Sendable {
     /// Settings of a blob service.
     public struct Configuration: Sendable {
@@ -42,7 +44,8 @@ public final class BlobService: Sendable {
         public var servesStale = true
         /// The hosts outside the base URL from which blobs may be loaded. The default is none.
         public var foreignHosts: [ForeignHost] = []
-        /// The person or tenant whose blobs are stored. Those of others are not found. The default is `shared`.
+        /// The person or tenant whose blobs are stored, until ``BlobService/enter(_:)`` is called. Those of others are not
+        /// found. The default is `shared`.
         public var partition = EntityPartition.shared
         /// Whether blobs are also stored that a cache should not keep: those with `no-store`, and those to requests with
         /// credentials as long as the partition is `shared`. The default is `false`: they are loaded each time.
@@ -71,12 +74,13 @@ public final class BlobService: Sendable {
     public static let defaultMaximum = 64 << 20
 
     private let environment: any EnvironmentService
+    private let requests: any DataRequestService
     private let configuration: Configuration
     let store: BlobStore
     private let receiver: BlobReceiver
     let transfers = BlobTransfers()
-    /// The environment of now, and its base.
-    private let adopted: Mutex<(environment: AdoptedEnvironment, base: ResourceBase)>
+    /// The place of now.
+    private let adopted: Mutex<BlobPlace>
     private let closed = Atomic(false)
 
     /// Creates a service. Nothing is read or created yet.
@@ -102,15 +106,15 @@ public final class BlobService: Sendable {
         _ directory: FileDirectory, _ configuration: Configuration
     ) throws(RequestFailure) {
         try FileThreads.shared.start()
-        (self.environment, self.configuration) = (environment, configuration)
+        (self.environment, self.requests, self.configuration) = (environment, requests, configuration)
         store = BlobStore(
             directory, maximumBytes: configuration.maximumBytes,
             BlobFreshness(clock: configuration.clock, expiration: configuration.expiration))
         receiver = BlobReceiver(
             store: store, access: ForeignAccess(requests: requests, open: open, hosts: configuration.foreignHosts),
             configuration: configuration, problems: BlobProblems())
-        let current = AdoptedEnvironment(of: environment, partition: configuration.partition)
-        adopted = Mutex((current, ResourceBase(current.snapshot.baseURL)))
+        adopted = Mutex(
+            BlobPlace(EnvironmentIdentity(of: environment), account: configuration.partition, number: 0, requests))
         try requests.privateStateRegistry?.add(privateStateStore: self)
     }
 
@@ -131,12 +135,28 @@ public final class BlobService: Sendable {
     public func bytes(
         at address: String, upTo maximum: Int = BlobService.defaultMaximum, priority: RequestPriority? = nil
     ) async throws(RequestFailure) -> Data {
-        if let entry = openEntry(for: address), entry.size <= Int64(maximum) {
-            if let bytes = entry.residentBytes() { return bytes }
-            // A file that has become unreadable since is loaded again.
-            if let bytes = try? await entry.content.data(upTo: maximum) { return bytes }
+        try await found(at: address, upTo: maximum, priority).bytes
+    }
+
+    /// The bytes of a blob, and the name of its files.
+    private func found(
+        at address: String, upTo maximum: Int, _ priority: RequestPriority?
+    ) async throws(RequestFailure) -> (bytes: Data, name: EntityFile.Name) {
+        let place = adopt()
+        if let entry = openEntry(for: address, in: place), entry.size <= Int64(maximum) {
+            if let bytes = entry.residentBytes() { return (bytes, entry.name) }
+            // A file that has become unreadable or damaged since is loaded again.
+            if let bytes = try? await entry.content.data(upTo: maximum) { return (bytes, entry.name) }
+            await store.discard(entry)
         }
-        return try await content(at: address, maximum: Int64(maximum), priority).data(upTo: maximum)
+        var (content, name) = try await content(at: address, in: place, maximum: Int64(maximum), priority)
+        do throws(RequestFailure) { return (try await content.data(upTo: maximum), name) } catch {
+            guard error.reason == .file, let entry = content.entry else { throw error }
+            await store.discard(entry)
+        }
+        // Nothing of it was handed out, so it is loaded again, once.
+        (content, name) = try await self.content(at: address, in: place, maximum: Int64(maximum), priority)
+        return (try await content.data(upTo: maximum), name)
     }
 
     /// A value that is made from the bytes of a blob.
@@ -152,13 +172,12 @@ public final class BlobService: Sendable {
         at address: String, upTo maximum: Int = BlobService.defaultMaximum, priority: RequestPriority? = nil,
         decode: @escaping @Sendable (Data) throws -> Value
     ) async throws(RequestFailure) -> Value {
-        let bytes = try await bytes(at: address, upTo: maximum, priority: priority)
+        let (bytes, name) = try await found(at: address, upTo: maximum, priority)
         do {
             return try await Self.decoded(bytes, decode)
         } catch {
-            if let (key, _, _) = try? place(of: address) {
-                store.index.withLock { $0.doubt(EntityFile.Name(key)) }
-            }
+            // The environment may have changed since, so the address may mean another blob.
+            store.index.withLock { $0.doubt(name) }
             throw RequestFailure(
                 .decoding, "The blob could not be decoded.", remedy: "Check what the server sends at this URL.",
                 underlying: error)
@@ -177,17 +196,33 @@ public final class BlobService: Sendable {
     ///   - priority: The priority of the request. The default is `nil`, which means `normal`.
     /// - Throws: The failures of ``bytes(at:upTo:priority:)``; `file` if the blob cannot be written.
     public func file(at address: String, priority: RequestPriority? = nil) async throws(RequestFailure) -> BlobFile {
-        if let entry = openEntry(for: address) {
-            return BlobFile(entry.file, size: entry.size, mediaType: entry.record.entity.mediaType)
+        let place = adopt()
+        if let entry = openEntry(for: address, in: place) {
+            return BlobFile(entry, in: store)
         }
-        let content = try await content(at: address, maximum: .max, priority)
-        let file =
-            switch (content.entry, content.bytes) {
-            case (let entry?, _): entry.file
-            case (nil, .file(let file)): file
-            case (nil, .memory(let bytes)): try await store.temporaryFile(of: bytes)
-            }
-        return BlobFile(file, size: content.size, mediaType: content.mediaType)
+        let content = try await content(at: address, in: place, maximum: .max, priority).content
+        switch (content.entry, content.bytes) {
+        case (let entry?, _): return BlobFile(entry, in: store)
+        case (nil, .file(let file)): return BlobFile(file, mediaType: content.mediaType)
+        case (nil, .memory(let bytes)):
+            return BlobFile(try await store.temporaryFile(of: bytes), mediaType: content.mediaType)
+        }
+    }
+
+    // MARK: Accounts
+
+    /// Enters the account of another person or tenant, or the present one again after other credentials were set.
+    ///
+    /// ```swift
+    /// requests.setAuthorization(try .bearer(token))
+    /// blobs.enter(EntityPartition(account.id))
+    /// ```
+    ///
+    /// Blobs of other accounts are not found, and stay in the directory. Between credentials that replace others, or a
+    /// logout, and this call, blobs are loaded each time: those of an account are neither read nor stored.
+    public func enter(_ account: EntityPartition) {
+        requests.sender?.enter(account)
+        _ = adopted.withLock { enter(account, &$0) }
     }
 
     // MARK: Removing
@@ -196,8 +231,11 @@ public final class BlobService: Sendable {
     ///
     /// - Throws: `invalidRequest` if the address is invalid; `file` if the blob cannot be removed.
     public func remove(at address: String) async throws(RequestFailure) {
-        let (key, url, _) = try place(of: address)
-        if let failure = url.failure { throw failure }
+        let place = adopt()
+        guard requests.sender?.operation(in: place.identity, begun: .now).admits(place.account) ?? true else {
+            throw Self.suspendedFailure
+        }
+        let key = try await key(of: try Self.url(of: address, in: place), in: place)
         let name = EntityFile.Name(key)
         transfers.revoke { $0 == name }
         try await store.remove(key)
@@ -226,37 +264,43 @@ public final class BlobService: Sendable {
 
     // MARK: Finding
 
-    /// The environment of now. If it has changed, texts may mean other URLs.
-    private func adopt() -> (environment: AdoptedEnvironment, base: ResourceBase) {
+    /// The place of now. If it is another one, texts may mean other blobs.
+    private func adopt() -> BlobPlace {
         adopted.withLock { adopted in
-            if adopted.environment.versioned.isCurrent(in: environment) { return adopted }
-            let current = AdoptedEnvironment(of: environment, partition: configuration.partition)
-            adopted = (current, ResourceBase(current.snapshot.baseURL))
-            store.index.withLock { $0.closeAll() }
-            return adopted
+            if adopted.isCurrent(in: environment) { return adopted }
+            return enter(adopted.account, &adopted)
         }
     }
 
+    private func enter(_ account: EntityPartition, _ adopted: inout BlobPlace) -> BlobPlace {
+        let identity = EnvironmentIdentity(of: environment)
+        adopted = BlobPlace(identity, account: account, number: adopted.number + 1, requests)
+        store.index.withLock { [number = adopted.number] in $0.enter(place: number) }
+        return adopted
+    }
+
     /// The blob for a text if it is open, fresh and unchanged.
-    private func openEntry(for address: String) -> BlobEntry? {
-        _ = adopt()
-        guard let entry = store.index.withLock({ $0.entry(for: address) }),
+    private func openEntry(for address: String, in place: BlobPlace) -> BlobEntry? {
+        guard let entry = store.index.withLock({ $0.entry(for: address, in: place.number) }),
             entry.isFresh(at: configuration.clock.now), entry.isIntact
         else { return nil }
         return entry
     }
 
-    private func place(
-        of address: String
-    ) throws(RequestFailure) -> (key: EntityKey, url: ResourceURL, environment: AdoptedEnvironment) {
-        let (environment, base) = adopt()
-        let url = Self.isWhole(address) ? base.url(whole: address) : base.url(path: address)
+    private static func url(of address: String, in place: BlobPlace) throws(RequestFailure) -> ResourceURL {
+        let url = isWhole(address) ? place.base.url(whole: address) : place.base.url(path: address)
         if let failure = url.failure { throw failure }
-        let key = EntityKey(
-            url: url.text, stage: BlobRecord.stage, partition: environment.partition,
-            environment: environment.snapshot.name,
-            trust: configuration.trustFingerprint + environment.trustFingerprint)
-        return (key, url, environment)
+        return url
+    }
+
+    /// What a blob is stored under. The key of the directory is read only if the environment has header fields.
+    private func key(of url: ResourceURL, in place: BlobPlace) async throws(RequestFailure) -> EntityKey {
+        let identity = place.identity
+        let fingerprintKey = identity.hasHeaderFields ? await store.fingerprintKey() : .process
+        return EntityKey(
+            url: url.text, stage: BlobRecord.stage, partition: place.account,
+            environment: identity.text(identity.snapshot.name, key: fingerprintKey),
+            trust: configuration.trustFingerprint + identity.trustFingerprint)
     }
 
     private static func isWhole(_ address: String) -> Bool {
@@ -264,16 +308,18 @@ public final class BlobService: Sendable {
         return start.hasPrefix("http://") || start.hasPrefix("https://")
     }
 
-    /// The bytes of a blob from the transfer that all share.
+    /// The bytes of a blob from the transfer that all share, and the name of its files.
     private func content(
-        at address: String, maximum: Int64, _ priority: RequestPriority?
-    ) async throws(RequestFailure) -> BlobContent {
+        at address: String, in place: BlobPlace, maximum: Int64, _ priority: RequestPriority?
+    ) async throws(RequestFailure) -> (content: BlobContent, name: EntityFile.Name) {
         guard !closed.load(ordering: .acquiring) else { throw Self.closedFailure }
         guard !Task.isCancelled else { throw BlobTransfer.cancelled }
-        let (key, url, environment) = try place(of: address)
+        let url = try Self.url(of: address, in: place)
+        let operation = requests.sender?.operation(in: place.identity, begun: .now)
+        let key = try await key(of: url, in: place)
         let (name, priority) = (EntityFile.Name(key), priority ?? .normal)
-        let joined = transfers.join(name, priority, maximum: maximum, in: environment) {
-            BlobTransfer(key, url, environment, priority, maximum: maximum)
+        let joined = transfers.join(name, priority, maximum: maximum, in: place, operation) {
+            BlobTransfer(key, url, place, operation, priority, maximum: maximum)
         }
         guard let (transfer, isNew) = joined else { throw Self.closedFailure }
         if isNew {
@@ -287,10 +333,15 @@ public final class BlobService: Sendable {
             }
         }
         let content = try await transfer.outcome().get()
-        if let entry = content.entry { store.index.withLock { $0.keepOpen(entry, for: address) } }
-        return content
+        if let entry = content.entry {
+            store.index.withLock { $0.keepOpen(entry, for: address, in: place.number) }
+        }
+        return (content, name)
     }
 
+    private static let suspendedFailure = RequestFailure(
+        .authorization, "The credentials were replaced or cleared, and no account has been entered since.",
+        remedy: "Call “enter” of the blob service after the credentials were set.", transmission: .unsent)
     private static let closedFailure = RequestFailure(
         .closed, "The blob service was closed.", remedy: "Create another one.")
 }
@@ -300,10 +351,31 @@ extension BlobService: PrivateStateStore {
     /// Removes the blobs of an origin. The service joins the data-request service by itself, which calls this function in
     /// `clearAuthorization()`. A failure is counted in ``problems``.
     public func clearPrivateState(of origin: Origin) async {
-        let origin = EntityFile.Name.hash(origin.description)
-        transfers.revoke { $0.origin == origin }
-        await receiver.problems.noting { () throws(RequestFailure) in
-            try await store.removeAll { $0.origin == origin }
-        }
+        await remove(BlobBar(origin: EntityFile.Name.hash(origin.description)))
+    }
+
+    /// Removes the blobs of an origin that belong to no account, because they may be those of whoever was logged in. Those
+    /// of an account stay for the next time that it is entered. None of them is read any more when the function returns.
+    public func credentialsWereReplaced(at origin: Origin) {
+        guard configuration.storesSensitiveResponses else { return }
+        let bar = BlobBar(
+            origin: EntityFile.Name.hash(origin.description),
+            account: EntityFile.Name.hash(EntityPartition.shared.name))
+        begin(bar)
+        Task { await finish(bar) }
+    }
+
+    private func remove(_ bar: BlobBar) async {
+        begin(bar)
+        await finish(bar)
+    }
+
+    private func begin(_ bar: BlobBar) {
+        store.index.withLock { $0.bar(bar) }
+        transfers.revoke { bar.concerns($0) }
+    }
+
+    private func finish(_ bar: BlobBar) async {
+        await receiver.problems.noting { () throws(RequestFailure) in try await store.removeAll(bar) }
     }
 }

@@ -11,6 +11,8 @@ actor BlobSpool {
     /// Its temporary name.
     nonisolated let name: String
     private let file: OpenFile
+    private var running = RunningChecksums()
+    private var size: Int64 = 0
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
 
@@ -20,24 +22,31 @@ actor BlobSpool {
 
     func write(_ bytes: Data) throws(RequestFailure) {
         try onFile { () throws(SystemError) in
-            try bytes.span.bytes.withUnsafeBytes { bytes throws(SystemError) in
-                try directory.append(bytes, to: file)
-            }
+            try bytes.span.bytes.withUnsafeBytes { bytes throws(SystemError) in try append(bytes) }
         }
     }
 
     func write(_ chunk: BodyChunk) throws(RequestFailure) {
         try onFile { () throws(SystemError) in
-            try chunk.withUnsafeBytes { bytes throws(SystemError) in try directory.append(bytes, to: file) }
+            try chunk.withUnsafeBytes { bytes throws(SystemError) in try append(bytes) }
         }
     }
 
+    private func append(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
+        try directory.append(bytes, to: file)
+        running.append(bytes)
+        size += Int64(bytes.count)
+    }
+
+    /// The checksums of what was written.
+    var checksums: PieceChecksums { running.finished }
+
     /// Removes the name of the file, and returns it for reading. It takes space as long as somebody uses it.
-    func detach() throws(RequestFailure) -> OpenFile {
+    func detach() throws(RequestFailure) -> CheckedFile {
         try onFile { () throws(SystemError) in
             guard let opened = try directory.open(name) else { throw SystemError(code: 2) }
             try directory.remove(name)
-            return opened
+            return CheckedFile(file: opened, size: size, checksums: checksums)
         }
     }
 

@@ -15,13 +15,18 @@ actor BlobStore {
     /// What is in the directory. Blobs that are open are found in it without this actor.
     nonisolated let index: Mutex<BlobIndex>
     private var isOpened = false
+    private let keyFile: FingerprintKeyFile
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
 
     init(_ directory: FileDirectory, maximumBytes: Int, _ freshness: BlobFreshness) {
         (self.directory, self.freshness) = (directory, freshness)
         index = Mutex(BlobIndex(maximumBytes: maximumBytes))
+        keyFile = FingerprintKeyFile(in: directory) { EntityFile.temporaryName() }
     }
+
+    /// The key for hashes of header fields. It is made when it is needed for the first time.
+    func fingerprintKey() -> FingerprintKey { keyFile.key }
 
     var usage: BlobService.Usage {
         // What cannot be read is not there.
@@ -36,6 +41,7 @@ actor BlobStore {
     func load(_ key: EntityKey) throws(RequestFailure) -> (entry: BlobEntry, bytes: Data?)? {
         try open()
         let name = EntityFile.Name(key)
+        guard !index.withLock({ $0.isBarred(name) }) else { return nil }
         guard let found = try record(of: name) else { return nil }
         // Another key with the same hash.
         guard found.key == key else { return nil }
@@ -51,10 +57,12 @@ actor BlobStore {
         var bytes: Data?
         if record.size <= Int64(BlobSpool.memoryLimit), status.size == record.size {
             bytes = try onDirectory("could not be read") { () throws(SystemError) in
-                record.size == 0 ? Data() : try FileReads.read(file, 0, Int(record.size))
+                try Self.bytes(of: file, count: Int(record.size))
             }
         }
-        guard status.size == record.size, record.checksum == 0 || bytes.map(Self.checksum) == record.checksum else {
+        // Larger ones are checked piece by piece when they are read.
+        let isWhole = bytes.map { PieceChecksums(of: $0) == record.checksums } ?? (record.size > BlobSpool.memoryLimit)
+        guard status.size == record.size, isWhole else {
             try? drop(name)
             return nil
         }
@@ -80,20 +88,28 @@ actor BlobStore {
             try? remove(name)
         case .unfit: try? drop(name)
         case .bytes(let bytes):
-            guard case .entity(let key, let stored) = EntityFile.content(of: bytes),
-                let record = BlobRecord(stored: stored)
-            else {
+            guard case .entity(let key, let stored) = EntityFile.content(of: bytes) else {
                 try? drop(name)
                 return nil
             }
-            return (key, record, Int64(bytes.count))
+            if let record = BlobRecord(stored: stored) { return (key, record, Int64(bytes.count)) }
+            if BlobRecord.isOutdated(stored) { try? remove(name) } else { try? drop(name) }
         }
         return nil
     }
 
-    static func checksum(_ bytes: Data) -> UInt64 {
-        // Zero means that there is none.
-        bytes.withUnsafeBytes { max(StableHash.checksum($0), 1) }
+    /// The first bytes of a file; `nil` if it ends before.
+    private static func bytes(of file: OpenFile, count: Int) throws(SystemError) -> Data? {
+        guard count > 0 else { return Data() }
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
+        let got: Int
+        do throws(SystemError) {
+            got = try file.read(into: memory, at: 0)
+        } catch {
+            memory.deallocate()
+            throw error
+        }
+        return ResidentRead.adopt(memory, got == count)
     }
 
     // MARK: Writing
@@ -116,7 +132,7 @@ actor BlobStore {
     func release(_ bytes: Int) { index.withLock { $0.release(bytes) } }
 
     /// An open file with the bytes of a blob that is not stored. It has no name.
-    func temporaryFile(of bytes: Data) async throws(RequestFailure) -> OpenFile {
+    func temporaryFile(of bytes: Data) async throws(RequestFailure) -> CheckedFile {
         let space = BlobIndex.space(Int64(bytes.count))
         try reserve(space)
         defer { release(space) }
@@ -146,8 +162,8 @@ actor BlobStore {
     ) throws(RequestFailure) -> BlobEntry? {
         try open()
         let record = BlobRecord(
-            generation: .random(in: .min ... .max), size: Int64(bytes.count), checksum: Self.checksum(bytes),
-            entity: entity)
+            generation: .random(in: .min ... .max), size: Int64(bytes.count),
+            checksums: PieceChecksums(of: bytes), entity: entity)
         let space = Self.space(of: record, key)
         try reserve(space)
         guard isWanted() else {
@@ -169,10 +185,11 @@ actor BlobStore {
     /// - Parameter reservation: What was reserved for the bytes. The caller gives it back if this function throws or
     ///   returns `nil`.
     func store(
-        _ spool: BlobSpool, size: Int64, _ entity: StoredEntity, for key: EntityKey, reservation: Int,
-        if isWanted: () -> Bool
+        _ spool: BlobSpool, size: Int64, _ checksums: PieceChecksums, _ entity: StoredEntity, for key: EntityKey,
+        reservation: Int, if isWanted: () -> Bool
     ) throws(RequestFailure) -> BlobEntry? {
-        let record = BlobRecord(generation: .random(in: .min ... .max), size: size, checksum: 0, entity: entity)
+        let record = BlobRecord(
+            generation: .random(in: .min ... .max), size: size, checksums: checksums, entity: entity)
         let missing = max(Self.space(of: record, key) - reservation, 0)
         try reserve(missing)
         guard isWanted() else {
@@ -268,6 +285,20 @@ actor BlobStore {
         let name = EntityFile.Name(key)
         let generation = try generation(of: name)
         try remove(name, also: generation)
+    }
+
+    /// Removes a blob whose bytes turned out to be damaged, unless another response has replaced it. The next use loads it
+    /// again.
+    func discard(_ entry: BlobEntry) {
+        guard isStored(BlobBodyName(entry.name, entry.record.generation)) else { return }
+        try? drop(entry.name)
+    }
+
+    /// Removes blobs that are barred, which lets them be read again if that succeeds. Those that cannot be removed stay
+    /// barred until the process ends.
+    func removeAll(_ bar: BlobBar) throws(RequestFailure) {
+        try removeAll { bar.concerns($0) }
+        index.withLock { $0.unbar(bar) }
     }
 
     /// Removes all blobs whose names fulfil a condition, also those of other processes.

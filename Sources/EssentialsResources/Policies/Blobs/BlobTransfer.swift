@@ -16,7 +16,9 @@ final class BlobTransfer: Sendable {
 
     let key: EntityKey
     let address: ResourceURL
-    let environment: AdoptedEnvironment
+    let place: BlobPlace
+    /// With whose credentials it runs; `nil` for a test double of the data-request service.
+    let operation: OperationContext?
     /// The priority of the most urgent asker.
     let priority: RaisablePriority
     private let completion = Completion<Outcome>()
@@ -25,10 +27,10 @@ final class BlobTransfer: Sendable {
 
     /// Creates a transfer with one asker.
     init(
-        _ key: EntityKey, _ address: ResourceURL, _ environment: AdoptedEnvironment, _ priority: RequestPriority,
-        maximum: Int64
+        _ key: EntityKey, _ address: ResourceURL, _ place: BlobPlace, _ operation: OperationContext?,
+        _ priority: RequestPriority, maximum: Int64
     ) {
-        (self.key, self.address, self.environment) = (key, address, environment)
+        (self.key, self.address, self.place, self.operation) = (key, address, place, operation)
         self.priority = RaisablePriority(priority)
         state = Mutex(State(askers: 1, maximum: maximum))
     }
@@ -38,13 +40,20 @@ final class BlobTransfer: Sendable {
     /// The largest number of bytes that anybody wants.
     var maximum: Int64 { state.withLock { $0.maximum } }
 
-    /// Whether the blob was removed since the transfer began, so that it is not stored.
-    var isRevoked: Bool { revoked.load(ordering: .acquiring) }
+    /// Whether the blob was removed or the credentials were cleared or replaced since the transfer began, so that it is not
+    /// stored.
+    var isRevoked: Bool { revoked.load(ordering: .acquiring) || operation?.hasEnded == true || !mayUseStore }
+    /// Whether the blobs of the account may be read and stored. They may not after other credentials were set, until the
+    /// account is entered again.
+    var mayUseStore: Bool { operation?.admits(place.account) ?? true }
     func revoke() { revoked.store(true, ordering: .releasing) }
 
-    /// Adds an asker. Returns `false` if it is too late, or if the environment has changed since.
-    func join(_ priority: RequestPriority, maximum: Int64, in environment: AdoptedEnvironment) -> Bool {
-        guard environment === self.environment else { return false }
+    /// Adds an asker. Returns `false` if it is too late, or if the environment, the account or the credentials have changed
+    /// since.
+    func join(
+        _ priority: RequestPriority, maximum: Int64, in place: BlobPlace, _ operation: OperationContext?
+    ) -> Bool {
+        guard place === self.place, operation?.scope === self.operation?.scope else { return false }
         let joins = state.withLock { state in
             guard !state.hasEnded else { return false }
             state.askers += 1
@@ -123,12 +132,12 @@ final class BlobTransfers: Sendable {
     ///
     /// - Returns: The transfer, and whether it is new; `nil` after ``close()``.
     func join(
-        _ name: EntityFile.Name, _ priority: RequestPriority, maximum: Int64, in environment: AdoptedEnvironment,
-        make: () -> BlobTransfer
+        _ name: EntityFile.Name, _ priority: RequestPriority, maximum: Int64, in place: BlobPlace,
+        _ operation: OperationContext?, make: () -> BlobTransfer
     ) -> (transfer: BlobTransfer, isNew: Bool)? {
         state.withLock { state in
             guard !state.isClosed else { return nil }
-            if let running = state.running[name], running.join(priority, maximum: maximum, in: environment) {
+            if let running = state.running[name], running.join(priority, maximum: maximum, in: place, operation) {
                 return (running, false)
             }
             let transfer = make()

@@ -8,8 +8,12 @@ extension Outbox {
         public var maximumCount = 10_000
         /// The maximum size of all entries on the disk. The default is 64 MiB.
         public var maximumBytes = 64 << 20
-        /// How long an entry may wait. One that is older is given up. The default is seven days. The wall clock counts,
-        /// because entries outlive the process.
+        /// How long an entry may wait. One that is older is given up. The default is seven days.
+        ///
+        /// The clock of the machine counts, which nobody sets and which a restart of the process does not stop. After a
+        /// restart of the machine, the date decides how old the entries from before are, and setting it forward later makes
+        /// them no older. If the date turns out to have been ahead, the entries that were given up because of it alone wait
+        /// again: at the next drain, at the next start, and otherwise within five minutes.
         public var maximumAge = Duration.seconds(7 * 24 * 3600)
         /// How many requests are sent at a time. The default is four.
         public var maximumConcurrent = 4
@@ -26,7 +30,8 @@ extension Outbox {
         /// How long ``Outbox/close()`` waits for requests that are being sent before it cancels them. The default is five
         /// seconds.
         public var closeDeadline = Duration.seconds(5)
-        /// The clock for waits, ages and random numbers. The default is the system's.
+        /// The clock for waits, ages and random numbers. The default is the system's. One without a
+        /// `RequestClock.bootTime` dates entries of an earlier process by its date.
         public var clock = RequestClock.system
         /// Logs what goes wrong at the level debug, without queries. The default logs nothing.
         public var logger = Logger(label: "essentials.outbox", factory: { _ in SwiftLogNoOpLogHandler() })

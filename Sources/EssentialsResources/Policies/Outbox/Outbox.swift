@@ -20,11 +20,14 @@ import Synchronization
 ///   write often depends on the one before. Requests with different keys are sent at the same time.
 /// - An entry that cannot be sent is tried again, with pauses. One that a server refuses, or that has become too old, is
 ///   given up: it stays on the disk, and is listed, until ``retry(_:)`` or ``drop(_:)`` is called. The next one follows.
-/// - Entries belong to the partition and the environment in which they were added, and are sent only in these.
+/// - Entries belong to the partition and the environment in which they were added, and are sent only in these. It is the
+///   same environment if it has the same name, at whatever base URL, or without a name the same base URL, and the same
+///   header fields.
 /// - One outbox at a time uses a directory. A second one, in this process or in another, throws an error that names the
 ///   process. It works as soon as the first one is closed.
 /// - Credentials are not stored: the data-request service adds them when a request is sent. Everything else, such as bodies
-///   and other header fields, is stored readable for the user of the process only (mode 0600).
+///   and other header fields, is stored readable for the user of the process only (mode 0600). Of the header fields of the
+///   environment only a hash is stored, whose key is random.
 ///
 /// It can be used from any task. Files are read and written on threads for files. Reading begins when the outbox is
 /// created.
@@ -88,7 +91,8 @@ public final class Outbox: Sendable {
 
     // MARK: Adding and sending
 
-    /// Waits until the directory is locked and read. Every other function does so by itself.
+    /// Waits until the directory is locked and read. Every other function that throws does so by itself. After a failure
+    /// the next call tries again.
     ///
     /// - Throws: `file` if another outbox uses the directory, with the process that does, or if the directory cannot be
     ///   used; `closed` after ``close()``.
@@ -151,7 +155,8 @@ public final class Outbox: Sendable {
     /// ```
     ///
     /// Call ``leave()`` before the credentials change, because a request gets those that the data-request service has when
-    /// it is sent.
+    /// it is sent. Credentials that replace others, and a logout, stop the entries of every partition but `shared` in any
+    /// case, until the partition is entered again, and adding fails as `authorization` until then.
     public func enter(_ partition: EntityPartition) async { await core.enter(partition) }
 
     /// Leaves the partition: nothing is sent and nothing can be added until ``enter(_:)``. Requests that are being sent are

@@ -8,8 +8,9 @@ extension OutboxCore {
         _ request: DataRequest, _ codecs: CodecRegistry, in key: OrderingKey?
     ) async throws(RequestFailure) -> OutboxEntry.ID {
         try Self.check(request)
-        var record = try record(of: request, codecs, key)
+        // The key for hashes of header fields is known afterwards.
         try await open()
+        var record = try record(of: request, codecs, key)
         adoptEnvironment()
         let id = try reserve(&record)
         let size: Int
@@ -31,7 +32,7 @@ extension OutboxCore {
         changing { machine, moment in
             record.id = machine.nextID(moment.date)
             do throws(OutboxMachine.Refusal) {
-                try machine.reserve(record.entry(byteCount: record.expectedSize))
+                try machine.reserve(record.entry(byteCount: record.expectedSize), moment)
                 result = .success(record.id)
             } catch {
                 result = .failure(error)
@@ -67,12 +68,13 @@ extension OutboxCore {
                 .invalidRequest, "No partition is entered in the outbox, so nobody owns the request.",
                 remedy: "Call “enter” before requests are added.")
         }
+        guard requests.beginOperation()?.admits(partition) ?? true else { throw Self.suspended }
         var parts = try StoredRequestParts(of: request, codecs: codecs)
-        let snapshot = environment.snapshot
-        let origin = (parts.base ?? snapshot.baseURL).origin
+        let (identity, name) = currentEnvironment()
+        let origin = (parts.base ?? identity.snapshot.baseURL).origin
         return OutboxRecord(
-            id: OutboxEntry.ID(number: 0), date: configuration.clock.date, partition: partition.name,
-            environment: Self.name(of: snapshot),
+            id: OutboxEntry.ID(number: 0), date: configuration.clock.date, bootTime: configuration.clock.bootTime,
+            partition: partition.name, environment: name,
             orderingKey: key?.name ?? origin.description,
             idempotencyKey: try Self.takeKey(of: request, &parts, configuration.clock), parts: parts)
     }

@@ -8,6 +8,7 @@ import Synchronization
 final class OutboxCore: Sendable {
     private struct State {
         var machine: OutboxMachine
+        /// Whether the entries of the directory are in the machine.
         var isOpen = false
         var isClosed = false
         /// The requests that are being sent.
@@ -19,6 +20,12 @@ final class OutboxCore: Sendable {
         var isReachable: Bool?
         /// How often an entry's files could not be changed.
         var faults = 0
+        /// The key for hashes of header fields; `nil` until the outbox is open.
+        var key: FingerprintKey?
+        /// The environment of now.
+        var identity: EnvironmentIdentity
+        /// The environments that were reported as absent.
+        var reported: Set<OutboxEnvironment> = []
     }
 
     let store: OutboxStore
@@ -33,21 +40,32 @@ final class OutboxCore: Sendable {
     ) {
         (self.store, self.requests, self.environment) = (store, requests, environment)
         self.configuration = configuration
-        let name = Self.name(of: environment.snapshot)
-        state = Mutex(State(machine: OutboxMachine(.init(configuration), partition: partition, environment: name)))
+        let identity = EnvironmentIdentity(of: environment)
+        let machine = OutboxMachine(
+            .init(configuration), partition: partition, environment: OutboxEnvironment(identity, nil))
+        state = Mutex(State(machine: machine, identity: identity))
     }
 
     private var clock: RequestClock { configuration.clock }
 
     private var moment: OutboxMachine.Moment {
         OutboxMachine.Moment(
-            now: clock.now, date: clock.date, fraction: Double(clock.random() >> 11) * 0x1p-53)
+            now: clock.now, date: clock.date, bootTime: clock.bootTime,
+            fraction: Double(clock.random() >> 11) * 0x1p-53)
     }
 
-    /// What an environment is recognized by, also after a restart.
-    static func name(of snapshot: EnvironmentSnapshot) -> String {
-        let path = Substring(snapshot.baseURL.path.utf8.prefix { $0 != UInt8(ascii: "?") })
-        return "\(snapshot.name)\n\(snapshot.baseURL.origin)\(path)"
+    /// The environment of now, and by what it is recognized after a restart.
+    func currentEnvironment() -> (identity: EnvironmentIdentity, name: OutboxEnvironment) {
+        let (known, key) = state.withLock { ($0.identity, $0.key) }
+        if known.versioned.isCurrent(in: environment) { return (known, OutboxEnvironment(known, key)) }
+        let current = EnvironmentIdentity(of: environment)
+        let former = state.withLock { state in
+            defer { state.identity = current }
+            return state.identity
+        }
+        // Settings of the application can end with it, outside the lock.
+        _ = consume former
+        return (current, OutboxEnvironment(current, key))
     }
 
     // MARK: Changes
@@ -73,10 +91,10 @@ final class OutboxCore: Sendable {
                 case .tell(let entry): isDone += state.readers.values.compactMap { $0.put(entry) }
                 // The task begins with this lock, so it is known before it can end.
                 case .send(let id): state.sending[id] = Task { await self.send(id) }
-                case .remove, .setAside: others.append(action)
+                case .remove, .setAside, .restore: others.append(action)
                 }
             }
-            setTimer(&state, moment)
+            setTimer(&state)
             if state.machine.isIdle {
                 for waiter in state.waiters.values { isDone.append { waiter.resume() } }
                 state.waiters = [:]
@@ -87,11 +105,9 @@ final class OutboxCore: Sendable {
         for action in others { Task { await self.perform(action) } }
     }
 
-    private func setTimer(_ state: inout State, _ moment: OutboxMachine.Moment) {
-        let wake = state.isClosed ? nil : state.machine.nextWake(moment)
-        if wake == nil, state.timer == nil { return }
-        // Ages are measured by the wall clock, so a time is computed a little differently each time.
-        if let wake, let timer = state.timer, abs((timer.time - wake) / .milliseconds(1)) < 1 { return }
+    private func setTimer(_ state: inout State) {
+        let wake = state.isClosed ? nil : state.machine.nextWake
+        if wake == state.timer?.time { return }
         state.timer?.task.cancel()
         state.timer = wake.map { time in
             let task = Task { [weak self, clock] in
@@ -115,6 +131,9 @@ final class OutboxCore: Sendable {
         case .setAside(let id, let failure):
             await succeeds { () throws(RequestFailure) in try await store.setAside(id, failure) }
             changing { $0.setAside(id, $1) }
+        case .restore(let id):
+            let isDone = await succeeds { () throws(RequestFailure) in try await store.restore(id) }
+            changing { isDone ? $0.restored(id, $1) : $0.notRestored(id, $1) }
         case .send, .tell: break
         }
     }
@@ -167,15 +186,29 @@ final class OutboxCore: Sendable {
     // MARK: Opening and closing
 
     /// Takes the lock of the directory and reads the entries, unless this has been done.
+    ///
+    /// The store opens for one caller, and the others wait for it. A failed opening is repeated by the next caller.
     func open() async throws(RequestFailure) {
         let (isOpen, isClosed) = state.withLock { ($0.isOpen, $0.isClosed) }
         guard !isClosed else { throw Self.closed }
         guard !isOpen else { return }
         try await store.open { [self] found in
-            state.withLock { $0.isOpen = true }
+            state.withLock { $0.key = found.key }
             adoptEnvironment()
             changing { $0.load(found.entries, $1) }
+            // Only now, because a caller that finds the outbox open reads the entries at once.
+            state.withLock { $0.isOpen = true }
+            reportAbsentEnvironments()
         }
+        // It may have been closed while it opened.
+        guard !state.withLock({ $0.isClosed }) else { throw Self.closed }
+    }
+
+    /// Other credentials may be those of somebody else, so nothing is added or sent for the partition with them.
+    static var suspended: RequestFailure {
+        RequestFailure(
+            .authorization, "The credentials were replaced or cleared, and no partition has been entered since.",
+            remedy: "Call “enter” of the outbox after the credentials were set.", transmission: .unsent)
     }
 
     static var closed: RequestFailure {
@@ -184,9 +217,33 @@ final class OutboxCore: Sendable {
 
     /// Uses the environment of now.
     func adoptEnvironment() {
-        let name = Self.name(of: environment.snapshot)
+        let name = currentEnvironment().name
         guard reading({ $0.environment }) != name else { return }
         changing { $0.enter(environment: name, $1) }
+        reportAbsentEnvironments()
+    }
+
+    /// The maximum number of environments that are reported once. Beyond it they are reported again.
+    private static let maximumReported = 256
+
+    /// Logs for which environments entries wait, once for each.
+    private func reportAbsentEnvironments() {
+        let (absent, current) = state.withLock { state -> ([(OutboxEnvironment, Int)], OutboxEnvironment) in
+            let absent = state.machine.absentEnvironments.filter { !state.reported.contains($0.key) }
+            if state.reported.count + absent.count > Self.maximumReported { state.reported = [] }
+            for environment in absent.keys.prefix(Self.maximumReported) { state.reported.insert(environment) }
+            return (absent.map { ($0.key, $0.value) }, state.machine.environment)
+        }
+        for (environment, count) in absent {
+            let differs = environment.difference(from: current) == .headerFields
+            configuration.logger.debug(
+                "Entries of an outbox wait for another environment than the current one.",
+                metadata: [
+                    "category": "outbox", "count": "\(count)",
+                    "environment": "\(environment.name.isEmpty ? environment.baseURL : environment.name)",
+                    "difference": differs ? "header fields" : environment.name.isEmpty ? "base URL" : "name",
+                ])
+        }
     }
 
     /// Ends what runs without being asked for, because the outbox was released.
@@ -277,7 +334,12 @@ final class OutboxCore: Sendable {
 
     /// Enters a partition, or leaves the present one, and waits until no request of another one is being sent.
     func enter(_ partition: EntityPartition?) async {
-        changing { $0.enter(partition, $1) }
+        if let partition { requests.sender?.enter(partition) }
+        changing { machine, moment in
+            let actions = machine.enter(partition, moment)
+            // Entries that had no credentials are not to wait any longer.
+            return partition == nil ? actions : actions + machine.drain(moment)
+        }
         let tasks = state.withLock { state in state.machine.strangers.compactMap { state.sending[$0] } }
         for task in tasks { task.cancel() }
         for task in tasks { await task.value }
@@ -323,12 +385,14 @@ final class OutboxCore: Sendable {
 
     /// The request of an entry, which fails if the environment changes before it is sent.
     private func request(_ record: OutboxRecord, _ file: StoredBody?) throws(RequestFailure) -> DataRequest {
-        let snapshot = environment.snapshot
-        guard Self.name(of: snapshot) == record.environment, !Task.isCancelled else {
+        let (identity, name) = currentEnvironment()
+        guard name == record.environment, !Task.isCancelled else {
             adoptEnvironment()
             throw RequestFailure(.cancelled, "The environment or the partition of the entry has been left.")
         }
-        var request = record.parts.request(in: snapshot, file: file)
+        let operation = requests.beginOperation()
+        guard operation?.admits(EntityPartition(record.partition)) ?? true else { throw Self.suspended }
+        var request = record.parts.request(in: identity.snapshot, file: file).bound(to: operation)
         request.options = configuration.options
         request.idempotencyKey = .text(record.idempotencyKey)
         request.retry = .never

@@ -38,7 +38,7 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
         case delayed
         /// It waits until its partition is entered again.
         case otherPartition
-        /// It waits until its environment is the current one again.
+        /// It waits until its environment is the current one again; see ``OutboxEntry/environmentDifference``.
         case otherEnvironment
         /// It is being sent.
         case sending
@@ -48,6 +48,14 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
         case failed(OutboxFailure)
         /// It was dropped by hand. The entry is gone.
         case dropped
+    }
+
+    /// Why the current environment is not that of an entry.
+    public enum EnvironmentDifference: Sendable, Hashable {
+        /// It has another name or, if the entry's environment has no name, another base URL.
+        case environment
+        /// It has the same name or base URL, and other header fields, such as those of another tenant.
+        case headerFields
     }
 
     /// The identifier.
@@ -70,14 +78,20 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
     public internal(set) var attempts = 0
     /// What happens to it.
     public internal(set) var state = State.waiting
+    /// When it was added, by the clock of the machine; `nil` if that is not known.
+    var bootTime: BootTime?
 
-    /// The name and the base URL of its environment, without the query, in two lines.
-    let environment: String
+    /// The environment for which it was added.
+    let environment: OutboxEnvironment
+    /// Why it waits for its environment; `nil` unless its state is ``State/otherEnvironment``.
+    public internal(set) var environmentDifference: EnvironmentDifference?
 
-    /// The base URL of its environment, without the query.
-    public var baseURL: String {
-        String(environment.drop { $0 != "\n" }.dropFirst())
-    }
+    /// The name of the environment for which it was added; empty if that has none.
+    public var environmentName: String { environment.name }
+
+    /// The base URL of its environment when it was added, without the query. An environment with a name may have another
+    /// one when the entry is sent.
+    public var baseURL: String { environment.baseURL }
 }
 
 /// Why an entry of an ``Outbox`` is not sent any more.
@@ -90,8 +104,11 @@ public struct OutboxFailure: Error, Sendable, Hashable {
     public let message: String
     /// When it was given up, by the wall clock.
     public let date: Date
+    /// Whether it was given up because of its age alone, which is undone if the clock was wrong.
+    let isByAge: Bool
 
-    init(reason: RequestFailure.Reason, status: Int? = nil, message: String, date: Date) {
+    init(reason: RequestFailure.Reason, status: Int? = nil, message: String, date: Date, isByAge: Bool = false) {
+        self.isByAge = isByAge
         self.reason = reason
         self.status = status
         self.message = message
@@ -102,9 +119,11 @@ public struct OutboxFailure: Error, Sendable, Hashable {
         self.init(reason: failure.reason, status: failure.status?.code, message: failure.message, date: date)
     }
 
+    /// The beginning of the message of a failure by age, by which those of the first version are recognized.
+    static let expiredMessage = "The entry waited for longer than "
+
     static func expired(_ age: Duration, date: Date) -> OutboxFailure {
         OutboxFailure(
-            reason: .timeout, message: "The entry waited for longer than \(age.components.seconds) seconds.", date: date
-        )
+            reason: .timeout, message: "\(expiredMessage)\(age.components.seconds) seconds.", date: date, isByAge: true)
     }
 }

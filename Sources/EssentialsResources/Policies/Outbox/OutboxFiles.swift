@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import EssentialsRequests
 import FoundationEssentials
 import Glibc
 
@@ -36,6 +37,8 @@ struct OutboxFiles: Sendable {
     /// The number of empty files that are created at a time.
     static let spareCount = 16
     static let lockName = "lock"
+    /// The file with the key for hashes of header fields.
+    static let keyName = "key"
 
     let directory: FileDirectory
     /// The path of the directory with a slash at its end.
@@ -138,8 +141,32 @@ struct OutboxFiles: Sendable {
         try calls.writeAll(bytes, to: file)
     }
 
+    /// The key for hashes of header fields; `nil` if there is none.
+    func key() throws(SystemError) -> FingerprintKey? {
+        try read(Self.keyName, upTo: FingerprintKey.size).flatMap { FingerprintKey($0) }
+    }
+
+    /// Stores the key for this user only, and returns when it is on the disk. The caller has the lock of the directory.
+    func write(_ key: FingerprintKey) throws(SystemError) {
+        let temporary = Self.keyName + ".new"
+        // What a killed process has left.
+        try directory.remove(temporary)
+        do throws(SystemError) {
+            let file = try OpenFile(path(of: temporary), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+            try calls.writeAll(key.bytes, to: file)
+            try sync(file)
+            try directory.move(temporary, to: Self.keyName)
+            try directory.sync()
+        } catch {
+            try? directory.remove(temporary)
+            throw error
+        }
+    }
+
     /// The bytes of a file; `nil` if there is none, if it is no file of this user, or if it is too large.
-    func read(_ name: Name, upTo maximum: Int) throws(SystemError) -> [UInt8]? {
+    func read(_ name: Name, upTo maximum: Int) throws(SystemError) -> [UInt8]? { try read(name.text, upTo: maximum) }
+
+    private func read(_ name: String, upTo maximum: Int) throws(SystemError) -> [UInt8]? {
         let (file, status): (OpenFile, FileStatus)
         do throws(OwnFile.Refusal) {
             (file, status) = try OwnFile.open(path(of: name), O_RDONLY, [], upTo: Int64(maximum))
@@ -159,6 +186,20 @@ struct OutboxFiles: Sendable {
         }
         if let failure { throw failure }
         return bytes
+    }
+
+    /// The checksum of the file of a large body, which is read for it.
+    func bodyChecksum(_ id: OutboxEntry.ID) throws(SystemError) -> UInt64 {
+        let file = try OpenFile(path(of: Name(id, .body)), O_RDONLY | O_NOFOLLOW)
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: PieceChecksums.pieceSize, alignment: 16)
+        defer { memory.deallocate() }
+        var (running, position) = (RunningChecksums(), 0 as Int64)
+        while true {
+            let count = try file.read(into: memory, at: position)
+            guard count > 0 else { return running.finished.total }
+            running.append(UnsafeRawBufferPointer(rebasing: memory[..<count]))
+            position += Int64(count)
+        }
     }
 
     func size(of name: Name) -> UInt64? { directory.status(of: name.text).flatMap { UInt64(exactly: $0.size) } }

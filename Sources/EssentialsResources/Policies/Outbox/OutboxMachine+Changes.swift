@@ -13,7 +13,7 @@ extension OutboxMachine {
     mutating func retry(_ id: OutboxEntry.ID) -> Bool {
         guard var item = items[id], case .failed = item.phase else { return false }
         item.earlier = item.phase
-        item.phase = .restoring
+        item.phase = .restoring(byHand: true)
         items[id] = item
         changingCount += 1
         return true
@@ -21,7 +21,7 @@ extension OutboxMachine {
 
     /// What was stored about a failure could not be removed.
     mutating func notRestored(_ id: OutboxEntry.ID, _ moment: Moment) -> [Action] {
-        guard var item = items[id], item.phase == .restoring else { return [] }
+        guard var item = items[id], case .restoring = item.phase else { return [] }
         changingCount -= 1
         item.phase = item.earlier
         items[id] = item
@@ -30,13 +30,14 @@ extension OutboxMachine {
 
     /// What was stored about a failure is removed.
     mutating func restored(_ id: OutboxEntry.ID, _ moment: Moment) -> [Action] {
-        guard var item = items[id], item.phase == .restoring else { return [] }
+        guard var item = items[id], case .restoring(let isByHand) = item.phase else { return [] }
         changingCount -= 1
+        agedOut.remove(id)
         item.phase = .waiting
         item.entry.attempts = 0
         (item.delays, item.lastBackoff) = (0, .zero)
         // Its age counts from now, or it would be given up at once.
-        item.retryDate = moment.date
+        if isByHand { item.age = OutboxAge(from: moment) }
         items[id] = item
         join(item)
         offer(Lane(item.entry))
@@ -111,17 +112,25 @@ extension OutboxMachine {
     }
 
     /// The environment of now.
-    mutating func enter(environment: String, _ moment: Moment) -> [Action] {
+    mutating func enter(environment: OutboxEnvironment, _ moment: Moment) -> [Action] {
         guard environment != self.environment else { return [] }
         return changingScope(moment) { $0.environment = environment }
     }
 
     private mutating func changingScope(_ moment: Moment, _ change: (inout Self) -> Void) -> [Action] {
-        let before = items.mapValues { shown($0).state }
+        let before = items.mapValues(shown)
         change(&self)
         readyAll()
-        let told = items.values.map(shown).filter { before[$0.id] != $0.state && items[$0.id]?.phase != .storing }
+        let told = items.values.map(shown).filter { before[$0.id] != $0 && items[$0.id]?.phase != .storing }
         return told.sorted { $0.id < $1.id }.map { .tell($0) } + pump(moment)
+    }
+
+    /// The environments for which entries wait that are not the current one, and how many.
+    var absentEnvironments: [OutboxEnvironment: Int] {
+        lanes.reduce(into: [:]) { absent, lane in
+            guard lane.key.environment != environment, !lane.value.ids.isEmpty else { return }
+            absent[lane.key.environment, default: 0] += lane.value.ids.count
+        }
     }
 
     /// The entries that are being sent for another partition or environment than the present ones.

@@ -7,7 +7,6 @@ extension OutboxMachine {
     mutating func insert(_ item: Item) {
         items[item.entry.id] = item
         bytes += item.entry.byteCount
-        nextExpiry = min(nextExpiry, expiry(of: item))
         if case .failed = item.phase { return }
         join(item)
     }
@@ -20,7 +19,7 @@ extension OutboxMachine {
         let place = isLast ? state.ids.count : state.ids.firstIndex { $0 > item.entry.id } ?? state.ids.count
         state.ids.insert(item.entry.id, at: place)
         lanes[lane] = state
-        nextExpiry = min(nextExpiry, expiry(of: item))
+        ages(item)
     }
 
     /// Takes an entry out of its lane, and lets the next one have its turn.
@@ -37,6 +36,7 @@ extension OutboxMachine {
         guard let item = items.removeValue(forKey: id) else { return }
         bytes -= item.entry.byteCount
         delayed.remove(id)
+        agedOut.remove(id)
         leave(item)
     }
 
@@ -79,8 +79,8 @@ extension OutboxMachine {
     mutating func pump(_ moment: Moment) -> [Action] {
         var actions: [Action] = []
         while !isStopped, sendingCount < limits.maximumConcurrent, let id = nextReady(), var item = items[id] {
-            if expiry(of: item) <= moment.date {
-                actions += giveUp(id, &item, .expired(limits.maximumAge, date: moment.date))
+            if item.age.reaches(limits.maximumAge, at: moment) {
+                actions += giveUp(id, &item, .expired(limits.maximumAge, date: moment.date), moment)
                 continue
             }
             item.phase = .sending
@@ -94,28 +94,50 @@ extension OutboxMachine {
 
     // MARK: Age
 
-    func expiry(of item: Item) -> Date {
-        let seconds = Double(limits.maximumAge.components.seconds)
-        return (item.retryDate ?? item.entry.date).addingTimeInterval(seconds)
+    /// Notes when an entry will be too old.
+    mutating func ages(_ item: Item) {
+        let expiry = item.age.start + limits.maximumAge
+        nextExpiry = nextExpiry.map { min($0, expiry) } ?? expiry
     }
 
-    /// Gives up what has become too old and is not being sent.
+    /// Gives up what has become too old and is not being sent, and takes back what is not too old after all.
     mutating func expire(_ moment: Moment) -> [Action] {
-        guard nextExpiry <= moment.date else { return [] }
-        nextExpiry = .distantFuture
-        var actions: [Action] = []
+        var actions = revive(moment)
+        guard let nextExpiry, nextExpiry <= moment.now else { return actions }
+        self.nextExpiry = nil
         for (id, item) in items.sorted(by: { $0.key < $1.key }) {
             switch item.phase {
             case .waiting, .delayed: break
             // The age of these counts again when they wait again.
             case .storing, .sending, .removing, .settingAside, .failed, .restoring: continue
             }
-            guard expiry(of: item) <= moment.date else {
-                nextExpiry = min(nextExpiry, expiry(of: item))
+            var aged = item
+            if aged.age.reaches(limits.maximumAge, at: moment) {
+                actions += giveUp(id, &aged, .expired(limits.maximumAge, date: moment.date), moment)
+            } else {
+                items[id] = aged
+                ages(aged)
+            }
+        }
+        return actions
+    }
+
+    /// Takes back the entries that were given up because of their age alone, and are not so old by the present wall clock.
+    private mutating func revive(_ moment: Moment) -> [Action] {
+        guard !agedOut.isEmpty else { return [] }
+        nextRevival = moment.now + Self.revivalPeriod
+        var actions: [Action] = []
+        for id in agedOut.sorted() {
+            guard var item = items[id], case .failed(let failure) = item.phase, failure.isByAge else { continue }
+            if item.age.reaches(limits.maximumAge, at: moment) {
+                // Nothing makes it younger.
+                if !item.age.isDated { agedOut.remove(id) }
                 continue
             }
-            var aged = item
-            actions += giveUp(id, &aged, .expired(limits.maximumAge, date: moment.date))
+            (item.earlier, item.phase) = (item.phase, .restoring(byHand: false))
+            items[id] = item
+            changingCount += 1
+            actions.append(.restore(id))
         }
         return actions
     }

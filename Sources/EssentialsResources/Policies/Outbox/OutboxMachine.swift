@@ -10,7 +10,7 @@ struct OutboxMachine: Sendable {
     /// Entries of one lane are sent in their order.
     struct Lane: Hashable, Sendable {
         let partition: EntityPartition
-        let environment: String
+        let environment: OutboxEnvironment
         let key: OrderingKey
 
         init(_ entry: OutboxEntry) {
@@ -24,6 +24,8 @@ struct OutboxMachine: Sendable {
         var now: Duration
         /// The wall clock.
         var date: Date
+        /// The time since the start of the machine; `nil` if it is not known.
+        var bootTime: BootTime?
         /// A random number from 0 to 1.
         var fraction = 1.0
     }
@@ -36,6 +38,8 @@ struct OutboxMachine: Sendable {
         case remove(OutboxEntry.ID)
         /// Stores why the entry was given up, and calls ``setAside(_:_:)``.
         case setAside(OutboxEntry.ID, OutboxFailure)
+        /// Removes why the entry was given up, and calls ``restored(_:_:)`` or ``notRestored(_:_:)``.
+        case restore(OutboxEntry.ID)
         /// The entry has changed.
         case tell(OutboxEntry)
     }
@@ -51,8 +55,8 @@ struct OutboxMachine: Sendable {
         /// Its failure is being stored.
         case settingAside(OutboxFailure)
         case failed(OutboxFailure)
-        /// Its failure is being removed.
-        case restoring
+        /// Its failure is being removed, because somebody has asked for that, or because it is not too old after all.
+        case restoring(byHand: Bool)
     }
 
     enum DelayCause: Sendable, Hashable {
@@ -68,8 +72,7 @@ struct OutboxMachine: Sendable {
         var phase: Phase
         /// The phase before it was dropped or restored.
         var earlier = Phase.waiting
-        /// When it was tried again by hand, from which its age counts then.
-        var retryDate: Date?
+        var age: OutboxAge
         var delays = 0
         var lastBackoff = Duration.zero
     }
@@ -81,12 +84,14 @@ struct OutboxMachine: Sendable {
         var busy: OutboxEntry.ID?
     }
 
+    /// How often the wall clock is read for entries that were given up because of it.
+    static let revivalPeriod = Duration.seconds(300)
     /// The longest `Retry-After` that counts.
     static let longestDelay = Duration.seconds(30 * 24 * 3600)
 
     let limits: Outbox.Limits
     var partition: EntityPartition?
-    var environment: String
+    var environment: OutboxEnvironment
     var isPaused = false
     /// Whether the outbox was closed.
     var isEnded = false
@@ -102,10 +107,14 @@ struct OutboxMachine: Sendable {
     var changingCount = 0
     var bytes = 0
     private var lastNumber: UInt64 = 0
-    /// No entry becomes too old before this date.
-    var nextExpiry = Date.distantFuture
+    /// No entry becomes too old before this time; `nil` if none waits.
+    var nextExpiry: Duration?
+    /// The entries that were given up because of their age alone, by the wall clock.
+    var agedOut: Set<OutboxEntry.ID> = []
+    /// When the wall clock is read again for these.
+    var nextRevival = Duration.zero
 
-    init(_ limits: Outbox.Limits, partition: EntityPartition?, environment: String) {
+    init(_ limits: Outbox.Limits, partition: EntityPartition?, environment: OutboxEnvironment) {
         (self.limits, self.partition, self.environment) = (limits, partition, environment)
     }
 
@@ -123,11 +132,9 @@ struct OutboxMachine: Sendable {
     var isStopped: Bool { isPaused || isEnded }
 
     /// When ``tick(_:)`` is to be called; `nil` if there is nothing to wait for.
-    func nextWake(_ moment: Moment) -> Duration? {
-        let due = isStopped ? nil : delayed.first
-        guard nextExpiry < .distantFuture else { return due }
-        let expiry = moment.now + .seconds(max(0, nextExpiry.timeIntervalSince(moment.date)))
-        return due.map { min($0, expiry) } ?? expiry
+    var nextWake: Duration? {
+        let times = [isStopped ? nil : delayed.first, nextExpiry, agedOut.isEmpty ? nil : nextRevival]
+        return times.compactMap { $0 }.min()
     }
 
     func shown(_ item: Item) -> OutboxEntry {
@@ -138,8 +145,9 @@ struct OutboxMachine: Sendable {
         case .storing, .waiting, .delayed, .restoring, .removing(isDropped: true):
             if entry.partition != partition {
                 entry.state = .otherPartition
-            } else if entry.environment != environment {
+            } else if let difference = entry.environment.difference(from: environment) {
                 entry.state = .otherEnvironment
+                entry.environmentDifference = difference
             } else if case .delayed = item.phase {
                 entry.state = .delayed
             } else {
@@ -157,14 +165,19 @@ struct OutboxMachine: Sendable {
         case bytes(Int)
     }
 
-    /// Takes over the entries that were found on the disk.
+    /// Takes over the entries that were found on the disk. Readers that began before are given all of them.
     mutating func load(_ found: [(entry: OutboxEntry, failure: OutboxFailure?)], _ moment: Moment) -> [Action] {
+        var told: [Action] = []
         for (entry, failure) in found.sorted(by: { $0.entry.id < $1.entry.id }) where items[entry.id] == nil {
-            insert(Item(entry: entry, phase: failure.map { .failed($0) } ?? .waiting))
+            let age = OutboxAge(of: entry, at: moment)
+            let item = Item(entry: entry, phase: failure.map { .failed($0) } ?? .waiting, age: age)
+            insert(item)
+            if failure?.isByAge == true { agedOut.insert(entry.id) }
+            told.append(.tell(shown(item)))
             lastNumber = max(lastNumber, entry.id.number)
         }
         readyAll()
-        return expire(moment) + pump(moment)
+        return told + expire(moment) + pump(moment)
     }
 
     /// The identifier of the next entry.
@@ -176,10 +189,10 @@ struct OutboxMachine: Sendable {
     }
 
     /// Keeps a place for an entry whose files will be written. Later entries of its lane wait for it.
-    mutating func reserve(_ entry: OutboxEntry) throws(Refusal) {
+    mutating func reserve(_ entry: OutboxEntry, _ moment: Moment) throws(Refusal) {
         guard items.count < limits.maximumCount else { throw .count(failedCount) }
         guard entry.byteCount <= limits.maximumBytes - bytes else { throw .bytes(failedCount) }
-        insert(Item(entry: entry, phase: .storing))
+        insert(Item(entry: entry, phase: .storing, age: OutboxAge(from: moment)))
         changingCount += 1
     }
 
@@ -196,7 +209,7 @@ struct OutboxMachine: Sendable {
         item.entry.byteCount = byteCount
         item.phase = .waiting
         items[id] = item
-        nextExpiry = min(nextExpiry, expiry(of: item))
+        ages(item)
         offer(Lane(item.entry))
         return [.tell(shown(item))] + pump(moment)
     }
@@ -240,11 +253,11 @@ struct OutboxMachine: Sendable {
             on: failure, retriesInternalServerError: limits.retriesInternalServerError)
         var isHastened = false
         switch verdict {
-        case .final: return giveUp(id, &item, OutboxFailure(failure, date: moment.date)) + pump(moment)
+        case .final: return giveUp(id, &item, OutboxFailure(failure, date: moment.date), moment) + pump(moment)
         case .again(let hastened):
             item.entry.attempts += 1
             guard item.entry.attempts < limits.maximumAttempts else {
-                return giveUp(id, &item, OutboxFailure(failure, date: moment.date)) + pump(moment)
+                return giveUp(id, &item, OutboxFailure(failure, date: moment.date), moment) + pump(moment)
             }
             isHastened = hastened
         case .later(let hastened): isHastened = hastened
@@ -259,7 +272,7 @@ struct OutboxMachine: Sendable {
         items[id] = item
         lanes[Lane(item.entry)]?.busy = nil
         delayed.set(id, at: moment.now + wait, id)
-        nextExpiry = min(nextExpiry, expiry(of: item))
+        ages(item)
         // An earlier entry may have been restored meanwhile.
         offer(Lane(item.entry))
         return [.tell(shown(item))] + pump(moment)
@@ -274,11 +287,17 @@ struct OutboxMachine: Sendable {
     }
 
     /// Gives an entry up that is not sent at the moment. Its lane waits until this is stored.
-    mutating func giveUp(_ id: OutboxEntry.ID, _ item: inout Item, _ failure: OutboxFailure) -> [Action] {
+    mutating func giveUp(
+        _ id: OutboxEntry.ID, _ item: inout Item, _ failure: OutboxFailure, _ moment: Moment
+    ) -> [Action] {
         item.phase = .settingAside(failure)
         items[id] = item
         delayed.remove(id)
         changingCount += 1
+        if failure.isByAge, item.age.isDated {
+            if agedOut.isEmpty { nextRevival = moment.now + Self.revivalPeriod }
+            agedOut.insert(id)
+        }
         return [.setAside(id, failure)]
     }
 
@@ -310,7 +329,7 @@ struct OutboxMachine: Sendable {
         item.phase = item.earlier
         items[id] = item
         if case .delayed(let until, _) = item.phase { delayed.set(id, at: until, id) }
-        nextExpiry = min(nextExpiry, expiry(of: item))
+        ages(item)
         offer(Lane(item.entry))
         return pump(moment)
     }

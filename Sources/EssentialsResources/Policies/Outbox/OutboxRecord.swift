@@ -16,8 +16,9 @@ struct OutboxRecord: Sendable {
         case otherVersion
     }
 
-    /// The version of the format.
-    static let version: UInt32 = 1
+    /// The version of the format. The first one, which had no times of the machine and no hash of the environment's header
+    /// fields, is still read.
+    static let version: UInt32 = 2
     /// The maximum size of a body that is stored with its entry.
     static let largestInlineBody = 64 << 10
     /// The maximum size of everything that is stored besides the body.
@@ -28,13 +29,17 @@ struct OutboxRecord: Sendable {
 
     var id: OutboxEntry.ID
     var date: Date
+    /// When it was added, by the clock of the machine; `nil` if that is not known.
+    var bootTime: BootTime?
     var partition: String
-    var environment: String
+    var environment: OutboxEnvironment
     var orderingKey: String
     var idempotencyKey: String
     var parts: StoredRequestParts
     /// The size of the file that holds the body; `nil` if there is none.
     var bodyFileSize: UInt64?
+    /// The checksum of that file; `nil` if it is not known.
+    var bodyChecksum: UInt64?
 
     // MARK: Writing
 
@@ -78,7 +83,10 @@ struct OutboxRecord: Sendable {
         var writer = ByteWriter()
         writer.append(id.number)
         writer.append(date.timeIntervalSinceReferenceDate.bitPattern)
-        for text in [partition, environment, orderingKey, idempotencyKey, parts.method.rawValue, parts.path] {
+        writer.append(text: bootTime?.boot ?? "")
+        writer.append(bootTime?.elapsed.nanoseconds ?? 0)
+        for text in [environment.name, environment.baseURL, environment.fields] { writer.append(text: text) }
+        for text in [partition, orderingKey, idempotencyKey, parts.method.rawValue, parts.path] {
             writer.append(text: text)
         }
         writer.append(text: parts.base?.description ?? "")
@@ -107,7 +115,10 @@ struct OutboxRecord: Sendable {
             }
         }
         writer.append(bodyKind.rawValue)
-        if let bodyFileSize { writer.append(bodyFileSize) }
+        if let bodyFileSize {
+            writer.append(bodyFileSize)
+            writer.append(bodyChecksum ?? 0)
+        }
         if case .parameters(let parameters) = parts.body { try parameters.write(to: &writer) }
         return writer.bytes
     }
@@ -121,7 +132,7 @@ struct OutboxRecord: Sendable {
             guard reader.take(mark.count).map({ $0.elementsEqual(mark) }) == true,
                 let version: UInt32 = reader.number()
             else { return .damaged }
-            guard version == Self.version else { return .otherVersion }
+            guard (1...Self.version).contains(version) else { return .otherVersion }
             guard let headSize: UInt32 = reader.number(), headSize <= maximumHead,
                 let bodySize: UInt64 = reader.number(), let checksum: UInt64 = reader.number(),
                 bodySize <= UInt64(reader.count), UInt64(headSize) + bodySize == UInt64(reader.count),
@@ -129,15 +140,21 @@ struct OutboxRecord: Sendable {
             else { return .damaged }
             let start = UnsafeRawBufferPointer(rebasing: bytes[..<startSize])
             let sum = StableHash.checksum(body, StableHash.checksum(head, StableHash.checksum(start)))
-            guard sum == checksum, let record = OutboxRecord(head: head, body: body) else { return .damaged }
+            guard sum == checksum, let record = OutboxRecord(version, head: head, body: body) else {
+                return .damaged
+            }
             return .record(record)
         }
     }
 
-    private init?(head: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer) {
+    private init?(_ version: UInt32, head: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer) {
         var reader = ByteReader(head)
-        guard let id: UInt64 = reader.number(), let dateBits: UInt64 = reader.number(),
-            let partition = reader.text(), let environment = reader.text(), let orderingKey = reader.text(),
+        guard let id: UInt64 = reader.number(), let dateBits: UInt64 = reader.number() else { return nil }
+        if version > 1 {
+            guard let boot = reader.text(), let elapsed: Int64 = reader.number() else { return nil }
+            if !boot.isEmpty { bootTime = BootTime(boot: boot, elapsed: .nanoseconds(elapsed)) }
+        }
+        guard let (environment, partition) = Self.place(version, &reader), let orderingKey = reader.text(),
             let idempotencyKey = reader.text(),
             let method = reader.text().flatMap({ HTTPRequest.Method($0) }), let path = reader.text(),
             let baseText = reader.text(), let flags: UInt8 = reader.number()
@@ -163,6 +180,10 @@ struct OutboxRecord: Sendable {
         case .file:
             guard let size: UInt64 = reader.number() else { return nil }
             bodyFileSize = size
+            if version > 1 {
+                guard let checksum: UInt64 = reader.number() else { return nil }
+                bodyChecksum = checksum
+            }
         }
         guard reader.count == 0 else { return nil }
         self.id = OutboxEntry.ID(number: id)
@@ -176,16 +197,29 @@ struct OutboxRecord: Sendable {
     }
 
     init(
-        id: OutboxEntry.ID, date: Date, partition: String, environment: String, orderingKey: String,
-        idempotencyKey: String, parts: StoredRequestParts
+        id: OutboxEntry.ID, date: Date, bootTime: BootTime? = nil, partition: String, environment: OutboxEnvironment,
+        orderingKey: String, idempotencyKey: String, parts: StoredRequestParts
     ) {
         self.id = id
-        self.date = date
+        (self.date, self.bootTime) = (date, bootTime)
         self.partition = partition
         self.environment = environment
         self.orderingKey = orderingKey
         self.idempotencyKey = idempotencyKey
         self.parts = parts
+    }
+
+    private static func place(
+        _ version: UInt32, _ reader: inout ByteReader
+    ) -> (environment: OutboxEnvironment, partition: String)? {
+        guard version > 1 else {
+            guard let partition = reader.text(), let environment = reader.text() else { return nil }
+            return (OutboxEnvironment(firstFormat: environment), partition)
+        }
+        guard let name = reader.text(), let baseURL = reader.text(), let fields = reader.text(),
+            let partition = reader.text()
+        else { return nil }
+        return (OutboxEnvironment(name: name, baseURL: baseURL, fields: fields), partition)
     }
 
     private static func query(_ reader: inout ByteReader) -> QueryItems? {
@@ -238,12 +272,22 @@ extension OutboxRecord {
         OutboxEntry(
             id: id, method: parts.method, path: Self.shownPath(parts.path), orderingKey: OrderingKey(orderingKey),
             partition: EntityPartition(partition), date: date, idempotencyKey: idempotencyKey, byteCount: byteCount,
-            environment: environment)
+            bootTime: bootTime, environment: environment)
     }
 
     /// A path without its query, which may hold secrets.
     private static func shownPath(_ path: String) -> String {
         String(Substring(path.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }))
+    }
+}
+
+extension Duration {
+    /// The whole nanoseconds, up to 292 years.
+    fileprivate var nanoseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (product, overflows) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, overflowsToo) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
+        return overflows || overflowsToo ? (seconds < 0 ? .min : .max) : sum
     }
 }
 
@@ -256,6 +300,7 @@ extension OutboxFailure {
         writer.append(Int32(clamping: status ?? -1))
         writer.append(text: message)
         writer.append(date.timeIntervalSinceReferenceDate.bitPattern)
+        writer.append(UInt8(isByAge ? 1 : 0))
         writer.append(writer.bytes.withUnsafeBytes { StableHash.checksum($0) })
         return writer.bytes
     }
@@ -267,13 +312,18 @@ extension OutboxFailure {
             var reader = ByteReader(UnsafeRawBufferPointer(rebasing: bytes[..<(bytes.count - 8)]))
             let sum = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: bytes.count - 8, as: UInt64.self))
             guard sum == StableHash.checksum(UnsafeRawBufferPointer(rebasing: bytes[..<(bytes.count - 8)])),
-                let version: UInt32 = reader.number(), version == OutboxRecord.version, let name = reader.text(),
-                let reason = RequestFailure.Reason.all.first(where: { $0.name == name }),
+                let version: UInt32 = reader.number(), (1...OutboxRecord.version).contains(version),
+                let name = reader.text(), let reason = RequestFailure.Reason.all.first(where: { $0.name == name }),
                 let status: Int32 = reader.number(), let message = reader.text(), let bits: UInt64 = reader.number()
             else { return nil }
+            var isByAge = reason == .timeout && message.hasPrefix(OutboxFailure.expiredMessage)
+            if version > 1 {
+                guard let flag: UInt8 = reader.number() else { return nil }
+                isByAge = flag == 1
+            }
             return OutboxFailure(
                 reason: reason, status: status < 0 ? nil : Int(status), message: message,
-                date: Date(timeIntervalSinceReferenceDate: Double(bitPattern: bits)))
+                date: Date(timeIntervalSinceReferenceDate: Double(bitPattern: bits)), isByAge: isByAge)
         }
         self =
             read

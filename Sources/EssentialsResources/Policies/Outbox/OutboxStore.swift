@@ -8,6 +8,8 @@ actor OutboxStore {
     /// What was found in the directory.
     struct Found: Sendable {
         var entries: [(entry: OutboxEntry, failure: OutboxFailure?)] = []
+        /// The key for hashes of header fields.
+        var key = FingerprintKey.process
     }
 
     /// What an entry is sent as.
@@ -27,6 +29,8 @@ actor OutboxStore {
     /// Empty files for the next entries.
     private var spares: [OutboxFiles.Name] = []
     private(set) var damaged: [String] = []
+    /// The key for hashes of header fields, which is stored with the first entry that needs it.
+    private var key: (value: FingerprintKey, isStored: Bool)?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
 
@@ -46,8 +50,12 @@ actor OutboxStore {
         let names = try onDirectory("could not be read") { () throws(SystemError) in
             try files.directory.names(upTo: OutboxFiles.maximumNames)
         }
-        lock = taken
-        install(found(names))
+        let stored = try onDirectory("could not be read") { () throws(SystemError) in try files.key() }
+        let key = stored ?? .random()
+        (lock, self.key) = (taken, (key, stored != nil))
+        var found = found(names)
+        found.key = key
+        install(found)
     }
 
     private static var closed: RequestFailure {
@@ -189,17 +197,18 @@ actor OutboxStore {
             var size = 0
             switch record.parts.body {
             case .bytes(let bytes) where bytes.count > OutboxRecord.largestInlineBody:
-                size = try await writeBody(id, .bytes(bytes), space)
-                record.bodyFileSize = UInt64(size)
-            case .pieces(let body):
-                size = try await writeBody(id, body, space)
-                record.bodyFileSize = UInt64(size)
+                size = try await writeBody(&record, .bytes(bytes), space)
+            case .pieces(let body): size = try await writeBody(&record, body, space)
             case .none, .parameters, .bytes: break
             }
             let bytes = try record.bytes()
             guard bytes.count <= space - size else { throw Self.noSpace }
             guard !isClosed else { throw Self.closed }
             try onDirectory("could not be written") { () throws(SystemError) in
+                if !record.environment.fields.isEmpty, let (key, isStored) = self.key, !isStored {
+                    try files.write(key)
+                    self.key = (key, true)
+                }
                 if spares.isEmpty { spares = try files.makeSpares() }
                 guard let spare = spares.popLast() else { throw SystemError(code: EIO) }
                 try files.fill(spare, with: bytes, as: id)
@@ -214,11 +223,13 @@ actor OutboxStore {
     /// The failure if an entry turns out to be larger than the space that is left.
     static let noSpace = RequestFailure(.queueFull, "The outbox has no space for the request.")
 
+    /// Writes the file of a large body, notes its size and checksum in the record, and returns the size.
     private func writeBody(
-        _ id: OutboxEntry.ID, _ body: RequestBody, _ space: Int
+        _ record: inout OutboxRecord, _ body: RequestBody, _ space: Int
     ) async throws(RequestFailure) -> Int {
+        let id = record.id
         let file = try onDirectory("could not be written") { () throws(SystemError) in try files.createBody(id) }
-        var size = 0
+        var (size, running) = (0, RunningChecksums())
         let next: @Sendable () async throws -> Data?
         switch body.content {
         case .none: next = { nil }
@@ -237,7 +248,9 @@ actor OutboxStore {
             guard piece.count <= space - size else { throw Self.noSpace }
             try onDirectory("could not be written") { () throws(SystemError) in try files.append(piece, to: file) }
             size += piece.count
+            piece.withUnsafeBytes { running.append($0) }
         }
+        (record.bodyFileSize, record.bodyChecksum) = (UInt64(size), running.finished.total)
         try onDirectory("could not be written") { () throws(SystemError) in
             try files.sync(file)
             try files.directory.sync()
@@ -256,6 +269,13 @@ actor OutboxStore {
             return .damaged
         }
         guard record.bodyFileSize != nil else { return .request(record, file: nil) }
+        if let checksum = record.bodyChecksum {
+            let found = try onDirectory("could not be read") { () throws(SystemError) in try files.bodyChecksum(id) }
+            guard found == checksum else {
+                setAside(name)
+                return .damaged
+            }
+        }
         return .request(record, file: StoredBody(try .file(files.path(of: OutboxFiles.Name(id, .body)))))
     }
 
