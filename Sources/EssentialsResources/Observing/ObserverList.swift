@@ -32,6 +32,21 @@ struct PendingChange: Sendable {
         return false
     }
 
+    /// The change as it may be delivered; `nil` if it comes from an account or environment that was left.
+    ///
+    /// The event with which an observation begins, and the progress that a load reaches at its end, are delivered
+    /// without content instead of being left out, because observers rely on them.
+    ///
+    /// - Parameter firstVersion: The first version of the present account and environment.
+    func shown(since firstVersion: UInt64) -> PendingChange? {
+        guard version < firstVersion else { return self }
+        switch event {
+        case .attached, .progress:
+            return PendingChange(event: event, views: views.map(\.withoutContent), version: version, target: target)
+        default: return nil
+        }
+    }
+
     /// The snapshot of a content type; `nil` if the view was created later.
     @usableFromInline
     func object(of contentType: ObjectIdentifier) -> AnyObject? { views.object(of: contentType) }
@@ -131,21 +146,23 @@ struct ObserverList: Sendable {
     ///   - number: The number of the last observer that has received the change; zero at the beginning.
     ///   - change: The change. Progress is for those alone that have asked for it.
     /// - Returns: The observers, and the number for the next call; `nil` after the last observer.
-    func next(after number: UInt64, for change: PendingChange) -> (receivers: [any ChangeReceiver], last: UInt64)? {
+    func next(after number: UInt64, for change: PendingChange) -> (members: [Member], last: UInt64)? {
         var index = index(after: number)
         guard index < entries.count else { return nil }
-        var receivers: [any ChangeReceiver] = []
-        receivers.reserveCapacity(min(64, entries.count - index))
+        var members: [Member] = []
+        members.reserveCapacity(min(64, entries.count - index))
         var last = number
         let isProgress = change.isProgress
-        while index < entries.count, receivers.count < 64 {
+        while index < entries.count, members.count < 64 {
             let entry = entries[index]
             last = entry.number
             index += 1
             guard entry.since < change.version, let receiver = entry.receiver else { continue }
-            if !isProgress || receiver.reportsProgress { receivers.append(receiver) }
+            if !isProgress || receiver.reportsProgress {
+                members.append(Member(number: entry.number, receiver: receiver))
+            }
         }
-        return (receivers, last)
+        return (members, last)
     }
 
     /// Removes all observers and returns them.

@@ -58,13 +58,16 @@ extension ResourceCore {
                 let (keptLoaded, lostLoaded) = (kept.facts.wasLoaded, lost.facts.wasLoaded)
                 let (keptContent, lostContent) = (Displaced(kept), Displaced(lost))
                 lost.address = address
-                let lostRuns = lost.wipe(.environment)
-                // The versions that the moved observers see go on rising, and no number of a load is used by both.
+                kept.address = address
+                let (lostRuns, keptRuns) = (lost.takeRuns(), kept.takeRuns())
+                // The versions that the moved observers see go on rising, and no number of a load is used by both. Both
+                // resources are wiped with one version, so that what is delivered here still counts there.
                 kept.facts.version = max(kept.facts.version, lost.facts.version)
+                lost.facts.version = kept.facts.version
+                _ = other.endSession(&lost, .environment)
                 kept.machine.advance(past: lost.machine.last)
                 lost.machine.retire()
-                kept.address = address
-                let keptRuns = kept.wipe(.environment)
+                _ = endSession(&kept, .environment)
                 kept.take(from: &lost)
                 lost.forward = ForwardedResource(to: self, isReloaded: lostLoaded)
                 other.writeFlags(lost.facts, isForwarded: true)

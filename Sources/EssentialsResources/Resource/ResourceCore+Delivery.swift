@@ -42,14 +42,31 @@ extension ResourceCore {
             moved?.finish()
             guard let change else { return }
             if let target = change.target {
-                contents.withLock { $0.observers.receiver(target) }?.receive(change)
-                continue
+                let receiver = contents.withLock { $0.observers.receiver(target) }
+                if let receiver, let change = change.shown(since: flags.firstVersion) { receiver.receive(change) }
+            } else {
+                deliver(change)
             }
-            var last: UInt64 = 0
-            while let batch = contents.withLock({ $0.observers.next(after: last, for: change) }) {
-                for receiver in batch.receivers { receiver.receive(change) }
-                last = batch.last
+        }
+    }
+
+    /// Delivers a change to all observers. Whether it is still meant for one of them is decided right before each call,
+    /// because calls before can take long, remove observers and leave the account.
+    private func deliver(_ change: PendingChange) {
+        var last: UInt64 = 0
+        while let shown = change.shown(since: flags.firstVersion) {
+            let interruptions = flags.interruptions
+            guard let batch = contents.withLock({ $0.observers.next(after: last, for: change) }) else { return }
+            for member in batch.members {
+                if flags.interruptions == interruptions {
+                    member.receiver.receive(shown)
+                } else if contents.withLock({ $0.observers.receiver(member.number) != nil }),
+                    let shown = change.shown(since: flags.firstVersion)
+                {
+                    member.receiver.receive(shown)
+                }
             }
+            last = batch.last
         }
     }
 
@@ -134,6 +151,7 @@ extension ResourceCore {
         typealias Removed = ((any ChangeReceiver)?, [LoadRun], HTTPResourceService?, ForwardedResource?)
         let (receiver, ended, service, forward) = changing { contents -> Removed in
             guard let receiver = contents.observers.remove(number) else { return (nil, [], nil, contents.forward) }
+            flags.interrupt()
             contents.polling?.note(.left(number: number))
             if receiver.reportsProgress { contents.showProgress() }
             guard contents.observers.count == 0 else { return (receiver, [], nil, nil) }
@@ -150,7 +168,8 @@ extension ResourceCore {
     /// Ends all observations, because the service was closed.
     func finishObservers() {
         let (receivers, service) = contents.withLock { contents in
-            (contents.observers.removeAll(), contents.observingService.take())
+            flags.interrupt()
+            return (contents.observers.removeAll(), contents.observingService.take())
         }
         // The last reference may end here, outside the lock.
         _ = service

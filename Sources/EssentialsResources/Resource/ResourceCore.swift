@@ -83,13 +83,12 @@ final class ResourceCore: Sendable {
         }
     }
 
-    /// Removes content and failure, because another partition was entered. The observers are told by
-    /// ``MovedResource/finish()``.
-    func leavePartition() -> MovedResource { contents.withLock { wipe(&$0, .partition) } }
+    /// Removes content and failure, because the account has ended. The observers are told by ``MovedResource/finish()``.
+    func leave(_ reason: WipeReason) -> MovedResource { contents.withLock { wipe(&$0, reason) } }
 
     private func wipe(_ contents: inout Contents, _ reason: WipeReason) -> MovedResource {
         let (displaced, wasLoaded) = (Displaced(contents), contents.facts.wasLoaded)
-        let ended = contents.wipe(reason)
+        let ended = endSession(&contents, reason)
         writeFlags(contents.facts, isForwarded: contents.forward != nil)
         return MovedResource(
             core: self, ended: ended, service: wasLoaded ? contents.observingService : nil, displaced: displaced)
@@ -209,8 +208,18 @@ final class ResourceCore: Sendable {
 
     /// Removes content and failure, and cancels all loads.
     func wipe(_ reason: WipeReason = .requested) {
-        let ended = changing { $0.wipe(reason) }
+        let ended = changing { endSession(&$0, reason) }
         for run in ended { run.cancel() }
+    }
+
+    /// Removes content and failure. If the reason ends an account or environment, no change from before is delivered any
+    /// more to observers that have not received it yet.
+    ///
+    /// - Returns: The loads, all of which have ended. They are to be cancelled without the lock.
+    func endSession(_ contents: inout Contents, _ reason: WipeReason) -> [LoadRun] {
+        let ended = contents.wipe(reason)
+        if reason.endsSession { flags.begin(at: contents.facts.version) }
+        return ended
     }
 }
 
@@ -225,15 +234,21 @@ extension ResourceCore.Contents {
     /// - Returns: The loads, all of which have ended. They are to be cancelled without the lock.
     mutating func wipe(_ reason: WipeReason) -> [LoadRun] {
         _ = machine.wipe()
-        let ended = runs
-        removeRuns { _ in true }
+        let ended = takeRuns()
         kept = nil
         // A wipe would have no effect if the caches were read again, unless their keys are others now.
         cacheRead = nil
         cacheReading = reason.changesKeys ? .notBegun : .ended
         removeLayers()
-        if reason.revokesWrites { revokeWaitingWrites() }
+        if reason.endsSession { revokeWaitingWrites() }
         change(.remove, .wiped(reason)) { facts in facts = ResourceFacts(version: facts.version) }
+        return ended
+    }
+
+    /// Removes all loads.
+    mutating func takeRuns() -> [LoadRun] {
+        let ended = runs
+        removeRuns { _ in true }
         return ended
     }
 

@@ -93,7 +93,7 @@ final class EnvironmentAdoption: Sendable {
             if entered != adopted.partition {
                 let done = Set(moved.map { ObjectIdentifier($0.core) })
                 for core in table.cores where !done.contains(ObjectIdentifier(core)) {
-                    moved.append(core.leavePartition())
+                    moved.append(core.leave(.partition))
                 }
             }
             let old = adopted

@@ -36,6 +36,13 @@ struct ResourceView: Sendable {
         contentType = snapshot.contentType
         self.snapshot = snapshot
     }
+
+    /// The view at the same version without content and failure.
+    var withoutContent: ResourceView {
+        var facts = ResourceFacts(version: snapshot.facts.version)
+        facts.progress = snapshot.facts.progress
+        return ResourceView(snapshot.next(facts, .remove))
+    }
 }
 
 extension [ResourceView] {
