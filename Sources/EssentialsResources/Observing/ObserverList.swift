@@ -6,12 +6,18 @@ protocol ChangeReceiver: AnyObject, Sendable {
     func receive(_ change: PendingChange)
     /// Whether the receiver has asked for the progress of loads.
     var reportsProgress: Bool { get }
+    /// Whether the receiver keeps the service alive.
+    var keepsService: Bool { get }
+    /// The service, for a receiver that does not keep it alive; `nil` after the end of the service, and for all others.
+    var livingService: HTTPResourceService? { get }
     /// No more changes will come, because the service was closed.
     func finish()
 }
 
 extension ChangeReceiver {
     var reportsProgress: Bool { false }
+    var keepsService: Bool { true }
+    var livingService: HTTPResourceService? { nil }
 }
 
 /// A change that waits for its delivery.
@@ -81,6 +87,11 @@ struct ObserverList: Sendable {
     var count: Int { entries.count - Int(gaps) }
     /// Whether an observer has asked for the progress of loads.
     var reportsProgress: Bool { reporting > 0 }
+    /// The service of observers that do not keep it alive. All have the same one.
+    var livingService: HTTPResourceService? {
+        for entry in entries { if let service = entry.receiver?.livingService { return service } }
+        return nil
+    }
 
     /// Adds an observer.
     ///

@@ -74,7 +74,7 @@ extension ResourceCore {
                 writeFlags(kept.facts, isForwarded: false)
                 return [
                     MovedResource(
-                        core: self, ended: keptRuns, service: keptLoaded ? kept.observingService : nil,
+                        core: self, ended: keptRuns, service: keptLoaded ? kept.reloadingService : nil,
                         displaced: keptContent),
                     MovedResource(core: other, ended: lostRuns, service: nil, displaced: lostContent),
                 ]
@@ -123,8 +123,9 @@ extension ResourceCore.Contents {
     /// them. They receive `attached` there, so that no change reaches an observer twice or from two threads at once.
     mutating func handOver() -> MovedObservers? {
         guard let forward, observers.count > 0 else { return nil }
+        let service = reloadingService
         let members = observers.takeAll()
-        let service = observingService.take()
+        (observingService, keepers) = (nil, 0)
         var target = forward.end
         while !target.contents.withLock({ $0.receive(members, polling, service) }) { target = target.current }
         return MovedObservers(target: target, service: service, isReloaded: forward.isReloaded)
@@ -146,7 +147,8 @@ extension ResourceCore.Contents {
             polling?.note(.joined(interval, number: member.number))
         }
         observers.insert(members, since: facts.version)
-        if observingService == nil { observingService = service }
+        keepers += Int32(truncatingIfNeeded: members.count { $0.receiver.keepsService })
+        if observingService == nil, keepers > 0 { observingService = service }
         showProgress()
         for member in members { enqueue(.attached, target: member.number) }
         return true

@@ -154,9 +154,11 @@ extension ResourceCore {
             flags.interrupt()
             contents.polling?.note(.left(number: number))
             if receiver.reportsProgress { contents.showProgress() }
-            guard contents.observers.count == 0 else { return (receiver, [], nil, nil) }
+            if receiver.keepsService { contents.keepers -= 1 }
+            let service = contents.keepers == 0 ? contents.observingService.take() : nil
+            guard contents.observers.count == 0 else { return (receiver, [], service, nil) }
             let ended = contents.endLoads(contents.machine.cancelUnawaited(includingStarted: false))
-            return (receiver, ended, contents.observingService.take(), nil)
+            return (receiver, ended, service, nil)
         }
         // No resource of the chain is left out, because each can still have observers.
         if let forward { return forward.next.remove(observer: number) }
@@ -169,6 +171,7 @@ extension ResourceCore {
     func finishObservers() {
         let (receivers, service) = contents.withLock { contents in
             flags.interrupt()
+            contents.keepers = 0
             return (contents.observers.removeAll(), contents.observingService.take())
         }
         // The last reference may end here, outside the lock.
@@ -178,6 +181,10 @@ extension ResourceCore {
 }
 
 extension ResourceCore.Contents {
+    /// The service that loads the resource again after a change of the environment or the account; `nil` without
+    /// observers, and if observer objects have outlived it.
+    var reloadingService: HTTPResourceService? { observingService ?? observers.livingService }
+
     /// Takes out what is to be done before a change of a version is delivered.
     fileprivate mutating func takeFollowers(before version: UInt64) -> [@Sendable () -> Void] {
         guard !followers.isEmpty else { return [] }

@@ -21,8 +21,8 @@ final class ResourceCore: Sendable {
         /// The loads that run, in the order of the machine's.
         var runs: [LoadRun] = []
         var observers = ObserverList()
-        /// The service of the observers, which loads the resource again after a change of the environment; `nil` without
-        /// observers, and with observer objects alone, which keep no service alive.
+        /// The service of the observers, which is kept alive by it; `nil` without observers, and with observer objects
+        /// alone, which keep no service alive.
         var observingService: HTTPResourceService?
         /// The changes that wait for their delivery.
         var pending = PendingQueue()
@@ -30,7 +30,9 @@ final class ResourceCore: Sendable {
         var cacheRead: CacheRead?
         /// The address, which changes with the environment's base URL.
         var address: ResourceURL
-        // These three take the space that is left behind the address.
+        // These four take the space that is left behind the address.
+        /// The number of observers that keep the service alive.
+        var keepers: Int32 = 0
         /// Whether a thread is delivering changes.
         var isDelivering = false
         /// Whether the caches were read since the content was removed.
@@ -91,7 +93,7 @@ final class ResourceCore: Sendable {
         let ended = endSession(&contents, reason)
         writeFlags(contents.facts, isForwarded: contents.forward != nil)
         return MovedResource(
-            core: self, ended: ended, service: wasLoaded ? contents.observingService : nil, displaced: displaced)
+            core: self, ended: ended, service: wasLoaded ? contents.reloadingService : nil, displaced: displaced)
     }
 
     // MARK: Reading

@@ -1,8 +1,9 @@
 import EssentialsHTTP
 import EssentialsRequests
-import EssentialsResources
 import EssentialsTestKit
 import Testing
+
+@testable import EssentialsResources
 
 @Suite("Resources and changes of the environment", .leavesNothing)
 struct SwitchingTests {
@@ -118,6 +119,27 @@ struct SwitchingTests {
         #expect(fixture.transport.requestCount == 19)
         #expect(items[9].content == nil && unloaded.content == nil)
         withExtendedLifetime((observations, other)) {}
+    }
+
+    @Test(
+        "Resources that observer objects alone observe are loaded again after a change", arguments: ["v2", "partition"])
+    func observerObjects(change: String) async throws {
+        let fixture = try ResourceFixture()
+        fixture.transport.on(.get, "/v1/item").answer(json: 1).thenAnswer(json: 2)
+        fixture.transport.on(.get, "/v2/item").answer(json: 2)
+        let (owner, log) = (Owner(), StateLog())
+        let item: Resource<Int> = fixture.service.resource("item")
+        try await item.load()
+        item.addObserver(owner: owner) { log.add($0) }
+        if change == "v2" {
+            fixture.environment.set(EnvironmentSnapshot(baseURL: try RequestURL("https://h/v2/")))
+            fixture.service.resource("other", as: Int.self).invalidate()
+        } else {
+            fixture.service.enter("bob")
+        }
+        await log.wait { $0 == [1, 2] }
+        #expect(item.content == 2)
+        item.removeObservers(ownedBy: owner)
     }
 
     @Test("Entering a partition removes all content, cancels loads, and loads what is observed")
