@@ -66,6 +66,8 @@ public final class HTTPResourceService: ResourceService {
     private let pressure = Mutex<MemoryPressureObservation?>(nil)
     /// The resources that wait for their load in advance.
     let prefetching = PrefetchQueue()
+    /// The observed resources that wait to be loaded again. They are at most as many as the service has.
+    let reloading = PrefetchQueue(upTo: .max)
     /// The event streams that are followed.
     let followers = EventFollowers()
     /// The tasks that wait for responses in place of stale ones.
