@@ -164,7 +164,7 @@ final class ResourceCore: Sendable {
             places?.removeEntities()
         }
         places?.work()
-        if let entity { service.table.resize(self, bytes: entity.byteCount) }
+        service.table.resize(self, setTo: content, declared: entity?.byteCount ?? 0)
     }
 
     /// Changes the server's content, below the optimistic layers.
@@ -192,6 +192,7 @@ final class ResourceCore: Sendable {
             }
             if isDone {
                 places?.work()
+                service.table.resize(self, setTo: content)
                 return true
             }
         }

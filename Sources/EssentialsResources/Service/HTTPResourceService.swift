@@ -25,6 +25,11 @@ public final class HTTPResourceService: ResourceService {
         /// How many resources are kept that nobody uses. The default is 2,048.
         public var maximumUnused = 2_048
         /// How many bytes of content are kept for resources that nobody uses. The default is 32 MiB.
+        ///
+        /// Content that was loaded counts with the size of its body. Content that was set without a request counts with the
+        /// `byteCount` of its entity. Without one, bytes and texts count with their size; other content is encoded as JSON,
+        /// once, when nobody uses its resource any more and contents are set or resources looked up. What cannot be
+        /// encoded counts 16 KiB.
         public var maximumUnusedBytes = 32 << 20
         /// The hosts outside the base URL from which resources may be loaded. The default is none.
         public var foreignHosts: [ForeignHost] = []
