@@ -213,9 +213,9 @@ final class EventFollower: Sendable {
         request.joins = false
         // The pauses are those of the stream.
         request.retry = .never
-        for mutation in service.effective(for: stream.core).values.mutations {
-            try await ResourceExchange.apply(mutation, to: &request)
-        }
+        let configuration = service.effective(for: stream.core).values
+        for mutation in configuration.mutations { try await ResourceExchange.apply(mutation, to: &request) }
+        if request.errorModel == nil { request.errorModel = configuration.errorModel }
         return request
     }
 
