@@ -99,10 +99,11 @@ extension Resource {
     /// Starts a load for an observer that asked for it. It ends with the last observer.
     package func loadForObserver() {
         let environment = service.adoptEnvironment()
-        let core = core
+        let (core, now) = (core, service.time.now)
         let need = core.beginLoadIfNeeded(
-            of: Content.self, isAwaited: false, isStarted: false, at: service.time.now, in: environment,
+            of: Content.self, isAwaited: false, isStarted: false, at: now, in: environment,
             usesCache: service.usesCaches(for: core))
+        service.loadLog.note(need, core, at: now)
         switch need {
         case .new(let run, let wish): service.start(run, of: core, wish)
         case .running(let run): core.raise(run, to: nil)

@@ -131,10 +131,16 @@ extension HTTPResourceService {
     private func beginReload(of known: ResourceCore) -> (run: LoadRun, leave: @Sendable () -> Void)? {
         let environment = adoptEnvironment()
         let core = observers.swept(known.current)
-        guard !isClosed, core.observerCount > 0 else { return nil }
+        guard !isClosed else { return nil }
+        guard core.observerCount > 0 else {
+            loadLog.note(.unobserved, core)
+            return nil
+        }
+        let now = time.now
         let need = core.beginLoadIfNeeded(
-            of: Never.self, isAwaited: false, isStarted: false, at: time.now, in: environment,
+            of: Never.self, isAwaited: false, isStarted: false, at: now, in: environment,
             usesCache: usesCaches(for: core))
+        loadLog.note(need, core, at: now)
         switch need {
         case .nothing: return nil
         case .running(let run): return (run, {})
