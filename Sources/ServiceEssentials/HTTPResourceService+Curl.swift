@@ -1,6 +1,6 @@
-public import EssentialsCurl
+import EssentialsCurl
 public import EssentialsHTTP
-public import EssentialsRequests
+import EssentialsRequests
 public import EssentialsResources
 
 extension HTTPResourceService {
@@ -20,7 +20,7 @@ extension HTTPResourceService {
     ///   - trust: The policy for the connections.
     ///   - cache: Stores entities of all resources; `nil` means that none does.
     ///   - configuration: Settings of all resources.
-    /// - Throws: `invalidURL` if the text is no URL, and the failures of the two initializers.
+    /// - Throws: `invalidRequest` if the text is no URL, and the failures of the initializers of both services.
     public convenience init(
         baseURL: String, trust: TrustPolicy = .system, cache: (any EntityCache)? = nil,
         configuration: Configuration = Configuration()
