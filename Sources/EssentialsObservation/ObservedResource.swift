@@ -23,7 +23,8 @@ import Synchronization
 ///
 /// The properties can be read anywhere. They change on the actor that was given to
 /// ``init(_:loading:reportingProgress:isolation:)``, so code on that actor sees no change between two of its suspensions. Without an actor
-/// they change on the thread that changes the resource, and tracking code is called there.
+/// they change on the thread that changes the resource, and tracking code is called there. The state of an account or
+/// environment that was left is not shown any more, also before its change has reached the actor.
 ///
 /// The object counts as an observer of the resource and keeps it in memory. The observation ends with the object.
 public final class ObservedResource<Content: Sendable>: Observable, Sendable {
@@ -66,37 +67,43 @@ public final class ObservedResource<Content: Sendable>: Observable, Sendable {
     /// The whole state. It changes with each event.
     public var state: ResourceState<Content> {
         registrar.access(self, keyPath: \.state)
-        return current.withLock { $0 }
+        return shown
     }
 
     /// The content; `nil` if nothing was loaded, or if it could not be read as this type.
     public var content: Content? {
         registrar.access(self, keyPath: \.content)
-        return current.withLock { $0 }.content
+        return shown.content
     }
 
     /// Why the last load failed, or why its content could not be read as this type; `nil` after a success.
     public var failure: RequestFailure? {
         registrar.access(self, keyPath: \.failure)
-        return current.withLock { $0 }.failure
+        return shown.failure
     }
 
     /// Whether a load is running.
     public var isLoading: Bool {
         registrar.access(self, keyPath: \.isLoading)
-        return current.withLock { $0 }.isLoading
+        return shown.isLoading
     }
 
     /// The progress of the newest load that runs, from 0 to 1; see `ResourceState.progress`.
     public var progress: Double? {
         registrar.access(self, keyPath: \.progress)
-        return current.withLock { $0 }.progress
+        return shown.progress
     }
 
     /// Whether the content was marked as outdated and not been loaded since.
     public var isInvalid: Bool {
         registrar.access(self, keyPath: \.isInvalid)
-        return current.withLock { $0 }.isInvalid
+        return shown.isInvalid
+    }
+
+    /// The state that the properties show.
+    private var shown: ResourceState<Content> {
+        let state = current.withLock { $0 }
+        return resource.isPresent(state) ? state : resource.state
     }
 
     // MARK: Changes
@@ -105,8 +112,9 @@ public final class ObservedResource<Content: Sendable>: Observable, Sendable {
 
     private func apply(_ change: ResourceChange<Content>) {
         let (old, new) = (current.withLock { $0 }, change.state)
-        // The state was read before the observation began, so the first change may be no news.
-        guard new.version > old.version else { return }
+        // The state was read before the observation began, so the first change may be no news. One that has waited for the
+        // actor may belong to an account that was left.
+        guard new.version > old.version, resource.isPresent(new) else { return }
         let changed = Self.parts(of: change, since: old)
         registrar.willSet(self, keyPath: \.state)
         if changed.contains(.content) { registrar.willSet(self, keyPath: \.content) }

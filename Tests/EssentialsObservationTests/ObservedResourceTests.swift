@@ -35,6 +35,22 @@ struct ObservedResourceTests {
         #expect(!observed.isInvalid)
     }
 
+    @MainActor
+    @Test("Content of an account that was left is not shown any more, also before the actor has applied the change")
+    func leftAccount() async {
+        item.override(with: 1)
+        let observed = ObservedResource(item)
+        #expect(observed.content == 1)
+        item.override(with: 2)
+        service.enter("bob")
+        #expect(observed.content == nil)
+        let log = NameLog()
+        log.track("content") { _ = observed.content }
+        item.override(with: 3)
+        while observed.content != 3 { await Task.yield() }
+        #expect(log.take() == ["content"])
+    }
+
     @Test("Tracking code is called for the properties that it has read, and for no others")
     func tracking() async throws {
         transport.on(.get, "/v1/item").answer(json: 7).thenAnswer(.internalServerError)

@@ -37,6 +37,10 @@ public struct OpenRequest: Sendable {
     public var retry: RetryPolicy?
     /// Raises the priority of ``options`` while the request waits for its turn; `nil` if nobody does.
     package var raisablePriority: RaisablePriority?
+    /// The model for the body of an unexpected response; `nil` means that of the service's configuration.
+    package var errorModel: (any (Decodable & Sendable).Type)?
+    /// Reports the progress of the response's body; `nil` if nobody needs it.
+    package var downloadProgress: ProgressReport?
     /// The kind of value that will be read from the response, for the `Accept` field.
     var responseKind = ResponseKind.response
 
@@ -137,9 +141,9 @@ extension OpenRequest {
     /// The rules by which the stages send the request.
     func rules(_ settings: ServiceSettings) -> ExchangeRules {
         ExchangeRules(
-            expectedStatus: expectedStatus, errorModel: settings.configuration.errorModel,
+            expectedStatus: expectedStatus, errorModel: errorModel ?? settings.configuration.errorModel,
             codecs: settings.configuration.codecs, redirects: redirects ?? settings.configuration.redirects,
-            retries: settings.retries(retry), joins: settings.joins(nil))
+            downloadProgress: downloadProgress, retries: settings.retries(retry), joins: settings.joins(nil))
     }
 }
 

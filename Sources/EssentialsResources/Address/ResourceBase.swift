@@ -109,6 +109,16 @@ final class ResourceBase: Sendable, Hashable {
         return self.url(bytes, after: start, query: url.query, fault: url.place)
     }
 
+    /// The URL of one segment below a resource, whose query is kept. A slash inside the segment is escaped, and an empty
+    /// one gives the resource's path with a slash at its end.
+    func child(of url: ResourceURL, segment: String) -> ResourceURL {
+        var bytes = Array(url.path.utf8)
+        if bytes.last != UInt8(ascii: "/") { bytes.append(UInt8(ascii: "/")) }
+        let start = bytes.count
+        PathText.append(segment: segment, to: &bytes)
+        return self.url(bytes, after: start, query: url.query, fault: url.place)
+    }
+
     /// The URL of a reference relative to a resource (RFC 3986, 5.2.2); `nil` for `nil`. A reference that leads to no
     /// `http` or `https` URL gives one whose loads fail.
     func relative(to url: ResourceURL, _ reference: String?) -> ResourceURL? {

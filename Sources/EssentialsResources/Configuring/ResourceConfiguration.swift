@@ -20,6 +20,14 @@ public struct ResourceConfiguration: Sendable {
     public var refresh: ResourceRefresh?
     /// Header fields for all requests. They win over those of the environment, and lose against those of a definition.
     public var headerFields: HTTPFields = [:]
+    /// The model for the bodies of responses with an unexpected status, to loads and to writes; see
+    /// `RequestFailure.errorModel(as:)`. That of a request or a definition wins. The default is `nil`: that of the
+    /// data-request service.
+    ///
+    /// ```swift
+    /// try service.configure("/**") { $0.errorModel = Problem.self }
+    /// ```
+    public var errorModel: (any (Decodable & Sendable).Type)?
     /// The maximum size of a response body in bytes; a longer one fails as `tooLarge`. The default is 64 MiB.
     public var maximumBody = 64 << 20
     /// The steps through which responses become content. The default has none.

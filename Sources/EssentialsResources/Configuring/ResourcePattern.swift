@@ -57,6 +57,20 @@ public struct ResourcePattern: Sendable {
     /// The resource with exactly this URL.
     public static func url(_ url: ResourceURL) -> ResourcePattern { ResourcePattern(.url(url), "\(url)") }
 
+    /// One resource, with all of its variants. Wildcards and queries in its URL have no meaning, and like the resource the
+    /// pattern moves with the base URL.
+    ///
+    /// ```swift
+    /// try service.configure(.resource(cart)) { $0.expiration = .seconds(5) }
+    /// ```
+    public static func resource<Content>(_ resource: Resource<Content>) -> ResourcePattern { .resource(resource.any) }
+
+    /// One resource, with all of its variants; as for a typed one.
+    public static func resource(_ resource: AnyResource) -> ResourcePattern {
+        resource.service.checkEnvironment()
+        return .url(resource.core.address)
+    }
+
     /// Why the literal is no pattern; `nil` for others. A malformed pattern matches nothing.
     var problem: RequestFailure? {
         if case .malformed(let failure) = kind { failure } else { nil }

@@ -116,12 +116,16 @@ public struct DependentStates<Source: Sendable, Content: Sendable>: AsyncSequenc
         /// The newest state; `nil` at the end. A `for` loop calls this method.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
             guard await signal.next() else { return nil }
-            let source = resource.source.state
-            if contentVersion != source.snapshot.facts.contentVersion {
-                contentVersion = source.snapshot.facts.contentVersion
-                follow(source.content.flatMap(resource.derive))
+            while true {
+                let source = resource.source.state
+                if contentVersion != source.snapshot.facts.contentVersion {
+                    contentVersion = source.snapshot.facts.contentVersion
+                    follow(source.content.flatMap(resource.derive))
+                }
+                let state = DependentState(source: source, target: target?.resource.state)
+                // Finding the target calls foreign code, during which the account can be left.
+                if resource.source.isPresent(source) { return state }
             }
-            return DependentState(source: source, target: target?.resource.state)
         }
 
         private mutating func follow(_ new: Resource<Content>?) {

@@ -19,9 +19,12 @@ struct EventStreamMachine: Sendable {
     /// The most often that the pause is doubled.
     private static let maximumDoublings = 3
 
+    /// The largest id in bytes that is sent back.
+    static let maximumID = 1 << 10
+
     /// Whether the server sends the missed events to a client that names its last one.
     let replays: Bool
-    /// The id of the last event; empty without one.
+    /// The id of the last event as it is sent; empty if it has none, or one that no field can carry.
     private(set) var lastEventID = ""
     private(set) var retry = standardRetry
     /// How many connections in a row have brought no event.
@@ -45,10 +48,23 @@ struct EventStreamMachine: Sendable {
     /// An event was received.
     mutating func received(_ event: ServerSentEvent) {
         fruitless = 0
-        lastEventID = event.id
+        lastEventID = Self.sendable(event.id)
         if let time = event.retry {
             retry = min(max(time, Self.retryRange.lowerBound), Self.retryRange.upperBound)
         }
+    }
+
+    /// An id as the value of a header field: without blanks at its ends, which a field loses (RFC 9110, 5.5). One with a
+    /// control character, or with more than 1,024 bytes, is not sent, so that no event can end the stream for good.
+    private static func sendable(_ id: String) -> String {
+        let isText = { (byte: UInt8) in byte != 0x20 && byte != 0x09 }
+        let bytes = id.utf8
+        guard let start = bytes.firstIndex(where: isText), let end = bytes.lastIndex(where: isText) else { return "" }
+        let text = bytes[start...end]
+        guard text.count <= maximumID, !text.contains(where: { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7f }) else {
+            return ""
+        }
+        return String(Substring(text))
     }
 
     /// The server is another one now, which knows nothing of the last event.

@@ -31,6 +31,7 @@ extension Resource {
         let need = core.beginLoadIfNeeded(
             of: Content.self, isAwaited: true, isStarted: false, at: now, in: environment,
             usesCache: service.usesCaches(for: core))
+        service.loadLog.note(need, core, at: now)
         switch need {
         case .nothing: return nil
         case .running(let run):

@@ -86,6 +86,7 @@ extension ResourceCore.Contents {
     /// - Returns: Its number.
     mutating func addObserver(_ receiver: any ChangeReceiver) -> UInt64 {
         let number = observers.add(receiver, since: facts.version)
+        if receiver.keepsService { keepers += 1 }
         if receiver.reportsProgress { showProgress() }
         return number
     }

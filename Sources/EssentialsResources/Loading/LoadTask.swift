@@ -36,7 +36,9 @@ struct LoadTask: Sendable {
                 guard wish.request != nil, confirm(confirmation, nil) else { throw Self.unconfirmed() }
             }
         } catch {
-            core.fail(explained(error), run, service)
+            let failure = explained(error)
+            service.loadLog.note(failure, core)
+            core.fail(failure, run, service)
         }
     }
 

@@ -48,9 +48,13 @@ struct LoadWish: Sendable {
     }
 
     /// The wish of `loadIfNeeded`. An invalid resource is not satisfied by a stored response.
-    init(isInvalid: Bool, in environment: AdoptedEnvironment) {
+    ///
+    /// - Parameter maximumAge: The age that a stored response may have (RFC 9111, 5.2.1.1); `nil` means that the cache
+    ///   decides.
+    init(isInvalid: Bool, maximumAge: Duration? = nil, in environment: AdoptedEnvironment) {
         self.environment = environment
-        cacheControl = isInvalid ? Self.noCache : nil
+        let limit = maximumAge.map { "max-age=\(min(max($0.components.seconds, 0), 1 << 31))" }
+        cacheControl = isInvalid ? Self.noCache : limit
     }
 
     /// The wish of a regular load. Caches may only give a response that they validate.

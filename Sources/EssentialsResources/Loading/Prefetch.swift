@@ -103,10 +103,14 @@ final class PrefetchQueue: Sendable {
         let prefetch: ResourcePrefetch
         /// Begins the load; `nil` if none is needed. Also returns how to lose interest in it.
         let begin: @Sendable () -> (run: LoadRun, leave: @Sendable () -> Void)?
+        /// The resource, if it waits only once, whoever adds it; `nil` means that it can wait several times.
+        var core: ResourceCore?
     }
 
     fileprivate struct State {
         var waiting: [Member?] = []
+        /// The resources that wait only once.
+        var waitingOnce: Set<ObjectIdentifier> = []
         var first = 0
         var running = 0
         /// Whether a thread begins loads.
@@ -119,14 +123,24 @@ final class PrefetchQueue: Sendable {
     static let maximumWaiting = 1_024
 
     private let state = Mutex(State())
+    private let limit: Int
+
+    /// Creates an empty queue.
+    ///
+    /// - Parameter limit: The maximum number of resources that wait. `Int.max` is for resources that wait only once.
+    init(upTo limit: Int = PrefetchQueue.maximumWaiting) { self.limit = limit }
+
+    /// The number of resources that wait.
+    var waitingCount: Int { state.withLock { $0.waiting.count - $0.first } }
 
     /// Adds resources behind those that wait.
     func add(_ members: [Member]) {
-        let dropped = state.withLock { state -> [Member] in
-            state.waiting += members
-            return state.takeFirst(state.waiting.count - state.first - Self.maximumWaiting)
+        let (dropped, present) = state.withLock { state in
+            let present = state.append(members)
+            return (state.takeFirst(state.waiting.count - state.first - limit), present)
         }
         for member in dropped { member.prefetch.drop() }
+        for member in present { member.prefetch.skip() }
         beginLoads()
     }
 
@@ -164,10 +178,26 @@ final class PrefetchQueue: Sendable {
 }
 
 extension PrefetchQueue.State {
+    /// Adds members at the end.
+    ///
+    /// - Returns: Those whose resource waits already.
+    fileprivate mutating func append(_ members: [PrefetchQueue.Member]) -> [PrefetchQueue.Member] {
+        var present: [PrefetchQueue.Member] = []
+        for member in members {
+            if let core = member.core, !waitingOnce.insert(ObjectIdentifier(core)).inserted {
+                present.append(member)
+            } else {
+                waiting.append(member)
+            }
+        }
+        return present
+    }
+
     /// Removes members from the front.
     fileprivate mutating func takeFirst(_ count: Int) -> [PrefetchQueue.Member] {
         let end = min(first + max(count, 0), waiting.count)
         let taken = waiting[first..<end].compactMap { $0 }
+        for member in taken { if let core = member.core { waitingOnce.remove(ObjectIdentifier(core)) } }
         for index in first..<end { waiting[index] = nil }
         first = end
         if first * 2 > waiting.count {

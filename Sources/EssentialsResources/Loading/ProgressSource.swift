@@ -28,15 +28,25 @@ final class ProgressSource: Sendable {
     /// Lets a request report its transfers, unless it has reports of its own.
     func attach(to request: inout DataRequest) {
         if request.uploadProgress == nil, !request.body.isNone {
-            request.uploadProgress = report { .sent($0.bytes, of: $0.expected) }
+            request.uploadProgress = report { progress in
+                self.note(progress.bytes == 0 ? .connected : .sent(progress.bytes, of: progress.expected))
+                // Each attempt says so. The end of the first one alone is reported by the body.
+                if progress.bytes == progress.expected { self.note(.uploaded) }
+            } end: {
+                self.note(.uploaded)
+            }
         }
         if request.downloadProgress == nil {
-            request.downloadProgress = report { .received($0.bytes, of: $0.expected) }
+            request.downloadProgress = report { progress in
+                self.note(progress.bytes == 0 ? .responded : .received(progress.bytes, of: progress.expected))
+            }
         }
     }
 
-    private func report(_ event: @escaping @Sendable (TransferProgress) -> ProgressRules.Event) -> ProgressReport {
-        ProgressReport(every: Self.interval, now: { [clock] in clock.now }, { self.note(event($0)) }, end: {})
+    private func report(
+        _ deliver: @escaping @Sendable (TransferProgress) -> Void, end: @escaping @Sendable () -> Void = {}
+    ) -> ProgressReport {
+        ProgressReport(every: Self.interval, now: { [clock] in clock.now }, deliver, end: end)
     }
 
     /// Lets progress grow with time until the task is cancelled or a condition no longer holds.

@@ -63,7 +63,8 @@ extension ResourceService {
     ///   - path: The path of the stream, as in ``resource(_:as:variant:)``.
     ///   - patterns: Resources that events can change without having done so yet.
     ///   - replays: Whether the server sends all missed events to a client that names its last one. Then nothing becomes
-    ///     invalid after an interruption, as long as events have ids. The default is `false`.
+    ///     invalid after an interruption, as long as events have ids that can be sent: up to 1,024 bytes, without control
+    ///     characters. The default is `false`.
     ///   - maximumSize: The maximum size of an event in bytes. A larger one ends the stream as `tooLarge`.
     ///   - receive: Receives the events in order. The next one is read when it has returned.
     /// - Returns: The subscription, which ends with its last reference.
@@ -212,9 +213,9 @@ final class EventFollower: Sendable {
         request.joins = false
         // The pauses are those of the stream.
         request.retry = .never
-        for mutation in service.effective(for: stream.core).values.mutations {
-            try await ResourceExchange.apply(mutation, to: &request)
-        }
+        let configuration = service.effective(for: stream.core).values
+        for mutation in configuration.mutations { try await ResourceExchange.apply(mutation, to: &request) }
+        if request.errorModel == nil { request.errorModel = configuration.errorModel }
         return request
     }
 

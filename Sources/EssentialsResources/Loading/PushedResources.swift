@@ -148,6 +148,7 @@ extension HTTPResourceService {
     func loadIfObserved(_ known: ResourceCore) -> LoadRun? {
         let (environment, now) = (adoptEnvironment(), time.now)
         let core = known.current
+        if loadLog.isOn, core.observerCount == 0 { loadLog.note(.unobserved, core) }
         let begun = core.changing { contents -> (LoadRun, Bool)? in
             let isFresh = contents.facts.freshUntil.map { now <= $0 } ?? false
             guard contents.observers.count > 0, !isFresh, contents.machine.joinable == nil else { return nil }

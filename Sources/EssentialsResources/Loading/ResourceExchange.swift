@@ -51,6 +51,7 @@ struct ResourceExchange: Sendable {
             // The method after the mutations selects all that follows.
             if request.method != method { configuration = service.effective(for: core, request.method) }
         }
+        if request.errorModel == nil { request.errorModel = configuration.values.errorModel }
         let decorators = isDecorated ? configuration.values.decorators[...] : []
         let began = configuration.freshness.isByServer ? service.time.now : nil
         let received: Received

@@ -6,12 +6,18 @@ protocol ChangeReceiver: AnyObject, Sendable {
     func receive(_ change: PendingChange)
     /// Whether the receiver has asked for the progress of loads.
     var reportsProgress: Bool { get }
+    /// Whether the receiver keeps the service alive.
+    var keepsService: Bool { get }
+    /// The service, for a receiver that does not keep it alive; `nil` after the end of the service, and for all others.
+    var livingService: HTTPResourceService? { get }
     /// No more changes will come, because the service was closed.
     func finish()
 }
 
 extension ChangeReceiver {
     var reportsProgress: Bool { false }
+    var keepsService: Bool { true }
+    var livingService: HTTPResourceService? { nil }
 }
 
 /// A change that waits for its delivery.
@@ -30,6 +36,21 @@ struct PendingChange: Sendable {
     var isProgress: Bool {
         if case .progress = event { return true }
         return false
+    }
+
+    /// The change as it may be delivered; `nil` if it comes from an account or environment that was left.
+    ///
+    /// The event with which an observation begins, and the progress that a load reaches at its end, are delivered
+    /// without content instead of being left out, because observers rely on them.
+    ///
+    /// - Parameter firstVersion: The first version of the present account and environment.
+    func shown(since firstVersion: UInt64) -> PendingChange? {
+        guard version < firstVersion else { return self }
+        switch event {
+        case .attached, .progress:
+            return PendingChange(event: event, views: views.map(\.withoutContent), version: version, target: target)
+        default: return nil
+        }
     }
 
     /// The snapshot of a content type; `nil` if the view was created later.
@@ -66,6 +87,11 @@ struct ObserverList: Sendable {
     var count: Int { entries.count - Int(gaps) }
     /// Whether an observer has asked for the progress of loads.
     var reportsProgress: Bool { reporting > 0 }
+    /// The service of observers that do not keep it alive. All have the same one.
+    var livingService: HTTPResourceService? {
+        for entry in entries { if let service = entry.receiver?.livingService { return service } }
+        return nil
+    }
 
     /// Adds an observer.
     ///
@@ -131,21 +157,23 @@ struct ObserverList: Sendable {
     ///   - number: The number of the last observer that has received the change; zero at the beginning.
     ///   - change: The change. Progress is for those alone that have asked for it.
     /// - Returns: The observers, and the number for the next call; `nil` after the last observer.
-    func next(after number: UInt64, for change: PendingChange) -> (receivers: [any ChangeReceiver], last: UInt64)? {
+    func next(after number: UInt64, for change: PendingChange) -> (members: [Member], last: UInt64)? {
         var index = index(after: number)
         guard index < entries.count else { return nil }
-        var receivers: [any ChangeReceiver] = []
-        receivers.reserveCapacity(min(64, entries.count - index))
+        var members: [Member] = []
+        members.reserveCapacity(min(64, entries.count - index))
         var last = number
         let isProgress = change.isProgress
-        while index < entries.count, receivers.count < 64 {
+        while index < entries.count, members.count < 64 {
             let entry = entries[index]
             last = entry.number
             index += 1
             guard entry.since < change.version, let receiver = entry.receiver else { continue }
-            if !isProgress || receiver.reportsProgress { receivers.append(receiver) }
+            if !isProgress || receiver.reportsProgress {
+                members.append(Member(number: entry.number, receiver: receiver))
+            }
         }
-        return (receivers, last)
+        return (members, last)
     }
 
     /// Removes all observers and returns them.

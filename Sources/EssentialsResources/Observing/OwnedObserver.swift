@@ -80,10 +80,14 @@ final class OwnedReceiver<Observer: ResourceObserver>: OwnedObserver {
         }
     }
 
+    var keepsService: Bool { false }
+
+    var livingService: HTTPResourceService? { state.withLock { $0.service } }
+
     // MARK: Changes
 
     func receive(_ change: PendingChange) {
-        guard let observer = living(), let service = state.withLock({ $0.service }) else { return }
+        guard let observer = living(), let service = livingService else { return }
         let resource = Resource<Observer.Content>(service: service, core: core.current)
         if let change = resource.change(change) { observer.resourceChanged(change, of: resource) }
     }

@@ -99,10 +99,11 @@ extension Resource {
     /// Starts a load for an observer that asked for it. It ends with the last observer.
     package func loadForObserver() {
         let environment = service.adoptEnvironment()
-        let core = core
+        let (core, now) = (core, service.time.now)
         let need = core.beginLoadIfNeeded(
-            of: Content.self, isAwaited: false, isStarted: false, at: service.time.now, in: environment,
+            of: Content.self, isAwaited: false, isStarted: false, at: now, in: environment,
             usesCache: service.usesCaches(for: core))
+        service.loadLog.note(need, core, at: now)
         switch need {
         case .new(let run, let wish): service.start(run, of: core, wish)
         case .running(let run): core.raise(run, to: nil)
@@ -110,9 +111,15 @@ extension Resource {
         }
     }
 
-    /// A change as this view sees it; `nil` if the view did not exist yet.
+    /// Whether a state of this resource belongs to the present account and environment. Others are not shown any more.
+    package func isPresent(_ state: ResourceState<Content>) -> Bool { state.version >= core.flags.firstVersion }
+
+    /// A change as this view sees it; `nil` if the view did not exist yet, or if the change comes from an account or
+    /// environment that was left while it waited.
     func change(_ change: PendingChange) -> ResourceChange<Content>? {
-        guard let snapshot = change.views.snapshot(of: Content.self) else { return nil }
+        guard let change = change.shown(since: core.flags.firstVersion),
+            let snapshot = change.views.snapshot(of: Content.self)
+        else { return nil }
         return ResourceChange(
             event: change.event, state: ResourceState(snapshot: snapshot, time: service.time), missed: change.missed)
     }

@@ -57,8 +57,9 @@ public enum WipeReason: Sendable, Hashable {
     /// Whether the entities of the resource have other keys in the caches afterwards, so that these are read again.
     var changesKeys: Bool { self == .environment || self == .partition }
 
-    /// Whether another person or server follows, for whom writes that wait for their turn were not meant.
-    var revokesWrites: Bool { changesKeys || self == .authorization }
+    /// Whether another account or server follows. Changes from before are not delivered any more, and writes that wait for
+    /// their turn were not meant for it.
+    var endsSession: Bool { changesKeys || self == .authorization }
 }
 
 /// An event, and the state of the resource after it.
@@ -71,7 +72,8 @@ public struct ResourceChange<Content: Sendable>: Sendable {
     public let event: ResourceEvent
     /// The state after the event.
     public let state: ResourceState<Content>
-    /// How many earlier events were dropped, because the observer was too slow. Their effects are in the state.
+    /// How many earlier events were dropped, because the observer was too slow. Their effects are in the state. Events of an
+    /// account or environment that was left do not count.
     public let missed: Int
 
     @usableFromInline

@@ -76,8 +76,12 @@ final class StateReader<Content: Sendable>: Sendable {
     deinit { resource.handle.remove(observer: number) }
 
     func next() async -> ResourceState<Content>? {
-        guard let object = await receiver.next() else { return nil }
-        return ResourceState(snapshot: .typed(object), time: resource.service.time)
+        while let object = await receiver.next() {
+            let state = ResourceState<Content>(snapshot: .typed(object), time: resource.service.time)
+            // The state of an account that was left while it waited is followed by the one without content.
+            if resource.isPresent(state) { return state }
+        }
+        return nil
     }
 }
 

@@ -15,10 +15,15 @@ struct ShownPages<Page: Sendable, Item: Sendable>: Sendable {
 
 /// The operations of a list.
 extension PagedResource {
-    /// What is shown now. Pages that were wiped, and those after them, are removed.
+    /// What is shown now. Pages that were wiped, and those after them, are removed. If their account or environment was
+    /// left, the list begins anew: also what is shown in their place, and the addresses of others, belonged to it.
     var shown: ShownPages<Page, Item> {
         while true {
             let (known, pages) = contents.withLock { ($0, $0.shownPages) }
+            if known.places[known.machine.window].contains(where: \.wasLeft) {
+                changing { if $0.changes == known.changes { $0.restart(with: first) } }
+                continue
+            }
             let present = pages.map(\.state)
             let start = known.machine.window.lowerBound
             if let gone = present.firstIndex(where: { $0.entity == nil }) {
@@ -35,11 +40,11 @@ extension PagedResource {
 
     /// Changes the contents under the lock. Content that is no longer shown is released outside it.
     private func changing<Result>(_ change: (inout Contents) -> Result) -> Result {
-        let (result, frozen, failure) = contents.withLock { contents in
-            let (frozen, failure) = (contents.frozen, contents.failure)
-            return (change(&contents), frozen, failure)
+        let (result, frozen, failure, built) = contents.withLock { contents in
+            let (frozen, failure, built) = (contents.frozen, contents.failure, contents.built)
+            return (change(&contents), frozen, failure, built)
         }
-        _ = (consume frozen, consume failure)
+        _ = (consume frozen, consume failure, consume built)
         return result
     }
 
@@ -216,6 +221,14 @@ extension PagedResource.Contents {
         changes &+= 1
     }
 
+    /// Removes all pages and their addresses.
+    fileprivate mutating func restart(with first: Resource<Page>) {
+        machine.truncate(to: 0)
+        places = [.init(first)]
+        (frozen, refreshed, failure, built) = (nil, [], nil, nil)
+        changes &+= 1
+    }
+
     fileprivate mutating func begin(
         _ step: PagingMachine.Step, isRetry: Bool, _ states: [ResourceState<Page>]
     ) {
@@ -240,7 +253,7 @@ extension PagedResource.Contents {
         guard change != .none else { return change }
         changes &+= 1
         guard case .refresh(let mode) = step.operation else {
-            places[step.page].page = page
+            places[step.page].show(page)
             finish()
             return change
         }

@@ -25,8 +25,23 @@ public final class PagedResource<Page: Sendable, Item: Sendable & Identifiable>:
         let address: ResourceAddress
         /// The page, if it is shown or being loaded. Other pages are not kept in memory.
         var page: Resource<Page>?
+        /// The first version of the account and environment to which the page belongs.
+        private var firstVersion: UInt64
 
-        init(_ page: Resource<Page>) { (address, self.page) = (.url(page.core.address.text), page) }
+        init(_ page: Resource<Page>) {
+            let core = page.core
+            (address, self.page) = (.url(core.address.text), page)
+            firstVersion = core.flags.firstVersion
+        }
+
+        /// Shows a page here.
+        mutating func show(_ page: Resource<Page>) {
+            self.page = page
+            firstVersion = page.core.flags.firstVersion
+        }
+
+        /// Whether the account or environment of the page was left since.
+        var wasLeft: Bool { page.map { $0.core.flags.firstVersion != firstVersion } ?? false }
     }
 
     struct Contents: Sendable {

@@ -104,6 +104,7 @@ typealias AnyEntity = PipelineEntity<any Sendable>
 /// ```swift
 /// try service.configure("/members/*") { $0.pipeline.add(.content(false, forStatus: 404), at: .model) }
 /// try service.configure("/**") {
+///     $0.errorModel = Problem.self
 ///     $0.pipeline.add(.message { failure in failure.errorModel(as: Problem.self)?.title }, at: .cleanup)
 /// }
 /// ```

@@ -58,20 +58,23 @@ extension ResourceCore {
                 let (keptLoaded, lostLoaded) = (kept.facts.wasLoaded, lost.facts.wasLoaded)
                 let (keptContent, lostContent) = (Displaced(kept), Displaced(lost))
                 lost.address = address
-                let lostRuns = lost.wipe(.environment)
-                // The versions that the moved observers see go on rising, and no number of a load is used by both.
+                kept.address = address
+                let (lostRuns, keptRuns) = (lost.takeRuns(), kept.takeRuns())
+                // The versions that the moved observers see go on rising, and no number of a load is used by both. Both
+                // resources are wiped with one version, so that what is delivered here still counts there.
                 kept.facts.version = max(kept.facts.version, lost.facts.version)
+                lost.facts.version = kept.facts.version
+                _ = other.endSession(&lost, .environment)
                 kept.machine.advance(past: lost.machine.last)
                 lost.machine.retire()
-                kept.address = address
-                let keptRuns = kept.wipe(.environment)
+                _ = endSession(&kept, .environment)
                 kept.take(from: &lost)
                 lost.forward = ForwardedResource(to: self, isReloaded: lostLoaded)
                 other.writeFlags(lost.facts, isForwarded: true)
                 writeFlags(kept.facts, isForwarded: false)
                 return [
                     MovedResource(
-                        core: self, ended: keptRuns, service: keptLoaded ? kept.observingService : nil,
+                        core: self, ended: keptRuns, service: keptLoaded ? kept.reloadingService : nil,
                         displaced: keptContent),
                     MovedResource(core: other, ended: lostRuns, service: nil, displaced: lostContent),
                 ]
@@ -120,8 +123,9 @@ extension ResourceCore.Contents {
     /// them. They receive `attached` there, so that no change reaches an observer twice or from two threads at once.
     mutating func handOver() -> MovedObservers? {
         guard let forward, observers.count > 0 else { return nil }
+        let service = reloadingService
         let members = observers.takeAll()
-        let service = observingService.take()
+        (observingService, keepers) = (nil, 0)
         var target = forward.end
         while !target.contents.withLock({ $0.receive(members, polling, service) }) { target = target.current }
         return MovedObservers(target: target, service: service, isReloaded: forward.isReloaded)
@@ -143,7 +147,8 @@ extension ResourceCore.Contents {
             polling?.note(.joined(interval, number: member.number))
         }
         observers.insert(members, since: facts.version)
-        if observingService == nil { observingService = service }
+        keepers += Int32(truncatingIfNeeded: members.count { $0.receiver.keepsService })
+        if observingService == nil, keepers > 0 { observingService = service }
         showProgress()
         for member in members { enqueue(.attached, target: member.number) }
         return true

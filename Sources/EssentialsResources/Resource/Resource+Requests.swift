@@ -40,6 +40,7 @@ extension Resource {
         let need = core.beginLoadIfNeeded(
             of: Content.self, isAwaited: false, isStarted: true, at: now, in: environment,
             usesCache: service.usesCaches(for: core))
+        service.loadLog.note(need, core, at: now)
         switch need {
         case .nothing:
             guard let run = core.newestRun else { return nil }

@@ -125,15 +125,46 @@ public struct Resource<Content: Sendable>: Sendable {
         return try await loadUnlessFresh(priority)
     }
 
+    /// The content, loaded only if it is older than the caller wants it.
+    ///
+    /// The age replaces ``ResourceConfiguration/expiration`` for this call: content that is fresh otherwise is loaded if it
+    /// is older, and younger content is returned although it has expired. Content that was marked as outdated is loaded in
+    /// any case. HTTP caches receive the age as `max-age`
+    /// ([RFC 9111, 5.2.1.1](https://www.rfc-editor.org/rfc/rfc9111#section-5.2.1.1)), in whole seconds. Otherwise like
+    /// ``loadIfNeeded(priority:)``.
+    ///
+    /// ```swift
+    /// let prices = try await shop.prices.loadIfNeeded(maximumAge: .seconds(5))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - maximumAge: The age up to which the present content, or that of an entity cache, is enough.
+    ///   - priority: The priority of the request, as in ``loadIfNeeded(priority:)``.
+    /// - Throws: The failures of ``load(_:priority:)``.
+    @discardableResult
+    public func loadIfNeeded(
+        maximumAge: Duration, priority: RequestPriority? = nil
+    ) async throws(RequestFailure) -> Content {
+        let core = core
+        // What the caches have may be young enough.
+        if service.usesCaches(for: core), core.mayReadCaches {
+            await service.readCaches(of: core, in: prepare())
+        }
+        return try await loadUnlessFresh(priority, maximumAge: maximumAge)
+    }
+
     @usableFromInline
-    func loadUnlessFresh(_ priority: RequestPriority?) async throws(RequestFailure) -> Content {
+    func loadUnlessFresh(
+        _ priority: RequestPriority?, maximumAge: Duration? = nil
+    ) async throws(RequestFailure) -> Content {
         let environment = service.adoptEnvironment()
         let now = service.time.now
         _ = snapshot
         let core = core
         let need = core.beginLoadIfNeeded(
             of: Content.self, isAwaited: true, isStarted: false, at: now, in: environment,
-            usesCache: service.usesCaches(for: core))
+            usesCache: maximumAge == nil && service.usesCaches(for: core), maximumAge: maximumAge)
+        service.loadLog.note(need, core, at: now)
         switch need {
         case .nothing:
             let state = snapshot

@@ -42,14 +42,31 @@ extension ResourceCore {
             moved?.finish()
             guard let change else { return }
             if let target = change.target {
-                contents.withLock { $0.observers.receiver(target) }?.receive(change)
-                continue
+                let receiver = contents.withLock { $0.observers.receiver(target) }
+                if let receiver, let change = change.shown(since: flags.firstVersion) { receiver.receive(change) }
+            } else {
+                deliver(change)
             }
-            var last: UInt64 = 0
-            while let batch = contents.withLock({ $0.observers.next(after: last, for: change) }) {
-                for receiver in batch.receivers { receiver.receive(change) }
-                last = batch.last
+        }
+    }
+
+    /// Delivers a change to all observers. Whether it is still meant for one of them is decided right before each call,
+    /// because calls before can take long, remove observers and leave the account.
+    private func deliver(_ change: PendingChange) {
+        var last: UInt64 = 0
+        while let shown = change.shown(since: flags.firstVersion) {
+            let interruptions = flags.interruptions
+            guard let batch = contents.withLock({ $0.observers.next(after: last, for: change) }) else { return }
+            for member in batch.members {
+                if flags.interruptions == interruptions {
+                    member.receiver.receive(shown)
+                } else if contents.withLock({ $0.observers.receiver(member.number) != nil }),
+                    let shown = change.shown(since: flags.firstVersion)
+                {
+                    member.receiver.receive(shown)
+                }
             }
+            last = batch.last
         }
     }
 
@@ -134,11 +151,14 @@ extension ResourceCore {
         typealias Removed = ((any ChangeReceiver)?, [LoadRun], HTTPResourceService?, ForwardedResource?)
         let (receiver, ended, service, forward) = changing { contents -> Removed in
             guard let receiver = contents.observers.remove(number) else { return (nil, [], nil, contents.forward) }
+            flags.interrupt()
             contents.polling?.note(.left(number: number))
             if receiver.reportsProgress { contents.showProgress() }
-            guard contents.observers.count == 0 else { return (receiver, [], nil, nil) }
+            if receiver.keepsService { contents.keepers -= 1 }
+            let service = contents.keepers == 0 ? contents.observingService.take() : nil
+            guard contents.observers.count == 0 else { return (receiver, [], service, nil) }
             let ended = contents.endLoads(contents.machine.cancelUnawaited(includingStarted: false))
-            return (receiver, ended, contents.observingService.take(), nil)
+            return (receiver, ended, service, nil)
         }
         // No resource of the chain is left out, because each can still have observers.
         if let forward { return forward.next.remove(observer: number) }
@@ -150,7 +170,9 @@ extension ResourceCore {
     /// Ends all observations, because the service was closed.
     func finishObservers() {
         let (receivers, service) = contents.withLock { contents in
-            (contents.observers.removeAll(), contents.observingService.take())
+            flags.interrupt()
+            contents.keepers = 0
+            return (contents.observers.removeAll(), contents.observingService.take())
         }
         // The last reference may end here, outside the lock.
         _ = service
@@ -159,6 +181,10 @@ extension ResourceCore {
 }
 
 extension ResourceCore.Contents {
+    /// The service that loads the resource again after a change of the environment or the account; `nil` without
+    /// observers, and if observer objects have outlived it.
+    var reloadingService: HTTPResourceService? { observingService ?? observers.livingService }
+
     /// Takes out what is to be done before a change of a version is delivered.
     fileprivate mutating func takeFollowers(before version: UInt64) -> [@Sendable () -> Void] {
         guard !followers.isEmpty else { return [] }

@@ -25,12 +25,14 @@ extension ResourceCore {
     /// Joins a load that runs, or begins one, if the resource is not fresh.
     ///
     /// A view whose content is not here, because it was too large to be kept, is never fresh.
+    ///
+    /// - Parameter maximumAge: The age up to which content is fresh; `nil` means that its configuration says so.
     func beginLoadIfNeeded<Content: Sendable>(
         of type: Content.Type, isAwaited: Bool, isStarted: Bool, at now: Duration,
-        in environment: AdoptedEnvironment, usesCache: Bool
+        in environment: AdoptedEnvironment, usesCache: Bool, maximumAge: Duration? = nil
     ) -> Need {
         changing { contents in
-            if let freshUntil = contents.facts.freshUntil, now <= freshUntil,
+            if contents.facts.isFresh(at: now, maximumAge),
                 contents.facts.failure != nil || contents.snapshot(of: type)?.projection != nil
             {
                 return .nothing
@@ -40,7 +42,7 @@ extension ResourceCore {
                 if isStarted { contents.machine.keep(number) }
                 return .running(run)
             }
-            let wish = LoadWish(isInvalid: contents.machine.isInvalid, in: environment)
+            let wish = LoadWish(isInvalid: contents.machine.isInvalid, maximumAge: maximumAge, in: environment)
             let need = usesCache ? CacheNeed.fresh : nil
             return .new(beginLoad(&contents, isAwaited: isAwaited, isStarted: isStarted, need), wish)
         }

@@ -21,8 +21,8 @@ final class ResourceCore: Sendable {
         /// The loads that run, in the order of the machine's.
         var runs: [LoadRun] = []
         var observers = ObserverList()
-        /// The service of the observers, which loads the resource again after a change of the environment; `nil` without
-        /// observers, and with observer objects alone, which keep no service alive.
+        /// The service of the observers, which is kept alive by it; `nil` without observers, and with observer objects
+        /// alone, which keep no service alive.
         var observingService: HTTPResourceService?
         /// The changes that wait for their delivery.
         var pending = PendingQueue()
@@ -30,7 +30,9 @@ final class ResourceCore: Sendable {
         var cacheRead: CacheRead?
         /// The address, which changes with the environment's base URL.
         var address: ResourceURL
-        // These three take the space that is left behind the address.
+        // These four take the space that is left behind the address.
+        /// The number of observers that keep the service alive.
+        var keepers: Int32 = 0
         /// Whether a thread is delivering changes.
         var isDelivering = false
         /// Whether the caches were read since the content was removed.
@@ -83,16 +85,15 @@ final class ResourceCore: Sendable {
         }
     }
 
-    /// Removes content and failure, because another partition was entered. The observers are told by
-    /// ``MovedResource/finish()``.
-    func leavePartition() -> MovedResource { contents.withLock { wipe(&$0, .partition) } }
+    /// Removes content and failure, because the account has ended. The observers are told by ``MovedResource/finish()``.
+    func leave(_ reason: WipeReason) -> MovedResource { contents.withLock { wipe(&$0, reason) } }
 
     private func wipe(_ contents: inout Contents, _ reason: WipeReason) -> MovedResource {
         let (displaced, wasLoaded) = (Displaced(contents), contents.facts.wasLoaded)
-        let ended = contents.wipe(reason)
+        let ended = endSession(&contents, reason)
         writeFlags(contents.facts, isForwarded: contents.forward != nil)
         return MovedResource(
-            core: self, ended: ended, service: wasLoaded ? contents.observingService : nil, displaced: displaced)
+            core: self, ended: ended, service: wasLoaded ? contents.reloadingService : nil, displaced: displaced)
     }
 
     // MARK: Reading
@@ -163,7 +164,7 @@ final class ResourceCore: Sendable {
             places?.removeEntities()
         }
         places?.work()
-        if let entity { service.table.resize(self, bytes: entity.byteCount) }
+        service.table.resize(self, setTo: content, declared: entity?.byteCount ?? 0)
     }
 
     /// Changes the server's content, below the optimistic layers.
@@ -191,6 +192,7 @@ final class ResourceCore: Sendable {
             }
             if isDone {
                 places?.work()
+                service.table.resize(self, setTo: content)
                 return true
             }
         }
@@ -209,8 +211,18 @@ final class ResourceCore: Sendable {
 
     /// Removes content and failure, and cancels all loads.
     func wipe(_ reason: WipeReason = .requested) {
-        let ended = changing { $0.wipe(reason) }
+        let ended = changing { endSession(&$0, reason) }
         for run in ended { run.cancel() }
+    }
+
+    /// Removes content and failure. If the reason ends an account or environment, no change from before is delivered any
+    /// more to observers that have not received it yet.
+    ///
+    /// - Returns: The loads, all of which have ended. They are to be cancelled without the lock.
+    func endSession(_ contents: inout Contents, _ reason: WipeReason) -> [LoadRun] {
+        let ended = contents.wipe(reason)
+        if reason.endsSession { flags.begin(at: contents.facts.version) }
+        return ended
     }
 }
 
@@ -225,15 +237,21 @@ extension ResourceCore.Contents {
     /// - Returns: The loads, all of which have ended. They are to be cancelled without the lock.
     mutating func wipe(_ reason: WipeReason) -> [LoadRun] {
         _ = machine.wipe()
-        let ended = runs
-        removeRuns { _ in true }
+        let ended = takeRuns()
         kept = nil
         // A wipe would have no effect if the caches were read again, unless their keys are others now.
         cacheRead = nil
         cacheReading = reason.changesKeys ? .notBegun : .ended
         removeLayers()
-        if reason.revokesWrites { revokeWaitingWrites() }
+        if reason.endsSession { revokeWaitingWrites() }
         change(.remove, .wiped(reason)) { facts in facts = ResourceFacts(version: facts.version) }
+        return ended
+    }
+
+    /// Removes all loads.
+    mutating func takeRuns() -> [LoadRun] {
+        let ended = runs
+        removeRuns { _ in true }
         return ended
     }
 

@@ -93,7 +93,7 @@ final class EnvironmentAdoption: Sendable {
             if entered != adopted.partition {
                 let done = Set(moved.map { ObjectIdentifier($0.core) })
                 for core in table.cores where !done.contains(ObjectIdentifier(core)) {
-                    moved.append(core.leavePartition())
+                    moved.append(core.leave(.partition))
                 }
             }
             let old = adopted
@@ -118,22 +118,29 @@ final class EnvironmentAdoption: Sendable {
 }
 
 extension HTTPResourceService {
-    /// Loads observed resources again after a change of the environment or the partition, a few at a time.
+    /// Loads observed resources again after a change of the environment or the partition, a few at a time. None is left
+    /// out, and one that still waits after the change before is loaded once.
     func reload(_ cores: [ResourceCore]) {
         let prefetch = ResourcePrefetch(cores.count)
-        prefetching.add(
+        reloading.add(
             cores.map { core in
-                PrefetchQueue.Member(prefetch: prefetch) { [weak core] in core.flatMap { self.beginReload(of: $0) } }
+                PrefetchQueue.Member(prefetch: prefetch, begin: { self.beginReload(of: core) }, core: core)
             })
     }
 
     private func beginReload(of known: ResourceCore) -> (run: LoadRun, leave: @Sendable () -> Void)? {
         let environment = adoptEnvironment()
-        let core = known.current
-        guard !isClosed, core.observerCount > 0 else { return nil }
+        let core = observers.swept(known.current)
+        guard !isClosed else { return nil }
+        guard core.observerCount > 0 else {
+            loadLog.note(.unobserved, core)
+            return nil
+        }
+        let now = time.now
         let need = core.beginLoadIfNeeded(
-            of: Never.self, isAwaited: false, isStarted: false, at: time.now, in: environment,
+            of: Never.self, isAwaited: false, isStarted: false, at: now, in: environment,
             usesCache: usesCaches(for: core))
+        loadLog.note(need, core, at: now)
         switch need {
         case .nothing: return nil
         case .running(let run): return (run, {})

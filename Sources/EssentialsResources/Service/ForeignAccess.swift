@@ -43,6 +43,8 @@ struct ForeignAccess: Sendable {
         copy.redirects = request.redirects
         copy.retry = request.retry
         copy.raisablePriority = request.raisablePriority
+        copy.errorModel = request.errorModel
+        copy.downloadProgress = request.downloadProgress
         return try await open.send(copy.requesting(like: request))
     }
 

@@ -25,6 +25,11 @@ public final class HTTPResourceService: ResourceService {
         /// How many resources are kept that nobody uses. The default is 2,048.
         public var maximumUnused = 2_048
         /// How many bytes of content are kept for resources that nobody uses. The default is 32 MiB.
+        ///
+        /// Content that was loaded counts with the size of its body. Content that was set without a request counts with the
+        /// `byteCount` of its entity. Without one, bytes and texts count with their size; other content is encoded as JSON,
+        /// once, when nobody uses its resource any more and contents are set or resources looked up. What cannot be
+        /// encoded counts 16 KiB.
         public var maximumUnusedBytes = 32 << 20
         /// The hosts outside the base URL from which resources may be loaded. The default is none.
         public var foreignHosts: [ForeignHost] = []
@@ -38,7 +43,8 @@ public final class HTTPResourceService: ResourceService {
         public var trustFingerprint = ""
         /// The clock for freshness, waits and dates. The default is the system's.
         public var clock = RequestClock.system
-        /// Logs mistakes in the configuration at the level debug, without queries. The default logs nothing.
+        /// Logs mistakes in the configuration, and why resources were not loaded, at the level debug and without queries. The
+        /// level that it has when the service is created counts. The default logs nothing.
         public var logger = Logger(label: "essentials.resources", factory: { _ in SwiftLogNoOpLogHandler() })
 
         /// Creates the default settings.
@@ -50,6 +56,8 @@ public final class HTTPResourceService: ResourceService {
     /// Loads resources outside the base URL.
     let open: (any OpenRequestService)?
     let configuration: Configuration
+    /// Logs why resources were not loaded.
+    let loadLog: LoadLog
     let configurations: ConfigurationStore
     let table: ResourceTable
     /// The entity caches.
@@ -66,6 +74,8 @@ public final class HTTPResourceService: ResourceService {
     private let pressure = Mutex<MemoryPressureObservation?>(nil)
     /// The resources that wait for their load in advance.
     let prefetching = PrefetchQueue()
+    /// The observed resources that wait to be loaded again. They are at most as many as the service has.
+    let reloading = PrefetchQueue(upTo: .max)
     /// The event streams that are followed.
     let followers = EventFollowers()
     /// The tasks that wait for responses in place of stale ones.
@@ -76,6 +86,8 @@ public final class HTTPResourceService: ResourceService {
     let outboxes = AttachedOutboxes()
     /// The timer for the resources that are loaded regularly.
     let polling: PollingTimer
+    /// The data-request service that belongs to this service alone; `nil` if it was passed in.
+    private let ownRequests = Mutex<HTTPDataRequestService?>(nil)
     /// Loads resources when their server is reachable again; `nil` without a reachability service.
     private let recovery: ReachabilityRecovery?
     private let closed = Atomic(false)
@@ -109,6 +121,7 @@ public final class HTTPResourceService: ResourceService {
         self.environment = environment
         self.open = open
         self.configuration = configuration
+        loadLog = LoadLog(configuration.logger)
         configurations = ConfigurationStore(configuration.defaults, cache: cache)
         caching = EntityCaching(cache, configuration.clock, configuration.logger)
         time = ServiceTime(configuration.clock)
@@ -136,6 +149,9 @@ public final class HTTPResourceService: ResourceService {
     }
 
     deinit { endFollowing() }
+
+    /// Lets the service shut its data-request service down when it is closed, because nothing else uses that one.
+    package func own(_ requests: HTTPDataRequestService) { ownRequests.withLock { $0 = requests } }
 
     /// Ends what runs without being asked for.
     private func endFollowing() {
@@ -187,8 +203,11 @@ public final class HTTPResourceService: ResourceService {
     @usableFromInline
     func freshObject(of core: ResourceCore, _ contentType: ObjectIdentifier) -> AnyObject? {
         checkEnvironment()
-        guard core.flags.isFresh(at: time.now) else { return nil }
-        return core.object(of: contentType)
+        let now = time.now
+        guard core.flags.isFresh(at: now) else { return nil }
+        let object = core.object(of: contentType)
+        if loadLog.isOn, object != nil { loadLog.note(.nothing, core, at: now) }
+        return object
     }
 
     /// Makes sure that the environment of now is used. It takes no lock if the environment counts its changes.
@@ -219,7 +238,8 @@ public final class HTTPResourceService: ResourceService {
     /// resources can still be read. What waits for an entity cache is written, for at most
     /// ``HTTPResourceService/Configuration/cacheDeadline``.
     ///
-    /// The data-request service is not shut down. Closing a locator that holds the service calls this function.
+    /// The data-request service is not shut down, unless the service has created it from a base URL. Closing a locator that
+    /// holds the service calls this function.
     public func close() async {
         closed.store(true, ordering: .releasing)
         endFollowing()
@@ -231,6 +251,7 @@ public final class HTTPResourceService: ResourceService {
             core.finishObservers()
         }
         await caching.flush(within: configuration.cacheDeadline)
+        await ownRequests.withLock { $0.take() }?.shutdown()
     }
 }
 

@@ -17,9 +17,11 @@ final class ResourceWiper: PrivateStateStore {
     func clearPrivateState(of origin: Origin) async {
         let scope = EntityScope(partition: adoption.adopt().partition, origin: origin.description)
         caching.forget(scope)
-        for core in table.cores where core.address.isOf(origin) {
-            core.wipe(.authorization)
-            table.resize(core, bytes: 0)
+        // All are wiped before the first observer is called, which may look at others.
+        let left = table.cores.filter { $0.address.isOf(origin) }.map { $0.leave(.authorization) }
+        for moved in left {
+            moved.finish()
+            table.resize(moved.core, bytes: 0)
         }
         // Once more, because a load may have ended just before it was cancelled.
         await caching.removeAll(in: scope)

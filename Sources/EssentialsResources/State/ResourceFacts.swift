@@ -45,6 +45,17 @@ struct ResourceFacts: Sendable {
     private var freshUntilInNanoseconds = Int64.min
 
     init(version: UInt64 = 0) { self.version = version }
+
+    /// Whether nothing has to be loaded. After a failure, the retry time counts too.
+    ///
+    /// - Parameter maximumAge: The age up to which content is fresh; `nil` means that ``freshUntil`` says so.
+    func isFresh(at now: Duration, _ maximumAge: Duration?) -> Bool {
+        let isFresh = freshUntil.map { now <= $0 } ?? false
+        guard let maximumAge else { return isFresh }
+        guard !isInvalid else { return false }
+        let isYoung = contentTime.map { now - $0 <= maximumAge } ?? false
+        return isYoung || (failure != nil && isFresh)
+    }
 }
 
 extension Int64 {

@@ -19,12 +19,31 @@ struct ResourceFlags: ~Copyable, Sendable {
     private let bits = Atomic<UInt8>(0)
     /// The monotonic time until which the resource is fresh, in nanoseconds.
     private let deadline = Atomic<Int64>(.min)
+    /// The version of the state with which the last account or environment was left.
+    private let beginning = Atomic<UInt64>(0)
+    /// Counts what can end the delivery of a change to observers that have not received it yet.
+    private let interruptionCount = Atomic<UInt64>(0)
 
     /// The flags.
     var current: Bits { Bits(rawValue: bits.load(ordering: .acquiring)) }
 
     /// Whether the resource is fresh at a time. The boundary is included.
     func isFresh(at now: Duration) -> Bool { now.wholeNanoseconds <= deadline.load(ordering: .acquiring) }
+
+    /// The first version of the present account and environment. States with a smaller one are not shown any more.
+    var firstVersion: UInt64 { beginning.load(ordering: .acquiring) }
+
+    /// Ends the account or environment of all versions before this one.
+    func begin(at version: UInt64) {
+        beginning.store(version, ordering: .releasing)
+        interrupt()
+    }
+
+    /// A number that rises when an account or environment was left, and when an observer was removed.
+    var interruptions: UInt64 { interruptionCount.load(ordering: .acquiring) }
+
+    /// Lets the present delivery look again at who receives the rest of it.
+    func interrupt() { interruptionCount.add(1, ordering: .acquiringAndReleasing) }
 
     /// Changes the flags.
     ///

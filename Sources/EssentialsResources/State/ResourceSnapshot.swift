@@ -14,6 +14,8 @@ protocol AnySnapshot: AnyObject, Sendable {
     var facts: ResourceFacts { get }
     /// Whether there is content of this type.
     var hasContent: Bool { get }
+    /// The content; `nil` if there is none of this type.
+    var anyContent: (any Sendable)? { get }
 
     /// Reads content of this type from a loaded value; `nil` if the value is of another type and has no body.
     func project(_ value: LoadedValue, _ codecs: CodecRegistry) -> (any AnyProjection)?
@@ -35,6 +37,13 @@ struct ResourceView: Sendable {
     init(_ snapshot: any AnySnapshot) {
         contentType = snapshot.contentType
         self.snapshot = snapshot
+    }
+
+    /// The view at the same version without content and failure.
+    var withoutContent: ResourceView {
+        var facts = ResourceFacts(version: snapshot.facts.version)
+        facts.progress = snapshot.facts.progress
+        return ResourceView(snapshot.next(facts, .remove))
     }
 }
 
@@ -118,6 +127,7 @@ final class ResourceSnapshot<Content: Sendable>: AnySnapshot {
     var contentType: ObjectIdentifier { ObjectIdentifier(Content.self) }
     var type: Any.Type { Content.self }
     var hasContent: Bool { content != nil }
+    var anyContent: (any Sendable)? { content }
 
     func project(_ value: LoadedValue, _ codecs: CodecRegistry) -> (any AnyProjection)? {
         value.content(of: Content.self, codecs).map { Projection<Content>(result: $0) }

@@ -29,9 +29,13 @@ final class ResourceTable: Sendable {
         var buckets: [Int32] = Array(repeating: -1, count: 64)
         var count = 0
         var order: UnusedOrder<Int32>
+        /// The resources whose size is not known yet.
+        var unmeasured = UnmeasuredOrder()
     }
 
     private let contents: Mutex<Contents>
+    /// Whether a resource has a size that is not known, so that there is something to measure.
+    private let hasUnmeasured = Atomic(false)
     /// The observer objects, of which some are examined for each new resource.
     private let observers: OwnedObservers
 
@@ -50,8 +54,48 @@ final class ResourceTable: Sendable {
         _ = dropped
     }
 
+    /// Counts content that was set without a request: bytes and texts at once, and other contents when nobody uses the
+    /// resource any more, because they have to be encoded for it.
+    ///
+    /// - Parameter declared: The size according to the caller; zero if it says nothing.
+    func resize(_ core: ResourceCore, setTo content: (any Sendable)?, declared: Int = 0) {
+        measureSome()
+        if declared > 0 { return resize(core, bytes: declared) }
+        if let bytes = content.flatMap({ ContentSize.known($0) }) { return resize(core, bytes: bytes) }
+        contents.withLock { $0.addUnmeasured(core) }
+        hasUnmeasured.store(true, ordering: .relaxed)
+    }
+
+    /// Looks at some resources whose size is not known, measures those that nobody uses, and drops what is over the limits.
+    private func measureSome(looks: Int = 2) {
+        guard hasUnmeasured.load(ordering: .relaxed), measure(looks: looks) else { return }
+        let dropped = contents.withLock { contents in
+            contents.dropping { order, isUsed in order.evict(isUsed: isUsed) }
+        }
+        // The last references end here, outside the lock.
+        _ = dropped
+    }
+
+    /// Measures some resources that nobody uses. They count as used until this has returned.
+    ///
+    /// - Returns: Whether there was one.
+    private func measure(looks: Int) -> Bool {
+        let unused = contents.withLock { contents in
+            let unused = contents.takeUnmeasured(looks: looks)
+            if contents.unmeasured.count == 0 { hasUnmeasured.store(false, ordering: .relaxed) }
+            return unused
+        }
+        // This runs foreign code: the encoding of the contents.
+        let sizes = unused.map(\.measuredBytes)
+        contents.withLock { contents in
+            for (core, bytes) in zip(unused, sizes) { contents.resize(core, bytes: bytes) }
+        }
+        return !unused.isEmpty
+    }
+
     /// Changes the limits for resources that nobody uses, and drops those that are over.
     func setLimits(_ limits: UnusedOrder<Int32>.Limits) {
+        measureSome(looks: .max)
         let dropped = contents.withLock { contents in
             contents.dropping { order, isUsed in order.setLimits(limits, isUsed: isUsed) }
         }
@@ -98,7 +142,10 @@ final class ResourceTable: Sendable {
         // The last references end here, outside the lock.
         _ = dropped
         // Resources with observers of dead owners would not be dropped.
-        if isNew { observers.sweepSome() }
+        if isNew {
+            observers.sweepSome()
+            measureSome()
+        }
         return core
     }
 
@@ -226,9 +273,31 @@ extension ResourceTable.Contents {
     }
 
     fileprivate mutating func resize(_ core: ResourceCore, bytes: Int) {
-        let index = Int(core.tableIndex.load(ordering: .relaxed))
-        guard slots.indices.contains(index), let slot = slots[index], slot.core === core else { return }
+        guard let index = index(of: core), let slot = slots[index] else { return }
+        unmeasured.remove(Int32(index))
         order.resize(slot.order, bytes: bytes)
+    }
+
+    fileprivate mutating func addUnmeasured(_ core: ResourceCore) {
+        guard let index = index(of: core), let slot = slots[index] else { return }
+        unmeasured.add(Int32(index))
+        order.resize(slot.order, bytes: 0)
+    }
+
+    /// Takes out resources whose size is not known, and which nobody uses.
+    fileprivate mutating func takeUnmeasured(looks: Int) -> [ResourceCore] {
+        var examined: [ResourceTable.Slot?] = []
+        swap(&examined, &slots)
+        let unused = unmeasured.takeUnused(looks: looks) { index in examined[Int(index)].isInUse }
+        swap(&examined, &slots)
+        return unused.compactMap { slots[Int($0)]?.core }
+    }
+
+    /// The index of a resource's slot.
+    private func index(of core: ResourceCore) -> Int? {
+        let index = Int(core.tableIndex.load(ordering: .relaxed))
+        guard slots.indices.contains(index), let slot = slots[index], slot.core === core else { return nil }
+        return index
     }
 
     /// Drops resources over the limits that nobody uses.
@@ -257,6 +326,7 @@ extension ResourceTable.Contents {
         guard let slot = slots[Int(index)] else { return nil }
         removeBucket(of: index, slot)
         slots[Int(index)] = nil
+        unmeasured.remove(index)
         free.append(index)
         count -= 1
         return slot.core
@@ -332,6 +402,7 @@ extension ResourceTable.Contents {
     private mutating func takeOut(_ index: Int, _ slot: ResourceTable.Slot) -> ResourceCore {
         order.remove(slot.order)
         slots[index] = nil
+        unmeasured.remove(Int32(index))
         free.append(Int32(index))
         count -= 1
         slot.core.tableIndex.store(-1, ordering: .relaxed)

@@ -75,12 +75,14 @@ extension ResourceCore {
             return
         }
         let (now, date) = (service.time.now, service.clock.date)
+        var isChanged = false
         let next = relayering {
             $0.settle(number)
         } _: { contents, hasChanged, content, shown in
             contents.endWrite(number, .outdated) { contents, verdict in
                 guard verdict != .nothing else { return }
                 guard hasChanged else { return contents.replace(content, shown: shown, .invalidated) { $0.expire() } }
+                isChanged = true
                 contents.kept = nil
                 contents.replace(content, shown: shown, .newContent(.local)) { facts in
                     facts.entity = facts.entity?.changed(validators: validators, date: date)
@@ -92,6 +94,7 @@ extension ResourceCore {
             }
         }
         next?.begin()
+        if isChanged { service.table.resize(self, setTo: nil) }
     }
 
     /// Ends a write after which the content is known.
@@ -132,7 +135,12 @@ extension ResourceCore {
         }
         guard isDone else { return false }
         next?.begin()
-        service.table.resize(self, bytes: entity.byteCount)
+        // A model that was sent has no body here.
+        if value.body == nil {
+            service.table.resize(self, setTo: value.value, declared: entity.byteCount)
+        } else {
+            service.table.resize(self, bytes: entity.byteCount)
+        }
         return true
     }
 

@@ -22,6 +22,8 @@ struct ConfiguringResourcesTests {
         transport.on { $0.headerFields[.authorization] == nil }.answer(.unauthorized)
         transport.on(nil, "/v1/reports/7", headerFields: [.authorization: "Bearer fresh"]).answer(text: "cba")
         transport.on(nil, "/v1/members/7", headerFields: [.authorization: "Bearer fresh"]).answer(.notFound)
+        transport.on(nil, "/v1/accounts/7", headerFields: [.authorization: "Bearer fresh"]).answer(
+            .conflict, json: Problem(title: "The account is closed."))
         let environment = try ConstantEnvironment("https://api.example.com/v1/")
         let service = try HTTPResourceService(
             requests: HTTPDataRequestService(environment: environment, transport: transport), environment: environment)
@@ -58,6 +60,7 @@ struct ConfiguringResourcesTests {
         // Article begins
         try service.configure("/members/*") { $0.pipeline.add(.content(false, forStatus: 404), at: .model) }
         try service.configure("/**") {
+            $0.errorModel = Problem.self
             $0.pipeline.add(.message { failure in failure.errorModel(as: Problem.self)?.title }, at: .cleanup)
         }
         // Article ends
@@ -65,10 +68,13 @@ struct ConfiguringResourcesTests {
         let user: Resource<String> = service.resource("users/7")
         #expect(user.configuration().expiration == .seconds(300))
         #expect(service.resource("prices", as: String.self).configuration().expiration == .seconds(60))
-        let report: Resource<Report> = service.resource("reports/7")
-        #expect(try await report.load().text == "abc")
+        #expect(try await service.resource("reports/7", as: Report.self).load().text == "abc")
         #expect(transport.requestCount == 2)
         let isMember: Resource<Bool> = service.resource("members/7")
         #expect(try await isMember.load() == false)
+        let account: Resource<String> = service.resource("accounts/7")
+        let loaded = await #expect(throws: RequestFailure.self) { try await account.load() }
+        let written = await #expect(throws: RequestFailure.self) { _ = try await account.put("x") }
+        #expect(loaded?.message == "The account is closed." && written?.message == "The account is closed.")
     }
 }

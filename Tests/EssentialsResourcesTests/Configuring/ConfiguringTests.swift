@@ -65,6 +65,45 @@ struct ConfiguringTests {
         #expect(counter.value == 4)
     }
 
+    private struct Problem: Codable, Sendable { var title: String }
+    private struct OtherProblem: Codable, Sendable { var title: String }
+
+    @Test("The error model of the configuration is read from refused loads, writes and requests")
+    func errorModel() async throws {
+        let fixture = try ResourceFixture()
+        for method in [HTTPRequest.Method.get, .put, .post] {
+            fixture.transport.on(method, "/v1/item").answer(.conflict, json: Problem(title: "No."))
+        }
+        let item: Resource<String> = fixture.service.resource("item")
+        try fixture.service.configure("/**") { $0.errorModel = Problem.self }
+        let loaded = await #expect(throws: RequestFailure.self) { try await item.load() }
+        let written = await #expect(throws: RequestFailure.self) { _ = try await item.put("x") }
+        let sent = await #expect(throws: RequestFailure.self) { try await item.request(.post, as: String.self).content }
+        let plain = DataRequest(.get, "item")
+        let using = await #expect(throws: RequestFailure.self) { try await item.load(using: plain) }
+        for failure in [loaded, written, sent, using, item.state.failure] {
+            #expect(failure?.errorModel(as: Problem.self)?.title == "No.")
+        }
+        var changed = plain
+        changed.errorModel = OtherProblem.self
+        let other = changed
+        let own = await #expect(throws: RequestFailure.self) { try await item.load(using: other) }
+        #expect(own?.errorModel(as: OtherProblem.self)?.title == "No.")
+    }
+
+    @Test("The error model of the configuration counts for resources of other hosts")
+    func foreignErrorModel() async throws {
+        let other = ScriptedTransport()
+        other.on(.get, "/picture").answer(.notFound, json: Problem(title: "Gone."))
+        let fixture = try ResourceFixture(open: UnsafeRequestService(transport: other)) {
+            $0.foreignHosts = ["cdn.example.com"]
+            $0.defaults.errorModel = Problem.self
+        }
+        let picture: Resource<String> = fixture.service.resource(url: "https://cdn.example.com/picture")
+        let failure = await #expect(throws: RequestFailure.self) { try await picture.load() }
+        #expect(failure?.errorModel(as: Problem.self)?.title == "Gone.")
+    }
+
     @Test("A removed block no longer counts")
     func removal() throws {
         let fixture = try ResourceFixture()

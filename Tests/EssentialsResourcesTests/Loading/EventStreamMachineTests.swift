@@ -54,6 +54,25 @@ import Testing
         #expect((pause(&machine, failure(reason)) != nil) == isTemporary)
     }
 
+    @Test(
+        "An id is sent without blanks at its ends, and not at all if no field can carry it",
+        arguments: [
+            ("7", "7"), ("7 ", "7"), (" \t7\t ", "7"), ("a b", "a b"), ("a\tb", "a\tb"), ("", ""), (" ", ""),
+            ("a\u{1}b", ""), ("\u{7f}", ""), ("a\rb", ""), ("a\u{0}b", ""), ("ü", "ü"),
+            (String(repeating: "x", count: 1_024), String(repeating: "x", count: 1_024)),
+            (String(repeating: "x", count: 1_025), ""), (String(repeating: " ", count: 900_000) + "7", "7"),
+            (String(repeating: "ü", count: 900_000), ""),
+        ])
+    func ids(id: String, sent: String) {
+        var machine = EventStreamMachine(replays: true)
+        _ = machine.connected()
+        machine.received(ServerSentEvent(data: "", id: "earlier"))
+        machine.received(ServerSentEvent(data: "", id: id))
+        #expect(machine.lastEventID == sent)
+        // The server does not learn which event was the last one.
+        #expect(machine.missesEvents == sent.isEmpty)
+    }
+
     @Test("Events are missed without a connection, unless the server replays them after a known one")
     func gaps() {
         for (replays, id, isGap) in [(false, "", true), (false, "7", true), (true, "", true), (true, "7", false)] {

@@ -104,6 +104,27 @@ struct PushedEventsTests {
     }
 
     @Test(
+        "A stream goes on after an event whose id no field can carry",
+        arguments: [
+            ("7 ", "7"), ("a\u{1}b", nil), (String(repeating: "x", count: 900_000), nil), ("a\u{0}b", nil),
+        ] as [(String, String?)])
+    func oddIDs(id: String, sent: String?) async throws {
+        transport.on(.get, "/v1/events")
+            .answer(pieces: [.text("id: \(id)\nevent: item\ndata: 1\n\n")], headerFields: stream)
+            .thenAnswer(pieces: ["event: item\ndata: 2\n\n"], headerFields: stream)
+            .thenAnswer(.noContent)
+        let events = fixture.service.follow(eventsAt: "events") { Self.setNumber($0, $1) }
+        for number in 2...3 {
+            await clock.waitForSleepers(count: 1)
+            clock.advanceToNextDeadline()
+            _ = try await transport.request(number: number)
+        }
+        while events.status != .ended { await Task.yield() }
+        #expect(transport.requests.map { $0.headerFields["Last-Event-ID"] } == [nil, sent, nil])
+        #expect(item().content == 2)
+    }
+
+    @Test(
         "After a gap all that the stream feeds is invalid, and the observed resources are loaded",
         arguments: [
             false, true,

@@ -415,6 +415,39 @@ struct RequestProgressTests {
         #expect(atEnd.all == [Double(values.all.count)])
     }
 
+    @Test(
+        "Progress rises while the server prepares its response to an upload, whether its size is known or not",
+        arguments: [true, false])
+    func waiting(knowsSize: Bool) async throws {
+        let fixture = try ResourceFixture()
+        fixture.transport.on(.put, "/v1/item").answer(text: "done", after: .seconds(10))
+        let item: Resource<String> = fixture.service.resource("item")
+        let values = Values()
+        let data = Data(repeating: 7, count: 200_000)
+        let pieces = AsyncStream<Data> { continuation in
+            continuation.yield(data)
+            continuation.finish()
+        }
+        let body: DataRequest.Body = knowsSize ? .data(data) : .raw(.stream(pieces, length: nil))
+        let request = item.request(.put, body: body, as: String.self).onProgress { values.add($0) }.start()
+        _ = try await fixture.transport.request(number: 1)
+        // The delay of the response, and the progress, which grows with time.
+        var uploaded = 0.0
+        for round in 0..<40 {
+            await fixture.clock.waitForSleepers(count: 2)
+            if round == 1 { uploaded = values.all.last ?? 0 }
+            fixture.clock.advance(by: .milliseconds(50))
+        }
+        await fixture.clock.waitForSleepers(count: 2)
+        // The connection and the upload are behind, the wait for the response and the download are not.
+        #expect(uploaded > 0.4)
+        #expect(values.all.last.map { $0 > uploaded + 0.05 && $0 < 1 } == true)
+        #expect(values.all.count > 30)
+        fixture.clock.advance(by: .seconds(10))
+        _ = try await request.content
+        #expect(values.all == values.all.sorted() && values.all.last == 1)
+    }
+
     @Test("The progress of a chain goes through its requests")
     func chain() async throws {
         let fixture = try ResourceFixture()

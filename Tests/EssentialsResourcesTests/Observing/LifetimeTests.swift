@@ -1,5 +1,7 @@
 import Dispatch
 import EssentialsTestKit
+import Glibc
+import Synchronization
 import Testing
 
 @testable import EssentialsResources
@@ -35,6 +37,29 @@ struct LifetimeTests {
         } while core != nil && ContinuousClock.now < limit
         #expect(core == nil)
         #expect(fixture.service.resourceCount == 0)
+    }
+
+    @Test("A closure that is cancelled beside an observer object no longer keeps the service alive")
+    func besideObject() throws {
+        weak var service: HTTPResourceService?
+        let owner = Owner()
+        do {
+            let ended = try ResourceFixture()
+            service = ended.service
+            let item: Resource<Int> = ended.service.resource("item")
+            item.override(with: 1)
+            item.addObserver(owner: owner) { _ in }
+            let observations = [item.observeSynchronously { _ in }, item.observeSynchronously { _ in }]
+            observations[0].cancel()
+            #expect(item.core.contents.withLock { $0.observingService != nil })
+            observations[1].cancel()
+            #expect(item.core.contents.withLock { $0.observingService == nil })
+            #expect(item.observerCount == 1)
+        }
+        // The task that follows the environment may hold it for a moment.
+        let limit = ContinuousClock.now + .seconds(20)
+        while service != nil, ContinuousClock.now < limit { sched_yield() }
+        #expect(service == nil)
     }
 
     /// Begins an observation, and drops it.

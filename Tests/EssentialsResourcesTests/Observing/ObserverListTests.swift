@@ -74,9 +74,9 @@ struct ObserverListTests {
     private func names(in list: ObserverList, at version: UInt64, _ event: ResourceEvent = .invalidated) -> [Int] {
         var (names, last): ([Int], UInt64) = ([], 0)
         while let batch = list.next(after: last, for: Self.change(version, event)) {
-            #expect(batch.receivers.count <= 64)
+            #expect(batch.members.count <= 64)
             #expect(batch.last > last)
-            names += batch.receivers.compactMap { ($0 as? Receiver)?.name }
+            names += batch.members.compactMap { ($0.receiver as? Receiver)?.name }
             last = batch.last
         }
         return names
@@ -90,7 +90,7 @@ struct ObserverListTests {
         var batches = 0
         while let batch = list.next(after: last, for: Self.change(1)), batches < 1_000 {
             batches += 1
-            names += batch.receivers.compactMap { ($0 as? Receiver)?.name }
+            names += batch.members.compactMap { ($0.receiver as? Receiver)?.name }
             last = batch.last
             // Everybody before, and every second one behind.
             for (index, number) in numbers.enumerated() where number <= last || index.isMultiple(of: 2) {

@@ -320,6 +320,22 @@ struct PagedResourceTests {
         #expect(list.state.items == Self.films(9))
     }
 
+    @Test("What a failed refresh has left is not shown after the account was left, also if the pages have new content")
+    func leftAccount() async throws {
+        let list = numbered(3)
+        for _ in 0..<2 { try await list.next() }
+        transport.on(.get, "/v1/films").answer(.internalServerError)
+        await #expect(throws: RequestFailure.self) { try await list.refresh(.allThenSwap) }
+        #expect(list.state.items == Self.films(1, 2, 3, 4))
+        fixture.service.enter("bob")
+        // Nobody has looked at the list since the account was left.
+        list.first.override(with: Self.films(9))
+        fixture.service.resource("films", as: [Film].self).withParam("page", "2").override(with: Self.films(10))
+        #expect(list.state.items.isEmpty && list.state.failure == nil)
+        #expect(try await list.next())
+        #expect(list.state.items == Self.films(9))
+    }
+
     @Test("Observing loads the first page if none is shown, keeps the shown pages, and ends with the service")
     func observing() async throws {
         let list = numbered(3)

@@ -11,11 +11,11 @@ import Testing
 @Suite("Log entries of resources", .leavesNothing, .timeLimit(.minutes(1)))
 struct LogEntryTests {
     private struct Handler: LogHandler {
-        let entries: @Sendable (String) -> Void
+        let entries: @Sendable (_ line: String, _ metadata: String) -> Void
         var metadata = Logger.Metadata()
         var logLevel = Logger.Level.trace
 
-        init(_ entries: @escaping @Sendable (String) -> Void) { self.entries = entries }
+        init(_ entries: @escaping @Sendable (String, String) -> Void) { self.entries = entries }
 
         subscript(metadataKey key: String) -> Logger.Metadata.Value? {
             get { metadata[key] }
@@ -24,18 +24,46 @@ struct LogEntryTests {
 
         func log(event: LogEvent) {
             let (category, error) = (event.metadata?["category"] ?? "no category", event.metadata?["error"] ?? "")
-            entries("\(event.level) \(category): \(event.message) \(error)")
+            entries("\(event.level) \(category): \(event.message) \(error)", "\(event.metadata ?? [:])")
         }
     }
 
     /// Collects entries as lines.
     private final class Lines: Sendable {
-        private let lines = Mutex<[String]>([])
+        private struct State {
+            var lines: [String] = []
+            var taken = 0
+            /// The metadata as text.
+            var texts: [String] = []
+        }
 
-        var all: [String] { lines.withLock { $0 } }
+        private let state = Mutex(State())
+
+        var all: [String] { state.withLock { $0.lines } }
+        var texts: [String] { state.withLock { $0.texts } }
+
+        /// The lines since the last call.
+        func take() -> [String] {
+            state.withLock { state in
+                defer { state.taken = state.lines.count }
+                return Array(state.lines[state.taken...])
+            }
+        }
+
+        /// Waits until there are so many lines since the last call of ``take()``.
+        func wait(count: Int) async {
+            while state.withLock({ $0.lines.count - $0.taken }) < count { await Task.yield() }
+        }
 
         var logger: Logger {
-            Logger(label: "test") { _ in Handler { line in self.lines.withLock { $0.append(line) } } }
+            Logger(label: "test") { _ in
+                Handler { line, text in
+                    self.state.withLock { state in
+                        state.lines.append(line)
+                        state.texts.append(text)
+                    }
+                }
+            }
         }
     }
 
@@ -83,6 +111,38 @@ struct LogEntryTests {
         _ = item.configuration()
         #expect(lines.all.count == 1)
         #expect(lines.all.first?.hasPrefix("debug pipeline: Transformers of stages outside the order") == true)
+    }
+
+    @Test("Why a resource was not loaded is logged without its query")
+    func loads() async throws {
+        let fixture = try ResourceFixture { $0.logger = lines.logger }
+        fixture.transport.on(.get, "/v1/item").answer(json: 1, after: .seconds(1)).thenAnswer(.internalServerError)
+        let item: Resource<Int> = fixture.service.resource("item", as: Int.self).withParam("secret", "x")
+        #expect(lines.take() == [])
+        async let first = item.loadIfNeeded()
+        _ = try await fixture.transport.request(number: 1)
+        async let second = item.loadIfNeeded()
+        await lines.wait(count: 1)
+        #expect(
+            lines.take() == ["debug load: A resource is not loaded once more, because a load that runs is joined. "])
+        await fixture.clock.waitForSleepers(count: 1)
+        fixture.clock.advance(by: .seconds(1))
+        _ = try await (first, second)
+        try await item.loadIfNeeded()
+        #expect(lines.take() == ["debug load: A resource is not loaded, because its content is fresh. "])
+        await #expect(throws: RequestFailure.self) { try await item.load() }
+        try await item.loadIfNeeded()
+        #expect(
+            lines.take() == ["debug load: A resource is not loaded, because its last load has failed a moment ago. "])
+        fixture.service.reload([item.core])
+        #expect(lines.take() == ["debug load: A resource is not loaded again, because it has no observers. "])
+        let nowhere: Resource<Int> = fixture.service.resource(url: nil)
+        await #expect(throws: RequestFailure.self) { try await nowhere.load() }
+        await fixture.service.close()
+        await #expect(throws: RequestFailure.self) { try await item.load() }
+        let ended = "debug load: A load has ended without a request to the server. "
+        #expect(lines.take() == [ended, ended])
+        #expect(!lines.texts.contains { $0.contains("secret") } && lines.texts.contains { $0.contains("freshFor") })
     }
 
     @Test("Problems of an outbox are logged with its category")

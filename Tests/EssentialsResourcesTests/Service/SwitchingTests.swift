@@ -1,8 +1,9 @@
 import EssentialsHTTP
 import EssentialsRequests
-import EssentialsResources
 import EssentialsTestKit
 import Testing
+
+@testable import EssentialsResources
 
 @Suite("Resources and changes of the environment", .leavesNothing)
 struct SwitchingTests {
@@ -118,6 +119,68 @@ struct SwitchingTests {
         #expect(fixture.transport.requestCount == 19)
         #expect(items[9].content == nil && unloaded.content == nil)
         withExtendedLifetime((observations, other)) {}
+    }
+
+    @Test(
+        "Resources that observer objects alone observe are loaded again after a change", arguments: ["v2", "partition"])
+    func observerObjects(change: String) async throws {
+        let fixture = try ResourceFixture()
+        fixture.transport.on(.get, "/v1/item").answer(json: 1).thenAnswer(json: 2)
+        fixture.transport.on(.get, "/v2/item").answer(json: 2)
+        let (owner, log) = (Owner(), StateLog())
+        let item: Resource<Int> = fixture.service.resource("item")
+        try await item.load()
+        item.addObserver(owner: owner) { log.add($0) }
+        if change == "v2" {
+            fixture.environment.set(EnvironmentSnapshot(baseURL: try RequestURL("https://h/v2/")))
+            fixture.service.resource("other", as: Int.self).invalidate()
+        } else {
+            fixture.service.enter("bob")
+        }
+        await log.wait { $0 == [1, 2] }
+        #expect(item.content == 2)
+        item.removeObservers(ownedBy: owner)
+    }
+
+    @Test("A resource whose observer objects have all died is not loaded again after a change")
+    func deadObserverObjects() async throws {
+        let fixture = try ResourceFixture()
+        fixture.transport.on(.get, "/v1/*").answer(json: 1)
+        let items: [Resource<Int>] = ["dead", "observed"].map { fixture.service.resource($0) }
+        for item in items { try await item.load() }
+        var owner: Owner? = Owner()
+        if let owner { items[0].addObserver(owner: owner) { _ in } }
+        let observation = items[1].observeSynchronously { _ in }
+        owner = nil
+        fixture.service.enter("bob")
+        for await state in items[1].states() where state.content == 1 { break }
+        #expect(fixture.transport.requests.map(\.url.path) == ["/v1/dead", "/v1/observed", "/v1/observed"])
+        observation.cancel()
+    }
+
+    @Test("Two thousand observed resources are all loaded again after a change, four at a time")
+    func manyObserved() async throws {
+        let fixture = try ResourceFixture()
+        let latch = Latch()
+        fixture.transport.on(.get, "/v1/items/*").answer { request in
+            await latch.wait()
+            return ScriptedAnswer(json: 1)
+        }
+        let items: [Resource<Int>] = (0..<2_000).map { fixture.service.resource("items/\($0)") }
+        for item in items { item.override(with: 0) }
+        let observations = items.map { $0.observeSynchronously { _ in } }
+        fixture.service.enter("bob")
+        _ = try await fixture.transport.request(number: 4)
+        #expect(items.count { $0.isLoading } == 4)
+        // Those that still wait after the change before wait once.
+        fixture.service.reload(items.map(\.core))
+        #expect(fixture.service.reloading.waitingCount <= 2_000)
+        latch.open()
+        for item in items {
+            for await state in item.states() where state.content == 1 { break }
+        }
+        #expect(fixture.transport.requestCount == 2_000)
+        for observation in observations { observation.cancel() }
     }
 
     @Test("Entering a partition removes all content, cancels loads, and loads what is observed")

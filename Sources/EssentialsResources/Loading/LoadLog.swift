@@ -1,0 +1,73 @@
+import EssentialsHTTP
+import Logging
+import Synchronization
+
+/// Logs why a resource was not loaded, at the level debug, with the URL of the resource and without its query.
+struct LoadLog: Sendable {
+    /// Why a resource was not loaded.
+    enum Reason: Sendable {
+        /// The content is fresh, or as young as the caller wants it.
+        case fresh
+        /// The last load has failed, and the retry time has not passed.
+        case failedRecently
+        /// A load runs whose response is new enough.
+        case joined
+        /// A change wanted to load it for its observers, and there are none.
+        case unobserved
+
+        fileprivate var message: Logger.Message {
+            switch self {
+            case .fresh: "A resource is not loaded, because its content is fresh."
+            case .failedRecently: "A resource is not loaded, because its last load has failed a moment ago."
+            case .joined: "A resource is not loaded once more, because a load that runs is joined."
+            case .unobserved: "A resource is not loaded again, because it has no observers."
+            }
+        }
+    }
+
+    private let logger: Logger
+    /// Whether something is logged. It is decided once, because every look at fresh content asks.
+    let isOn: Bool
+
+    init(_ logger: Logger) {
+        self.logger = logger
+        isOn = logger.logLevel <= .debug
+    }
+
+    /// Logs why a resource is not loaded.
+    ///
+    /// - Parameter now: The present time, for how long it stays fresh; `nil` leaves that out.
+    func note(_ reason: Reason, _ core: ResourceCore, at now: Duration? = nil) {
+        guard isOn else { return }
+        let (address, facts) = core.contents.withLock { ($0.address, $0.facts) }
+        var metadata: Logger.Metadata = ["category": "load", "resource": "\(address)"]
+        if let now, let end = facts.freshUntil { metadata["freshFor"] = "\(end - now)" }
+        if let failure = facts.failure { metadata["failure"] = "\(failure.reason.name)" }
+        logger.debug(reason.message, metadata: metadata)
+    }
+
+    /// Logs what `loadIfNeeded` has found instead of beginning a load.
+    func note(_ need: ResourceCore.Need, _ core: ResourceCore, at now: Duration) {
+        guard isOn else { return }
+        switch need {
+        case .new: return
+        case .running: note(.joined, core)
+        case .nothing: note(core.flags.current.contains(.hasFailure) ? .failedRecently : .fresh, core, at: now)
+        }
+    }
+
+    /// Logs that a load has ended without a request, such as for a path without a base URL, or after the service was
+    /// closed.
+    func note(_ failure: RequestFailure, _ core: ResourceCore) {
+        guard isOn else { return }
+        switch failure.reason {
+        case .closed, .invalidRequest, .hostRefused, .notCached: break
+        default: return
+        }
+        var metadata: Logger.Metadata = [
+            "category": "load", "resource": "\(core.address)", "failure": "\(failure.reason.name)",
+        ]
+        if case .unusable(let fault) = core.address.place { metadata["fault"] = "\(fault)" }
+        logger.debug("A load has ended without a request to the server.", metadata: metadata)
+    }
+}
