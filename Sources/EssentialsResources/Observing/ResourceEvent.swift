@@ -25,7 +25,7 @@ public enum ResourceEvent: Sendable, Hashable {
     case newContent(Provenance)
     /// The server has confirmed the content.
     case notModified
-    /// A load has failed.
+    /// A load has failed, or its response cannot be read. The content stays.
     case failed(RequestFailure)
     /// The content was marked as outdated.
     case invalidated

@@ -90,7 +90,8 @@ public struct Resource<Content: Sendable>: Sendable {
     ///   - priority: The priority of the request; `nil` means that of the resource's definition, or the default one.
     /// - Returns: The content.
     /// - Throws: The failures of `DataRequestService.send`; `decoding` if the body cannot be read as the content type;
-    ///   `cancelled` if the calling task or the load was cancelled. A load that others wait for goes on.
+    ///   `cancelled` if the calling task or the load was cancelled. A load that others wait for goes on. A response that no
+    ///   view of a model can read is a failure of the load, and the content stays.
     @discardableResult
     public func load(
         _ mode: LoadMode = .current, priority: RequestPriority? = nil

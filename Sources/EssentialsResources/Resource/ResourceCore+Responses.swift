@@ -17,7 +17,8 @@ extension ResourceCore {
     }
 
     /// Makes a response the content, unless something newer has changed it, and ends its load. The projections are made
-    /// before, outside the lock.
+    /// before, outside the lock. A response that the views cannot read is a failure of its load and replaces nothing, here
+    /// and in the caches; see ``ReadingRules``.
     ///
     /// - Parameters:
     ///   - isOwn: Whether the request was a GET of this resource, not one of the caller's.
@@ -32,6 +33,7 @@ extension ResourceCore {
         var projections: [any AnyProjection] = []
         var known = 0
         var verdict: ResourceMachine.Verdict?
+        var refusal: RequestFailure?
         // Handles for further types may be created meanwhile, so the number of views is compared under the lock.
         while verdict == nil {
             let (views, layers) = contents.withLock { ($0.views, $0.layers) }
@@ -41,10 +43,13 @@ extension ResourceCore {
             known = views.count
             let content = LayeredContent(layers: layers, server: projections)
             let shown = content.shown
-            verdict = changing { contents in
-                guard contents.views.count == known, contents.hasLayers(layers) else { return nil }
+            (verdict, refusal) = changing { contents in
+                guard contents.views.count == known, contents.hasLayers(layers) else { return (nil, nil) }
+                if let refusal = ReadingRules.refusal(of: projections, by: contents.views) {
+                    return (.superseded, refusal)
+                }
                 let verdict = contents.end(arrival, response.result.origin.identity)
-                guard verdict == .commits else { return verdict }
+                guard verdict == .commits else { return (verdict, nil) }
                 changes?.add()
                 contents.kept = KeptValue(value.kept)
                 let isInvalid = contents.machine.isInvalid
@@ -60,8 +65,13 @@ extension ResourceCore {
                 contents.knownBody = response.result.origin.identity.map {
                     KnownBody(body: $0.body, contentVersion: version)
                 }
-                return verdict
+                return (verdict, nil)
             }
+        }
+        if let refusal {
+            // A response in the background that cannot be read changes nothing. The next load reports the failure.
+            if let run = arrival.run { fail(refusal, run, service) }
+            return .superseded
         }
         changes?.work()
         arrival.run?.end(.loaded(value, projections))
