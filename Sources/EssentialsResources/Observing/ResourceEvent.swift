@@ -14,7 +14,8 @@ public enum ResourceEvent: Sendable, Hashable {
     case requested
     /// A load was cancelled.
     case cancelled
-    /// The response to a load does not count, because something newer has changed the state.
+    /// A load has ended and changes nothing, because something newer has changed the state, or because its outcome concerns
+    /// its caller only.
     case superseded
     /// The newest load has come further: its progress from 0 to 1.
     ///

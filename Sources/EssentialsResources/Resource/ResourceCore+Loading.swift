@@ -160,6 +160,16 @@ extension ResourceCore {
         return kind
     }
 
+    /// Ends a load whose outcome concerns only those who wait for it. Neither the state nor the order changes.
+    func dismiss(_ run: LoadRun, _ outcome: LoadOutcome) {
+        changing { contents in
+            guard contents.machine.cancel(run.number) else { return }
+            contents.removeRuns { $0 === run }
+            contents.changeFacts(.superseded) { _ in }
+        }
+        run.end(outcome)
+    }
+
     // MARK: Failures
 
     /// Ends a load with a failure. A cancellation changes neither content nor failure. A missing stored response is a

@@ -82,7 +82,8 @@ extension ResourceCore {
     /// Takes note of a response that says that the content has not changed, and ends its load.
     ///
     /// - Parameter places: Where the caches have the entity.
-    /// - Returns: What the response means; `nil` if the content of a view is not here, so that the load goes on.
+    /// - Returns: What the response means; `nil` if it confirms something else than the present content, so that the load
+    ///   continues.
     @discardableResult
     func confirm(
         _ confirmation: ResourceExchange.Confirmation, _ places: CachePlaces?, _ arrival: Arrival,
@@ -93,16 +94,14 @@ extension ResourceCore {
         let rules = service.effective(for: self).freshness
         typealias Confirmed = (verdict: ResourceMachine.Verdict, projections: [any AnyProjection])
         let confirmed = changing { contents -> Confirmed? in
-            guard let entity = contents.facts.entity, contents.views.allSatisfy(\.snapshot.hasContent) else {
-                return nil
-            }
+            guard let entity = contents.facts.entity, contents.isConfirmed(by: confirmation) else { return nil }
             let projections = contents.layered.server
             let verdict = contents.end(arrival, origin.identity)
             guard verdict == .commits else { return (verdict, projections) }
             let renewed = entity.revalidated(by: fields, date: date)
             let content = rules.content(with: renewed.headerFields, confirmedBy: fields, origin, at: now, date)
             let isInvalid = contents.machine.isInvalid
-            places?.confirmEntities(by: fields, date: date, age: content.age)
+            places?.confirm(entity, by: fields, date: date, age: content.age)
             // The response of a cache is a whole one, so it says where the content comes from.
             let provenance = origin.identity.map { _ in Provenance(of: origin.storedUse) }
             let event = arrival.run == nil ? provenance.map { ResourceEvent.newContent($0) } : nil
