@@ -91,12 +91,9 @@ extension ResourceCore {
                 guard contents.views.count == known else { return nil }
                 let isInvalid = contents.machine.isInvalid
                 let isFresh = !isInvalid && contents.facts.failure == nil && freshUntil.map { now <= $0 } ?? false
-                var ended: [LoadRun] = []
-                if isFresh {
-                    let numbers = contents.machine.endWithFreshContent()
-                    ended = contents.runs.filter { numbers.contains($0.number) }
-                    contents.removeRuns { numbers.contains($0.number) }
-                }
+                let numbers = contents.machine.endWithContent(isFresh: isFresh)
+                let ended = numbers.isEmpty ? [] : contents.runs.filter { numbers.contains($0.number) }
+                if !ended.isEmpty { contents.removeRuns { numbers.contains($0.number) } }
                 contents.kept = KeptValue(value.kept)
                 contents.change(.replace(projections), .newContent(provenance)) { facts in
                     facts.entity = entity

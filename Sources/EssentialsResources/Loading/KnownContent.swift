@@ -53,7 +53,7 @@ extension ResourceCore {
 
 extension ResourceCore.Contents {
     /// Whether the server's content is here for all views.
-    fileprivate var isKnownToViews: Bool { facts.isOfServer && views.allSatisfy(\.snapshot.hasContent) }
+    var isKnownToViews: Bool { facts.isOfServer && views.allSatisfy(\.snapshot.hasContent) }
 
     /// The validator of the content.
     fileprivate var validator: KnownContent? {

@@ -38,7 +38,9 @@ struct LoadTask: Sendable {
                 handOver(confirmation)
             }
         } catch {
-            core.fail(explained(error), run, service)
+            let failure = explained(error)
+            if failure.reason == .notCached, wish.request == nil, places != nil, core.endWithStoredContent(run) { return }
+            core.fail(failure, run, service)
         }
     }
 

@@ -98,9 +98,9 @@ public struct Resource<Content: Sendable>: Sendable {
     ) async throws(RequestFailure) -> Content {
         let environment = prepare()
         let core = core
-        let run = core.beginLoad(isAwaited: true, isStarted: false, usesCache: service.usesCaches(for: core))
         var wish = LoadWish(mode, in: environment)
         wish.priority = priority
+        let run = core.beginLoad(wish, isAwaited: true, isStarted: false, usesCache: service.usesCaches(for: core))
         service.start(run, of: core, wish)
         return try await content(of: run, core)
     }
@@ -161,8 +161,9 @@ public struct Resource<Content: Sendable>: Sendable {
         let request: DataRequest = try request.build()
         let environment = prepare()
         let core = core
-        let run = core.beginLoad(isAwaited: true, isStarted: false, usesCache: service.usesCaches(for: core))
-        service.start(run, of: core, LoadWish(request, in: environment))
+        let wish = LoadWish(request, in: environment)
+        let run = core.beginLoad(wish, isAwaited: true, isStarted: false, usesCache: service.usesCaches(for: core))
+        service.start(run, of: core, wish)
         return try await content(of: run, core)
     }
 
