@@ -52,8 +52,9 @@ extension ResourceCore {
 }
 
 extension ResourceCore.Contents {
-    /// Whether the server's content is here for all views.
-    var isKnownToViews: Bool { facts.isOfServer && views.allSatisfy(\.snapshot.hasContent) }
+    /// Whether the server's content is here for all views. It is also here for a view that could not read it, because an
+    /// unchanged body could not be read the next time either.
+    var isKnownToViews: Bool { facts.isOfServer && views.allSatisfy(\.snapshot.isRead) }
 
     /// The validator of the content.
     fileprivate var validator: KnownContent? {

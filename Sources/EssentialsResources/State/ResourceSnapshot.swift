@@ -12,8 +12,8 @@ protocol AnySnapshot: AnyObject, Sendable {
     var type: Any.Type { get }
     /// What all views have in common.
     var facts: ResourceFacts { get }
-    /// Whether there is content of this type.
-    var hasContent: Bool { get }
+    /// Whether the content of the resource was read as this type, or could not be read.
+    var isRead: Bool { get }
 
     /// Reads content of this type from a loaded value; `nil` if the value is of another type and has no body.
     func project(_ value: LoadedValue, _ codecs: CodecRegistry) -> (any AnyProjection)?
@@ -117,7 +117,7 @@ final class ResourceSnapshot<Content: Sendable>: AnySnapshot {
 
     var contentType: ObjectIdentifier { ObjectIdentifier(Content.self) }
     var type: Any.Type { Content.self }
-    var hasContent: Bool { content != nil }
+    var isRead: Bool { content != nil || projectionFailure != nil }
 
     func project(_ value: LoadedValue, _ codecs: CodecRegistry) -> (any AnyProjection)? {
         value.content(of: Content.self, codecs).map { Projection<Content>(result: $0) }
