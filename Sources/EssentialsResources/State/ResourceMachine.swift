@@ -92,10 +92,8 @@ struct ResourceMachine: Sendable {
     /// The newest load that others may wait for, whose response would count and that began after the last invalidation;
     /// `nil` without one. A caller that needs current content waits for it instead of sending another request.
     var joinable: UInt64? {
-        guard let newest = loads.last(where: \.isJoinable), newest.number > committed, newest.number > invalidated else {
-            return nil
-        }
-        return newest.number
+        let newest = loads.last(where: \.isJoinable)?.number ?? 0
+        return newest > committed && newest > invalidated ? newest : nil
     }
 
     /// Whether a load runs that may ask the server for everybody.

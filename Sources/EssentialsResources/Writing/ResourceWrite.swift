@@ -71,7 +71,11 @@ struct ResourceWrite: Sendable {
             do throws(RequestFailure) {
                 let received = try await exchange(try await conditional(ticket))
                 let unread = await end(ticket, with: received.value)
-                outcome = isReadByCaller ? .success(received.reply) : unread.map { .failure($0) } ?? .success(received.reply)
+                if let unread, !isReadByCaller {
+                    outcome = .failure(unread)
+                } else {
+                    outcome = .success(received.reply)
+                }
             } catch {
                 await end(ticket, with: error)
                 outcome = recovered(error, recovery)

@@ -224,7 +224,8 @@ private struct RememberingModel {
     private var lastInvalidation: UInt64 { invalidations.last ?? 0 }
 
     func matches(_ machine: ResourceMachine) -> Bool {
-        let newest = running.last(where: \.isJoinable).flatMap { $0.number > committed && $0.number > lastInvalidation ? $0.number : nil }
+        let joinable = running.last(where: \.isJoinable)
+        let newest = joinable.flatMap { $0.number > committed && $0.number > lastInvalidation ? $0.number : nil }
         return machine.loads.count == running.count
             && zip(machine.loads, running).allSatisfy { $0.number == $1.number && $0.waiting == $1.waiting }
             && machine.isInvalid == (lastInvalidation > committed) && machine.joinable == newest

@@ -21,8 +21,10 @@ struct UnreadableResponseTests {
             case .document: ScriptedAnswer(json: ["error": "busy"])
             case .nothing: ScriptedAnswer(.ok)
             case .noContent: ScriptedAnswer(.noContent)
-            case .unknownType: ScriptedAnswer(data: Data([1, 2]), headerFields: [.contentType: "application/x-unknown"])
-            case .cutOff: ScriptedAnswer(data: Data(#"{"name":"#.utf8), headerFields: [.contentType: "application/json"])
+            case .unknownType:
+                ScriptedAnswer(data: Data([1, 2]), headerFields: [.contentType: "application/x-unknown"])
+            case .cutOff:
+                ScriptedAnswer(data: Data(#"{"name":"#.utf8), headerFields: [.contentType: "application/json"])
             }
         }
 
@@ -38,7 +40,9 @@ struct UnreadableResponseTests {
         return item
     }
 
-    @Test("A success that no view of a model can read is a failed load, and content and entity stay", arguments: Bad.allCases)
+    @Test(
+        "A success that no view of a model can read is a failed load, and content and entity stay",
+        arguments: Bad.allCases)
     func keepsContent(bad: Bad) async throws {
         let fixture = try ResourceFixture()
         let item = try await loaded(fixture, then: bad.answer)
@@ -113,7 +117,7 @@ struct UnreadableResponseTests {
         let fixture = try ResourceFixture()
         let nonsense: HTTPFields = [.contentType: "text/plain; charset=nonsense"]
         fixture.transport.on(.get, "/v1/motto").answer(text: "a")
-            .thenAnswer(data: Data([0xff]), headerFields: nonsense).thenAnswer(data: Data([0xff]), headerFields: nonsense)
+            .thenAnswer(data: Data([0xff]), headerFields: nonsense)
         let motto = fixture.service.resource("motto", as: String.self)
         try await motto.load()
         await expectFailure(.decoding) { try await motto.load() }
@@ -146,7 +150,7 @@ struct UnreadableResponseTests {
         #expect(item.content == .some(nil))
         try fixture.service.configure("/made") {
             $0.pipeline.transform(at: .model) { (data: Data) in
-                data.isEmpty ? Item(name: "none") : try JSONDecoder().decode(Item.self, from: data)
+                try data.isEmpty ? Item(name: "none") : JSONDecoder().decode(Item.self, from: data)
             }
         }
         let made = fixture.service.resource("made", as: Item.self)
@@ -154,7 +158,8 @@ struct UnreadableResponseTests {
         #expect(try await made.load() == Item(name: "none"))
     }
 
-    @Test("A response that cannot be read neither replaces nor removes the entity in the cache", arguments: Bad.allCases)
+    @Test(
+        "A response that cannot be read neither replaces nor removes the entity in the cache", arguments: Bad.allCases)
     func cachedEntity(bad: Bad) async throws {
         let fixture = CacheFixture()
         fixture.cache.set(fixture.entity("old", age: .seconds(60), fields: [.eTag: "\"1\""]), for: CacheFixture.key)
@@ -236,7 +241,7 @@ struct UnreadableResponseTests {
         try await item.loadIfNeeded()
         await settled { cache.readerCount == 1 }
         // The double makes a document of the name, which this one breaks.
-        cache.change(#"", "name": 1, "x": ""#)
+        cache.change("\"")
         cache.update()
         await settled { service.staleResponses.count == 0 }
         #expect(item.content == Item(name: "Ada"))
