@@ -31,13 +31,16 @@ struct CachePlaces: Sendable {
     }
 
     /// Renews the times and header fields of the entity; see ``removeEntities()``.
-    func confirmEntities(by fields: HTTPFields, date: Date, age: Duration) {
+    ///
+    /// - Parameter entity: The entity that was confirmed. What a cache has instead of it stays as it is.
+    func confirm(_ entity: Entity, by fields: HTTPFields, date: Date, age: Duration) {
         var kept = CacheRules.kept(fields)
         for name in Entity.ofBody { kept[name] = nil }
         // A stored response without a date has that of its receipt (RFC 9110, 6.6.1). An older one would make the time
         // to `Expires` longer than it is.
         if kept[.date] == nil, kept[.expires] != nil { kept[.date] = HTTPDate.text(of: date) }
-        let confirmation = EntityConfirmation(headerFields: kept, date: date, age: age)
+        let confirmation = EntityConfirmation(
+            headerFields: kept, date: date, age: age, entityTag: entity.entityTag, lastModified: entity.lastModified)
         for place in places { place.access.add(.revalidate(confirmation), for: place.key) }
     }
 

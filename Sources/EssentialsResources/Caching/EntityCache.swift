@@ -27,7 +27,8 @@ public protocol EntityCache: AnyObject, Sendable {
     /// Stores an entity in place of the one that is there.
     func store(_ entity: StoredEntity, for key: EntityKey) async throws
 
-    /// Renews times and header fields of an entity that the server has confirmed. Without an entity nothing happens.
+    /// Renews times and header fields of an entity that the server has confirmed. Without an entity, and for a confirmation
+    /// of another entity, nothing happens; see ``StoredEntity/revalidated(by:)``.
     func revalidated(_ key: EntityKey, by confirmation: EntityConfirmation) async throws
 
     /// Removes an entity. Without one nothing happens.

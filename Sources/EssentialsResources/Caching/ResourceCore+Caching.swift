@@ -13,6 +13,8 @@ extension ResourceCore {
         case shown
         /// Something newer is there, so it was dropped.
         case late
+        /// The views that decide cannot read it, and others can.
+        case unfit
         /// No view can read it.
         case unreadable
     }
@@ -81,18 +83,17 @@ extension ResourceCore {
                 if let projection = view.snapshot.project(value, service.codecs) { projections.append(projection) }
             }
             known = views.count
-            guard views.isEmpty || projections.contains(where: { $0.failure == nil }) else { return .unreadable }
+            if ReadingRules.refusal(of: projections, by: views) != nil {
+                return projections.contains { $0.failure == nil } ? .unfit : .unreadable
+            }
             let shown = changing { contents -> (verdict: CacheVerdict, ended: [LoadRun])? in
                 guard contents.cacheRead === read, contents.facts.entity == nil else { return (.late, []) }
                 guard contents.views.count == known else { return nil }
                 let isInvalid = contents.machine.isInvalid
                 let isFresh = !isInvalid && contents.facts.failure == nil && freshUntil.map { now <= $0 } ?? false
-                var ended: [LoadRun] = []
-                if isFresh {
-                    let numbers = contents.machine.endWithFreshContent()
-                    ended = contents.runs.filter { numbers.contains($0.number) }
-                    contents.removeRuns { numbers.contains($0.number) }
-                }
+                let numbers = contents.machine.endWithContent(isFresh: isFresh)
+                let ended = numbers.isEmpty ? [] : contents.runs.filter { numbers.contains($0.number) }
+                if !ended.isEmpty { contents.removeRuns { numbers.contains($0.number) } }
                 contents.kept = KeptValue(value.kept)
                 contents.change(.replace(projections), .newContent(provenance)) { facts in
                     facts.entity = entity

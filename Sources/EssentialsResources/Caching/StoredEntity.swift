@@ -36,8 +36,9 @@ public struct StoredEntity: Sendable, Hashable {
         self.age = age
     }
 
-    /// The entity after the server has confirmed it.
+    /// The entity after the server has confirmed it. A confirmation of another entity changes nothing.
     public func revalidated(by confirmation: EntityConfirmation) -> StoredEntity {
+        guard confirmation.confirms(headerFields) else { return self }
         var entity = self
         for name in Set(confirmation.headerFields.map(\.name)) {
             entity.headerFields[fields: name] = confirmation.headerFields[fields: name]
@@ -59,8 +60,12 @@ public struct StoredEntity: Sendable, Hashable {
 /// the same name ([RFC 9111, 3.2](https://www.rfc-editor.org/rfc/rfc9111#section-3.2)).
 ///
 /// ```swift
-/// try await cache.revalidated(key, by: EntityConfirmation(date: clock.date))
+/// try await cache.revalidated(key, by: EntityConfirmation(date: clock.date, entityTag: "\"7\""))
 /// ```
+///
+/// It names the entity that the server has confirmed by its validator
+/// ([RFC 9111, 4.3.4](https://www.rfc-editor.org/rfc/rfc9111#section-4.3.4)), because another program can have stored a
+/// later one meanwhile. ``StoredEntity/revalidated(by:)`` compares it.
 public struct EntityConfirmation: Sendable, Hashable {
     /// The header fields.
     public var headerFields: HTTPFields
@@ -68,12 +73,44 @@ public struct EntityConfirmation: Sendable, Hashable {
     public var date: Date
     /// The age that it had then.
     public var age: Duration
+    /// The entity tag of the entity that was confirmed; `nil` if it had none.
+    public var entityTag: String?
+    /// The value of `Last-Modified` of the entity that was confirmed, which counts for one without an entity tag. `nil` for
+    /// both confirms the entity that is stored, whatever it is.
+    public var lastModified: String?
 
     /// Creates a confirmation.
-    public init(headerFields: HTTPFields = [:], date: Date, age: Duration = .zero) {
+    public init(
+        headerFields: HTTPFields = [:], date: Date, age: Duration = .zero, entityTag: String? = nil,
+        lastModified: String? = nil
+    ) {
         self.headerFields = headerFields
         self.date = date
         self.age = age
+        self.entityTag = entityTag
+        self.lastModified = lastModified
+    }
+
+    /// Whether it confirms an entity with these header fields.
+    func confirms(_ fields: HTTPFields) -> Bool {
+        if let entityTag { return fields[.eTag] == entityTag }
+        if let lastModified { return fields[.eTag] == nil && fields[.lastModified] == lastModified }
+        return true
+    }
+
+    /// The sum of the confirmation and a later one. A later one of another entity is known better.
+    func adding(_ later: EntityConfirmation) -> EntityConfirmation {
+        var confirmed = HTTPFields()
+        confirmed[.eTag] = headerFields[.eTag] ?? entityTag
+        confirmed[.lastModified] = headerFields[.lastModified] ?? lastModified
+        guard later.confirms(confirmed) else { return later }
+        var sum = later
+        sum.headerFields = headerFields
+        for name in Set(later.headerFields.map(\.name)) {
+            sum.headerFields[fields: name] = later.headerFields[fields: name]
+        }
+        (sum.entityTag, sum.lastModified) = (entityTag, lastModified)
+        return sum
     }
 }
 

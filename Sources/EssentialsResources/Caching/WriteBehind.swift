@@ -247,15 +247,3 @@ extension WriteBehind.Entry {
         return sum
     }
 }
-
-extension EntityConfirmation {
-    /// The sum of a confirmation and a later one.
-    func adding(_ later: EntityConfirmation) -> EntityConfirmation {
-        var sum = later
-        sum.headerFields = headerFields
-        for name in Set(later.headerFields.map(\.name)) {
-            sum.headerFields[fields: name] = later.headerFields[fields: name]
-        }
-        return sum
-    }
-}

@@ -14,7 +14,7 @@ public struct ResourceConfiguration: Sendable {
     /// says; see ``ResourceExpiration/byServer(else:)``.
     public var expiration = ResourceExpiration.seconds(30)
     /// How long a failed load is not repeated by ``Resource/loadIfNeeded(priority:)``. The default is one second. A longer
-    /// `Retry-After` of the response counts instead.
+    /// `Retry-After` of the response counts instead, for at most an hour.
     public var retryTime = Duration.seconds(1)
     /// How often an observed resource is loaded again. The default is `nil`: it is not, unless an observer says so.
     public var refresh: ResourceRefresh?

@@ -20,8 +20,7 @@ enum LoadOutcome: Sendable {
         case .notModified(let projections, _):
             if let projection = projections.projection(of: type) { return try projection.result.get() }
         }
-        throw RequestFailure(
-            .decoding, "The content of the resource is not a \(type).", remedy: "Load it as the type that it has.")
+        throw .otherContent(than: type)
     }
 
     static let cancelledFailure = RequestFailure(.cancelled, "The load was cancelled.")

@@ -25,18 +25,21 @@ struct LoadTask: Sendable {
                 switch try await send(known, places, progress?.source) {
                 case .loaded(let response): return commit(response, places)
                 case .notModified(let confirmation):
+                    guard confirmation.answers(known) else { return handOver(confirmation) }
                     if confirm(confirmation, places) { return }
-                // A view was added whose content is not there, so the body is needed after all.
+                // Other content has come since, or a view whose content is not there, so the body is needed after all.
                 }
             }
             guard !run.hasEnded else { return }
             switch try await send(nil, places, progress?.source) {
             case .loaded(let response): commit(response, places)
             case .notModified(let confirmation):
-                guard wish.request != nil, confirm(confirmation, nil) else { throw Self.unconfirmed() }
+                guard confirmation.subject != nil else { throw Self.unconfirmed() }
+                handOver(confirmation)
             }
         } catch {
             let failure = explained(error)
+            if failure.reason == .notCached, wish.request == nil, places != nil, core.endWithStoredContent(run) { return }
             service.loadLog.note(failure, core)
             core.fail(failure, run, service)
         }
@@ -79,6 +82,12 @@ struct LoadTask: Sendable {
         guard let verdict = core.confirm(confirmation, places, .load(run), service) else { return false }
         if verdict == .commits, confirmation.origin.storedUse?.isStale == true { follow(confirmation.origin.identity) }
         return true
+    }
+
+    /// Gives a 304 response to a condition of the caller's to those who wait for the load. Nobody here knows the content that
+    /// it confirms, so nothing changes.
+    private func handOver(_ confirmation: ResourceExchange.Confirmation) {
+        core.dismiss(run, .failed(confirmation.failure))
     }
 
     /// Waits for the response by which the response cache replaces the stale one that is shown.
@@ -145,6 +154,14 @@ struct LoadedResponse: Sendable {
         let rules = service.effective(for: core).freshness
         content = rules.content(with: value.head.headerFields, result.origin, at: service.time.now, date)
         freshUntil = rules.deadline(of: .content(content))
+    }
+}
+
+extension ResourceExchange.Confirmation {
+    /// Whether the response answers no condition of the caller's: that of the resource, or none.
+    fileprivate func answers(_ known: KnownContent) -> Bool {
+        guard let sent = subject?.condition else { return true }
+        return known.condition.map { $0 == sent } ?? false
     }
 }
 

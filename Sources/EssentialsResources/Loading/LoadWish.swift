@@ -1,3 +1,4 @@
+import EssentialsHTTP
 import EssentialsRequests
 
 /// Which stored responses a load accepts.
@@ -9,9 +10,10 @@ public enum LoadMode: Sendable, Hashable {
     /// The server is asked, also by caches between (`Cache-Control: no-cache`,
     /// [RFC 9111, 5.2.1.4](https://www.rfc-editor.org/rfc/rfc9111#section-5.2.1.4)).
     case current
-    /// Only a response that an HTTP cache holds (`only-if-cached`,
-    /// [RFC 9111, 5.2.1.7](https://www.rfc-editor.org/rfc/rfc9111#section-5.2.1.7)). Without one, or without such a cache,
-    /// the load fails as `notCached` and asks no server. Freshness and an invalidation stay as they are then.
+    /// Only what is stored: a response that an HTTP cache holds (`only-if-cached`,
+    /// [RFC 9111, 5.2.1.7](https://www.rfc-editor.org/rfc/rfc9111#section-5.2.1.7)), or the entity of an entity cache,
+    /// however old it is. Without both the load fails as `notCached`. It asks no server. Freshness and an invalidation stay
+    /// as they are, unless the HTTP cache has a response.
     case onlyIfStored
 }
 
@@ -32,6 +34,16 @@ struct LoadWish: Sendable {
 
     static let noCache = "no-cache"
     static let onlyIfStored = "only-if-cached"
+
+    /// Whether only a stored response is accepted, so that no server is asked.
+    var acceptsOnlyStored: Bool {
+        guard let request else { return cacheControl == Self.onlyIfStored }
+        return CacheDirectives(of: request.headerFields).requiresStored
+    }
+
+    /// Whether a task that needs current content may wait for the load. One that accepts only a stored response may fail
+    /// without asking the server, and a 304 to the condition of a caller is that caller's alone.
+    var isJoinable: Bool { !acceptsOnlyStored && request?.isConditional != true }
 
     /// The wish of `load`.
     init(_ mode: LoadMode, in environment: AdoptedEnvironment) {

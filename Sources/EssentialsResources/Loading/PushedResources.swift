@@ -41,11 +41,11 @@ public struct PushedResources: ResourceService {
         resource.core.override(with: content, entity: nil, provenance: .pushed, service, in: environment)
     }
 
-    /// Marks the content of a resource as outdated. If it is observed it is loaded, past caches.
+    /// Marks the content of a resource as outdated. If it is observed it is loaded, past caches. Four such loads of the service
+    /// run at a time.
     public func invalidate(_ resource: AnyResource) {
         memory.add(resource.core)
-        resource.invalidate()
-        service.loadIfObserved(resource.core)
+        service.invalidate([resource.core])
     }
 
     /// Marks the content of a resource as outdated; like the function for resources without types.
@@ -58,15 +58,16 @@ extension PushedResources {
     ///
     /// - Throws: `invalidRequest` if the pattern is malformed.
     public func invalidate(_ pattern: ResourcePattern) throws(RequestFailure) {
-        try service.invalidate(pattern)
-        for core in service.cores(matching: [pattern]) { service.loadIfObserved(core) }
+        if let problem = pattern.problem { throw problem }
+        service.adoptEnvironment()
+        service.invalidate(service.cores(matching: [pattern]))
     }
 
     /// Marks the content of all resources as outdated whose configuration has one of the tags. Those that are observed
     /// are loaded.
     public func invalidate(tagged tags: Set<String>) {
-        service.invalidate(tagged: tags)
-        for core in service.cores(matching: [], tagged: tags) { service.loadIfObserved(core) }
+        service.adoptEnvironment()
+        service.invalidate(service.cores(matching: [], tagged: tags))
     }
 
     /// Removes the content of all resources that a pattern selects, and cancels their loads.

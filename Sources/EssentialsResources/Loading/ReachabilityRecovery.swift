@@ -104,7 +104,7 @@ extension HTTPResourceService {
         let core = known.current
         let begun = core.changing { contents -> (LoadRun, Bool)? in
             contents.polling?.note(.reachable(true))
-            guard contents.observers.count > 0, contents.facts.isFailedByNetwork, contents.machine.loads.isEmpty else {
+            guard contents.observers.count > 0, contents.facts.isFailedByNetwork, !contents.machine.asksServer else {
                 return nil
             }
             let isInvalid = contents.machine.isInvalid

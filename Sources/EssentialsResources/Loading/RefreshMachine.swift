@@ -16,7 +16,7 @@ struct RefreshSchedule: Sendable, Hashable {
 ///
 /// The schedule with the least interval counts, of the resource and of its observers. A load is due when the interval
 /// has passed since the last load ended, whoever started it. Each failure doubles the pause, up to eight times the
-/// interval. Nothing is due without an observer, while the network is unreachable, during a load, and after a rule has
+/// interval, and the pause is never shorter than the server has demanded with `Retry-After`, up to an hour. Nothing is due without an observer, while the network is unreachable, during a load, and after a rule has
 /// ended the polling. Observers that come and go do not restart the countdown.
 ///
 /// The machine owns no clock and no random source: both are passed to its methods. Each method returns what to do next,
@@ -48,6 +48,8 @@ struct RefreshMachine: Sendable {
     private var observers = 0
     /// How many observers have each schedule.
     private var schedules: [RefreshSchedule: Int] = [:]
+    /// When the server allows the next load; `nil` if it has not said so since the last success.
+    private var allowed: Duration?
     /// When the countdown began: with the end of a load, or with the first observer.
     private var start: Duration?
     /// A number from 0 to 1 for the jitter of this countdown.
@@ -111,16 +113,27 @@ struct RefreshMachine: Sendable {
     }
 
     /// A load ended, or a demanded one could not begin.
-    mutating func loadEnded(_ outcome: Outcome, now: Duration, random bits: UInt64) -> Action {
+    ///
+    /// - Parameter retryAfter: The pause that the server has demanded with a failure; `nil` if it has not.
+    mutating func loadEnded(
+        _ outcome: Outcome, retryAfter: Duration? = nil, now: Duration, random bits: UInt64
+    ) -> Action {
         loads = max(loads - 1, 0)
         isDemanded = false
         switch outcome {
-        case .success: failures = 0
-        case .failure: failures = min(failures + 1, Self.maximumDoublings)
+        case .success: (failures, allowed) = (0, nil)
+        case .failure:
+            failures = min(failures + 1, Self.maximumDoublings)
+            demand(retryAfter, since: now)
         case .cancelled: break
         }
         begin(now, bits)
         return next(now)
+    }
+
+    /// Takes note of a pause that the server has demanded, beginning at a time.
+    mutating func demand(_ retryAfter: Duration?, since time: Duration) {
+        allowed = retryAfter.map { time + min(max($0, .zero), FreshnessRules.maximumRetryAfter) }
     }
 
     /// A demanded load was not started, because nobody observes the resource any more, or because another load runs.
@@ -158,12 +171,14 @@ struct RefreshMachine: Sendable {
         guard observers > 0, loads == 0, isReachable, !isEnded, !isDemanded, let start, let pause = pause else {
             return .rest
         }
-        guard now >= start + pause else { return .wait(until: start + pause) }
+        // The clients of a server that is busy do not come back at once.
+        let due = max(start + pause.least + pause.jitter, allowed.map { $0 + pause.jitter } ?? .zero)
+        guard now >= due else { return .wait(until: due) }
         isDemanded = true
         return .load
     }
 
-    private var pause: Duration? {
+    private var pause: (least: Duration, jitter: Duration)? {
         var least = schedule
         for schedule in schedules.keys {
             // Of two equal intervals the one with less jitter counts, so that the order of a dictionary does not.
@@ -172,6 +187,6 @@ struct RefreshMachine: Sendable {
         }
         guard let least else { return nil }
         let pause = least.interval * (1 << failures)
-        return pause + pause * (least.jitter * random)
+        return (pause, pause * (least.jitter * random))
     }
 }

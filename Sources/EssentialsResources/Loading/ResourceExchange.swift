@@ -31,6 +31,17 @@ struct ResourceExchange: Sendable {
     struct Confirmation: Sendable {
         let headerFields: HTTPFields
         let origin: ResponseOrigin
+        /// What it confirms: what the condition of the request has named; `nil` if it had none.
+        let subject: KnownContent?
+
+        /// The failure of a caller whose own condition the response answers. There is no content for it.
+        var failure: RequestFailure {
+            RequestFailure(
+                .status, "The server answered 304 (Not Modified) to a condition of the caller's, which has no content.",
+                remedy: "Use the content for which the condition was made, or send none.", phase: .receiving,
+                response: FailedResponse(
+                    head: HTTPResponse(status: .notModified, headerFields: headerFields), body: Data()))
+        }
     }
 
     /// Sends a request with the mutations and decorators of its method, reads the whole body, and runs the pipeline.
@@ -122,7 +133,11 @@ struct ResourceExchange: Sendable {
         let isKnown = response.identity.map { $0.body == knownBody } ?? false
         guard !isKnown, response.status != .notModified else {
             origin.delay = delay(of: response, since: began)
-            return .notModified(Confirmation(headerFields: response.headerFields, origin: origin))
+            // The fields that were sent contain what decorators and interceptors have changed. A cache sends none.
+            let sent = response.sentFields.flatMap { $0.isEmpty ? nil : $0 } ?? request.headerFields
+            let subject = isKnown ? knownBody.map { .body($0) } : KnownContent(sent: sent)
+            return .notModified(
+                Confirmation(headerFields: response.headerFields, origin: origin, subject: subject))
         }
         let body = try await response.body.collect(upTo: maximumBody)
         origin.delay = delay(of: response, since: began)
@@ -177,7 +192,7 @@ struct ResourceExchange: Sendable {
             guard let content = value.content(of: type, service.codecs) else { throw Self.noContent(type) }
             return ResourceResponse(
                 try content.get(), status: value.head.status, headerFields: value.head.headerFields)
-        case .notModified: throw Self.noContent(type)
+        case .notModified(let confirmation): throw confirmation.failure
         }
     }
 

@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import FoundationEssentials
 import Synchronization
 
 /// The regular loads of one resource. It exists only for resources that have or had an interval.
@@ -11,7 +12,10 @@ final class ResourcePolling: Sendable {
         case joined(ResourceRefresh?, number: UInt64)
         case left(number: UInt64)
         case began
-        case ended(RefreshMachine.Outcome)
+        /// A load has ended, with this failure if it has failed.
+        case ended(RefreshMachine.Outcome, RequestFailure?)
+        /// A load had failed at a time before its resource was polled.
+        case hadFailed(RequestFailure, at: Duration)
         case configured(ResourceRefresh?, version: UInt64)
         case reachable(Bool)
         /// A demanded load was not started.
@@ -61,7 +65,11 @@ final class ResourcePolling: Sendable {
         let machine = RefreshMachine(
             lastEnd: [facts.contentTime, facts.failureTime].compactMap { $0 }.max(), hasFailed: facts.failure != nil,
             isReachable: timer.isReachable)
-        state = Mutex(State(machine: machine))
+        var state = State(machine: machine)
+        if let failure = facts.failure, let time = facts.failureTime {
+            state.events.append(.hadFailed(failure, at: time))
+        }
+        self.state = Mutex(state)
     }
 
     /// The interval of an observer; `nil` if it has none of its own.
@@ -93,8 +101,8 @@ final class ResourcePolling: Sendable {
             else { return }
             for number in state.loads where !loads.contains(where: { $0.number == number }) {
                 let isOutcome = number == machine.committed
-                state.events.append(
-                    .ended(!isOutcome ? .cancelled : facts.failure == nil ? .success : .failure))
+                let outcome = !isOutcome ? RefreshMachine.Outcome.cancelled : facts.failure == nil ? .success : .failure
+                state.events.append(.ended(outcome, outcome == .failure ? facts.failure : nil))
             }
             let last = state.loads.last ?? 0
             for load in loads where load.number > last { state.events.append(.began) }
@@ -107,8 +115,14 @@ final class ResourcePolling: Sendable {
     /// Passes to the machine what has happened, and does what it says.
     func settle(_ core: ResourceCore) {
         guard state.withLock({ !$0.events.isEmpty }) else { return }
-        let (now, random) = (timer.clock.now, timer.clock.random())
-        guard let result = state.withLock({ Self.advance(&$0, now, random) }) else { return }
+        let moment = Moment(now: timer.clock.now, date: timer.clock.date, random: timer.clock.random())
+        let (advanced, displaced) = state.withLock { state in
+            // Failures that end with their events are released without the lock.
+            let events = state.events
+            return (Self.advance(&state, moment), events)
+        }
+        _ = consume displaced
+        guard let result = advanced else { return }
         timer.apply(result.action, step: result.step, self, core)
         guard !result.rules.isEmpty, let service = timer.service else { return }
         let resource = AnyResource(service: service, core: core)
@@ -118,14 +132,21 @@ final class ResourcePolling: Sendable {
         settle(core)
     }
 
-    private static func advance(_ state: inout State, _ now: Duration, _ random: UInt64) -> Result? {
+    /// What the clock and the random source say when something is passed to the machine.
+    private struct Moment {
+        let now: Duration
+        let date: Date
+        let random: UInt64
+    }
+
+    private static func advance(_ state: inout State, _ moment: Moment) -> Result? {
         var action: RefreshMachine.Action?
         var hasOutcome = false
         for event in state.events {
             // Only the last action counts, but a load that was demanded is never forgotten.
-            let next = apply(event, &state, now, random)
+            let next = apply(event, &state, moment)
             if action != .load || next != .rest { action = next }
-            if case .ended(let outcome) = event { hasOutcome = hasOutcome || outcome != .cancelled }
+            if case .ended(let outcome, _) = event { hasOutcome = hasOutcome || outcome != .cancelled }
         }
         state.events = []
         guard let action else { return nil }
@@ -136,8 +157,9 @@ final class ResourcePolling: Sendable {
     }
 
     private static func apply(
-        _ event: Event, _ state: inout State, _ now: Duration, _ random: UInt64
+        _ event: Event, _ state: inout State, _ moment: Moment
     ) -> RefreshMachine.Action {
+        let (now, random) = (moment.now, moment.random)
         switch event {
         case .joined(let refresh, let number):
             state.observers[number] = refresh
@@ -147,7 +169,14 @@ final class ResourcePolling: Sendable {
         case .doneFor(let number):
             return state.machine.scheduleEnded(state.retire(number)?.schedule, now: now)
         case .began: return state.machine.loadBegan(now: now)
-        case .ended(let outcome): return state.machine.loadEnded(outcome, now: now, random: random)
+        case .ended(let outcome, let failure):
+            let retryAfter = failure?.retryAfter(now: moment.date)
+            return state.machine.loadEnded(outcome, retryAfter: retryAfter, now: now, random: random)
+        case .hadFailed(let failure, let time):
+            // A date without that of the response counts from when it is read.
+            let retryAfter = failure.retryAfter(now: moment.date.addingTimeInterval((time - now) / .seconds(1)))
+            state.machine.demand(retryAfter, since: time)
+            return state.machine.timerFired(now: now)
         case .configured(let refresh, _): return state.machine.configured(refresh?.schedule, now: now)
         case .reachable(let isReachable): return state.machine.reachabilityChanged(isReachable, now: now)
         case .refused: return state.machine.loadRefused(now: now)

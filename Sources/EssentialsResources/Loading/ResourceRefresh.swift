@@ -7,7 +7,8 @@
 ///
 /// The interval begins when a load of the resource has ended, whoever started it, and content that is older is loaded at
 /// once. Of the resource's configuration and its observers the least interval counts. Each failed load doubles the pause,
-/// up to eight times the interval, and a success ends that. Nothing is loaded without an observer, or while the
+/// up to eight times the interval, and a success ends that. The `Retry-After` of a failure counts, for at most an hour, if it
+/// is longer. Nothing is loaded without an observer, or while the
 /// reachability service says that there is no route. Observers that come and go do not restart the interval.
 ///
 /// The loads send `Cache-Control: max-age=0`

@@ -14,7 +14,8 @@ public enum ResourceEvent: Sendable, Hashable {
     case requested
     /// A load was cancelled.
     case cancelled
-    /// The response to a load does not count, because something newer has changed the state.
+    /// A load has ended and changes nothing, because something newer has changed the state, or because its outcome concerns
+    /// its caller only.
     case superseded
     /// The newest load has come further: its progress from 0 to 1.
     ///
@@ -25,7 +26,7 @@ public enum ResourceEvent: Sendable, Hashable {
     case newContent(Provenance)
     /// The server has confirmed the content.
     case notModified
-    /// A load has failed.
+    /// A load has failed, or its response cannot be read. The content stays.
     case failed(RequestFailure)
     /// The content was marked as outdated.
     case invalidated

@@ -16,9 +16,9 @@ extension Resource {
             RequestBox(again: { box(of: again) }) { box in
                 let environment = prepare()
                 let core = core
-                let run = core.beginLoad(
-                    isAwaited: false, isStarted: true, usesCache: service.usesCaches(for: core))
                 var wish = LoadWish(mode, in: environment)
+                let run = core.beginLoad(
+                    wish, isAwaited: false, isStarted: true, usesCache: service.usesCaches(for: core))
                 wish.progress = box.progressSource(isGet: true, hasBody: false, service.clock)
                 let cancellation = follow(run, of: core, box)
                 service.start(run, of: core, wish)

@@ -90,16 +90,17 @@ public struct Resource<Content: Sendable>: Sendable {
     ///   - priority: The priority of the request; `nil` means that of the resource's definition, or the default one.
     /// - Returns: The content.
     /// - Throws: The failures of `DataRequestService.send`; `decoding` if the body cannot be read as the content type;
-    ///   `cancelled` if the calling task or the load was cancelled. A load that others wait for goes on.
+    ///   `cancelled` if the calling task or the load was cancelled. A load that others wait for goes on. A response that no
+    ///   view of a model can read is a failure of the load, and the content stays.
     @discardableResult
     public func load(
         _ mode: LoadMode = .current, priority: RequestPriority? = nil
     ) async throws(RequestFailure) -> Content {
         let environment = prepare()
         let core = core
-        let run = core.beginLoad(isAwaited: true, isStarted: false, usesCache: service.usesCaches(for: core))
         var wish = LoadWish(mode, in: environment)
         wish.priority = priority
+        let run = core.beginLoad(wish, isAwaited: true, isStarted: false, usesCache: service.usesCaches(for: core))
         service.start(run, of: core, wish)
         return try await content(of: run, core)
     }
@@ -184,14 +185,16 @@ public struct Resource<Content: Sendable>: Sendable {
     /// the content of this resource.
     ///
     /// - Parameter request: The request. Its own conditions win over those of the resource.
-    /// - Throws: The failures of ``load(_:priority:)`` and of `BuildableRequest.build()`.
+    /// - Throws: The failures of ``load(_:priority:)`` and of `BuildableRequest.build()`. A 304 response to a condition of the
+    ///   request is thrown as `status` and leaves the state as it is.
     @discardableResult
     public func load(using request: some BuildableRequest) async throws(RequestFailure) -> Content {
         let request: DataRequest = try request.build()
         let environment = prepare()
         let core = core
-        let run = core.beginLoad(isAwaited: true, isStarted: false, usesCache: service.usesCaches(for: core))
-        service.start(run, of: core, LoadWish(request, in: environment))
+        let wish = LoadWish(request, in: environment)
+        let run = core.beginLoad(wish, isAwaited: true, isStarted: false, usesCache: service.usesCaches(for: core))
+        service.start(run, of: core, wish)
         return try await content(of: run, core)
     }
 

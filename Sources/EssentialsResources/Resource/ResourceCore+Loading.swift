@@ -16,10 +16,17 @@ extension ResourceCore {
     /// Begins a load.
     ///
     /// - Parameters:
+    ///   - wish: How it is sent; `nil` if it asks the server for the resource.
     ///   - isAwaited: Whether a task will wait for it.
     ///   - usesCache: Whether the resource has caches.
-    func beginLoad(isAwaited: Bool, isStarted: Bool, usesCache: Bool) -> LoadRun {
-        changing { beginLoad(&$0, isAwaited: isAwaited, isStarted: isStarted, usesCache ? .current : nil) }
+    func beginLoad(_ wish: LoadWish? = nil, isAwaited: Bool, isStarted: Bool, usesCache: Bool) -> LoadRun {
+        let isStoredEnough = wish.map { $0.request == nil && $0.acceptsOnlyStored } ?? false
+        let need = isStoredEnough ? CacheNeed.stored : .current
+        let isJoinable = wish?.isJoinable ?? true
+        return changing { contents in
+            beginLoad(
+                &contents, isAwaited: isAwaited, isStarted: isStarted, usesCache ? need : nil, isJoinable: isJoinable)
+        }
     }
 
     /// Joins a load that runs, or begins one, if the resource is not fresh.
@@ -54,14 +61,17 @@ extension ResourceCore {
         case current
         /// Content that is enough if it is fresh.
         case fresh
+        /// Content that is enough however old it is.
+        case stored
     }
 
     func beginLoad(
-        _ contents: inout Contents, isAwaited: Bool, isStarted: Bool, _ need: CacheNeed? = nil
+        _ contents: inout Contents, isAwaited: Bool, isStarted: Bool, _ need: CacheNeed? = nil, isJoinable: Bool = true
     ) -> LoadRun {
         let awaitsCache = need != nil && contents.mayReadCaches
         let number = contents.machine.beginLoad(
-            waiting: isAwaited ? 1 : 0, isStarted: isStarted, endsWithFreshContent: awaitsCache && need == .fresh)
+            waiting: isAwaited ? 1 : 0, isStarted: isStarted, endsWithFreshContent: awaitsCache && need != .current,
+            isJoinable: isJoinable)
         let run = LoadRun(number: number, awaitsCache: awaitsCache)
         contents.runs.append(run)
         if contents.observers.reportsProgress { run.measurement.ask() }
@@ -160,6 +170,31 @@ extension ResourceCore {
         let kind = ResponseKind(readingAll: types)
         contents.withLock { $0.responseKind = (Int32(clamping: types.count), kind) }
         return kind
+    }
+
+    /// Ends a load whose outcome concerns only those who wait for it. Neither the state nor the order changes.
+    func dismiss(_ run: LoadRun, _ outcome: LoadOutcome) {
+        changing { contents in
+            guard contents.machine.cancel(run.number) else { return }
+            contents.removeRuns { $0 === run }
+            contents.changeFacts(.superseded) { _ in }
+        }
+        run.end(outcome)
+    }
+
+    /// Ends a load that accepts only stored content and has found no stored response, if the resource has caches and content
+    /// of the server: that is what the caches have. Freshness and an invalidation stay.
+    ///
+    /// - Returns: Whether the load has ended.
+    func endWithStoredContent(_ run: LoadRun) -> Bool {
+        let stored = contents.withLock { contents -> LoadOutcome? in
+            guard contents.isKnownToViews, let entity = contents.facts.entity else { return nil }
+            let head = HTTPResponse(status: .ok, headerFields: entity.headerFields)
+            return .loaded(contents.kept?.value ?? LoadedValue(head: head), contents.layered.server)
+        }
+        guard let stored else { return false }
+        dismiss(run, stored)
+        return true
     }
 
     // MARK: Failures

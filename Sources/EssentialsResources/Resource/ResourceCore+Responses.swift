@@ -17,7 +17,8 @@ extension ResourceCore {
     }
 
     /// Makes a response the content, unless something newer has changed it, and ends its load. The projections are made
-    /// before, outside the lock.
+    /// before, outside the lock. A response that the views cannot read is a failure of its load and replaces nothing, here
+    /// and in the caches; see ``ReadingRules``.
     ///
     /// - Parameters:
     ///   - isOwn: Whether the request was a GET of this resource, not one of the caller's.
@@ -32,6 +33,7 @@ extension ResourceCore {
         var projections: [any AnyProjection] = []
         var known = 0
         var verdict: ResourceMachine.Verdict?
+        var refusal: RequestFailure?
         // Handles for further types may be created meanwhile, so the number of views is compared under the lock.
         while verdict == nil {
             let (views, layers) = contents.withLock { ($0.views, $0.layers) }
@@ -41,10 +43,13 @@ extension ResourceCore {
             known = views.count
             let content = LayeredContent(layers: layers, server: projections)
             let shown = content.shown
-            verdict = changing { contents in
-                guard contents.views.count == known, contents.hasLayers(layers) else { return nil }
+            (verdict, refusal) = changing { contents in
+                guard contents.views.count == known, contents.hasLayers(layers) else { return (nil, nil) }
+                if let refusal = ReadingRules.refusal(of: projections, by: contents.views) {
+                    return (.superseded, refusal)
+                }
                 let verdict = contents.end(arrival, response.result.origin.identity)
-                guard verdict == .commits else { return verdict }
+                guard verdict == .commits else { return (verdict, nil) }
                 changes?.add()
                 contents.kept = KeptValue(value.kept)
                 let isInvalid = contents.machine.isInvalid
@@ -60,8 +65,13 @@ extension ResourceCore {
                 contents.knownBody = response.result.origin.identity.map {
                     KnownBody(body: $0.body, contentVersion: version)
                 }
-                return verdict
+                return (verdict, nil)
             }
+        }
+        if let refusal {
+            // A response in the background that cannot be read changes nothing. The next load reports the failure.
+            if let run = arrival.run { fail(refusal, run, service) }
+            return .superseded
         }
         changes?.work()
         arrival.run?.end(.loaded(value, projections))
@@ -72,7 +82,8 @@ extension ResourceCore {
     /// Takes note of a response that says that the content has not changed, and ends its load.
     ///
     /// - Parameter places: Where the caches have the entity.
-    /// - Returns: What the response means; `nil` if the content of a view is not here, so that the load goes on.
+    /// - Returns: What the response means; `nil` if it confirms something else than the present content, so that the load
+    ///   continues.
     @discardableResult
     func confirm(
         _ confirmation: ResourceExchange.Confirmation, _ places: CachePlaces?, _ arrival: Arrival,
@@ -83,16 +94,14 @@ extension ResourceCore {
         let rules = service.effective(for: self).freshness
         typealias Confirmed = (verdict: ResourceMachine.Verdict, projections: [any AnyProjection])
         let confirmed = changing { contents -> Confirmed? in
-            guard let entity = contents.facts.entity, contents.views.allSatisfy(\.snapshot.hasContent) else {
-                return nil
-            }
+            guard let entity = contents.facts.entity, contents.isConfirmed(by: confirmation) else { return nil }
             let projections = contents.layered.server
             let verdict = contents.end(arrival, origin.identity)
             guard verdict == .commits else { return (verdict, projections) }
             let renewed = entity.revalidated(by: fields, date: date)
             let content = rules.content(with: renewed.headerFields, confirmedBy: fields, origin, at: now, date)
             let isInvalid = contents.machine.isInvalid
-            places?.confirmEntities(by: fields, date: date, age: content.age)
+            places?.confirm(entity, by: fields, date: date, age: content.age)
             // The response of a cache is a whole one, so it says where the content comes from.
             let provenance = origin.identity.map { _ in Provenance(of: origin.storedUse) }
             let event = arrival.run == nil ? provenance.map { ResourceEvent.newContent($0) } : nil

@@ -22,7 +22,8 @@ extension HTTPResourceService {
     ///
     /// Header fields have this precedence: the variant's, the definition's, the configuration's.
     ///
-    /// - Parameter condition: The header field that makes the request conditional; `nil` if it is unconditional.
+    /// - Parameter condition: The header field that makes the request conditional; `nil` if it is unconditional. A condition
+    ///   of the configuration wins.
     /// - Throws: `invalidRequest` if the resource has no URL or its definition is invalid.
     func request(
         _ wish: LoadWish, for core: ResourceCore, _ condition: (name: HTTPField.Name, value: String)?
@@ -35,10 +36,8 @@ extension HTTPResourceService {
         var request = try request(.get, for: core, in: wish.environment)
         if let cacheControl = wish.cacheControl { request.headerFields[.cacheControl] = cacheControl }
         if !wish.joins { request.joins = false }
-        if let condition {
-            request.headerFields[condition.name] = condition.value
-            request.expectedStatus = request.expectedStatus.union(Self.unchanged)
-        }
+        if let condition, !request.isConditional { request.headerFields[condition.name] = condition.value }
+        if request.isConditional { request.expectedStatus = request.expectedStatus.union(Self.unchanged) }
         return request.requesting(core.responseKind)
     }
 

@@ -24,6 +24,10 @@ struct FreshnessRules: Sendable, Hashable {
         case failure(time: Duration, retryAfter: Duration?)
     }
 
+    /// The longest time for which a server can prevent loads with `Retry-After`. Beyond it the field is more likely a mistake
+    /// than a wish.
+    static let maximumRetryAfter = Duration.seconds(3_600)
+
     /// Facts about content.
     struct Content: Sendable, Hashable {
         /// When it was received, set or read.
@@ -46,7 +50,7 @@ struct FreshnessRules: Sendable, Hashable {
         switch outcome {
         case .none: return nil
         case .failure(let time, let retryAfter):
-            return time + Self.bounded(max(retryTime, retryAfter ?? .zero))
+            return time + Self.bounded(max(retryTime, min(retryAfter ?? .zero, Self.maximumRetryAfter)))
         case .content(let content):
             if content.isStale { return content.time + Self.bounded(retryTime) }
             // The server wants to be asked for each use.

@@ -13,8 +13,11 @@ struct ResourceMachine: Sendable {
         var waiting: Int
         /// The requests that were started by hand and not cancelled.
         var handles: Int
-        /// Whether the load ends without a request if fresh content is found before one was sent.
+        /// Whether the load ends without a request if fresh content is found before one was sent. For one that is not
+        /// joinable any content is enough.
         var endsWithFreshContent = false
+        /// Whether others may wait for the load: it may ask the server, and its outcome concerns not only its caller.
+        var isJoinable = true
 
         /// Whether the load runs to its end even if no task waits, because it was started by hand.
         var isStarted: Bool { handles > 0 }
@@ -54,13 +57,16 @@ struct ResourceMachine: Sendable {
     ///   - waiting: The number of tasks that wait for it.
     ///   - isStarted: Whether it runs to its end even if no task waits.
     ///   - endsWithFreshContent: Whether it ends without a request if fresh content is found in a cache.
+    ///   - isJoinable: Whether others may wait for it.
     /// - Returns: The number of the load.
-    mutating func beginLoad(waiting: Int, isStarted: Bool, endsWithFreshContent: Bool = false) -> UInt64 {
+    mutating func beginLoad(
+        waiting: Int, isStarted: Bool, endsWithFreshContent: Bool = false, isJoinable: Bool = true
+    ) -> UInt64 {
         last += 1
         loads.append(
             Load(
                 number: last, waiting: waiting, handles: isStarted ? 1 : 0,
-                endsWithFreshContent: endsWithFreshContent))
+                endsWithFreshContent: endsWithFreshContent, isJoinable: isJoinable))
         return last
     }
 
@@ -73,22 +79,25 @@ struct ResourceMachine: Sendable {
         return true
     }
 
-    /// Ends the loads for which fresh content from a cache is enough. It is no newer than the content before, so no order
-    /// changes.
+    /// Ends the loads for which content from a cache is enough. It is no newer than the content before, so no order changes.
     ///
+    /// - Parameter isFresh: Whether the content is fresh.
     /// - Returns: The numbers of the ended loads.
-    mutating func endWithFreshContent() -> [UInt64] {
-        let ended = loads.filter(\.endsWithFreshContent).map(\.number)
-        loads.removeAll(where: \.endsWithFreshContent)
+    mutating func endWithContent(isFresh: Bool) -> [UInt64] {
+        let ended = loads.filter { $0.endsWithFreshContent && (isFresh || !$0.isJoinable) }.map(\.number)
+        loads.removeAll { ended.contains($0.number) }
         return ended
     }
 
-    /// The newest load whose response would count and that began after the last invalidation; `nil` without one. A
-    /// caller that needs current content waits for it instead of sending another request.
+    /// The newest load that others may wait for, whose response would count and that began after the last invalidation;
+    /// `nil` without one. A caller that needs current content waits for it instead of sending another request.
     var joinable: UInt64? {
-        guard let newest = loads.last, newest.number > committed, newest.number > invalidated else { return nil }
-        return newest.number
+        let newest = loads.last(where: \.isJoinable)?.number ?? 0
+        return newest > committed && newest > invalidated ? newest : nil
     }
+
+    /// Whether a load runs that may ask the server for everybody.
+    var asksServer: Bool { loads.contains(where: \.isJoinable) }
 
     /// Adds a task that waits for a load.
     mutating func join(_ number: UInt64) {

@@ -16,6 +16,8 @@ protocol AnySnapshot: AnyObject, Sendable {
     var hasContent: Bool { get }
     /// The content; `nil` if there is none of this type.
     var anyContent: (any Sendable)? { get }
+    /// Whether the content of the resource was read as this type, or could not be read.
+    var isRead: Bool { get }
 
     /// Reads content of this type from a loaded value; `nil` if the value is of another type and has no body.
     func project(_ value: LoadedValue, _ codecs: CodecRegistry) -> (any AnyProjection)?
@@ -128,6 +130,7 @@ final class ResourceSnapshot<Content: Sendable>: AnySnapshot {
     var type: Any.Type { Content.self }
     var hasContent: Bool { content != nil }
     var anyContent: (any Sendable)? { content }
+    var isRead: Bool { content != nil || projectionFailure != nil }
 
     func project(_ value: LoadedValue, _ codecs: CodecRegistry) -> (any AnyProjection)? {
         value.content(of: Content.self, codecs).map { Projection<Content>(result: $0) }

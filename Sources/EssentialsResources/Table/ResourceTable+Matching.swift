@@ -25,7 +25,8 @@ extension HTTPResourceService {
         }
     }
 
-    /// Marks the resources as outdated that a write of another one has changed, and loads those that are observed.
+    /// Marks the resources as outdated that a write of another one has changed, and loads those that are observed, a few at
+    /// a time.
     ///
     /// - Parameters:
     ///   - origin: The origin of the written resource. Resources of other origins do not change.
@@ -39,12 +40,14 @@ extension HTTPResourceService {
         {
             selected.append(resource.core)
         }
-        for core in selected where core !== spared { core.invalidate() }
-        let environment = adoptEnvironment()
-        for core in selected where core !== spared && observers.swept(core).observerCount > 0 {
-            let run = core.beginLoad(isAwaited: false, isStarted: false, usesCache: false)
-            let wish = LoadWish(isInvalid: true, in: environment)
-            start(run, of: core, wish)
-        }
+        selected.removeAll { $0 === spared }
+        invalidate(selected)
+    }
+
+    /// Marks resources as outdated, and loads those that are observed, a few at a time.
+    func invalidate(_ cores: [ResourceCore]) {
+        for core in cores { core.invalidate() }
+        let observed = cores.filter { observers.swept($0).observerCount > 0 }
+        if !observed.isEmpty { reload(observed) }
     }
 }

@@ -8,7 +8,8 @@ import EssentialsHTTP
 /// ```
 ///
 /// They are invalidated after a success, if they have the origin of the resource that is written, and those that are
-/// observed are loaded. The resource itself is among them unless the write has just set or removed its content.
+/// observed are loaded, four at a time. The resource itself is among them unless the write has just set or removed its
+/// content.
 public struct RelatedResources: Sendable {
     /// The patterns of their URLs.
     var patterns: [ResourcePattern] = []

@@ -84,6 +84,7 @@ extension Resource {
             ? request.pinned(to: environment.snapshot, at: target) : request
         var write = ResourceWrite(pinned, of: core, service, in: environment, options, related)
         write.isOfResource = address == core.address
+        write.isReadByCaller = true
         return try await write.perform(layer) { [write] request throws(RequestFailure) in
             try service.checkPartition(of: environment)
             write.sent?.set(request)

@@ -18,8 +18,9 @@ import FoundationEssentials
 ///
 /// If the write fails or is cancelled, its change alone is taken out, and the observers receive
 /// ``ResourceEvent/undone(_:)``. The failure is thrown, and ``ResourceState/failure`` stays as it is. If the server reports
-/// success but the body of its response cannot be read, the failure of reading is thrown, and the state changes as after a
-/// success.
+/// success but the body of its response cannot be read, the failure of reading is thrown. The content is then what PUT has
+/// sent, or otherwise the optimistic change, and it is invalid. Which views have to read a body is said in
+/// <doc:FreshContent#Responses-that-cannot-be-read>.
 ///
 /// A resource outside the base URL accepts no writes, unless its host is listed with credentials.
 ///
@@ -63,8 +64,8 @@ extension Resource {
     /// `Content-Location` is the URL of the resource ([RFC 9110, 8.7](https://www.rfc-editor.org/rfc/rfc9110#section-8.7)),
     /// or if it was asked for; see ``WriteOptions/returningContent``. Otherwise the content is the model. It is fresh if
     /// the response has an entity tag or a date, which say that the server has stored it unchanged
-    /// ([RFC 9110, 9.3.4](https://www.rfc-editor.org/rfc/rfc9110#section-9.3.4)), and else invalid. If the views of the
-    /// resource cannot all read what was sent, the content stays and is invalid.
+    /// ([RFC 9110, 9.3.4](https://www.rfc-editor.org/rfc/rfc9110#section-9.3.4)), and else invalid. If a view of the
+    /// resource that can read the present content cannot read what was sent, the content stays and is invalid.
     ///
     /// For the parameters see ``post(_:_:headerFields:optimistically:invalidating:)``.
     @discardableResult

@@ -102,21 +102,23 @@ extension ResourceCore {
     /// - Parameters:
     ///   - value: The content: what the response contains, or what was sent.
     ///   - isFresh: Whether the server has confirmed the content.
-    ///   - needsAll: Whether the state may change only if all views can read the value.
-    /// - Returns: Whether the write has ended. Otherwise nothing has happened.
+    ///   - isSent: Whether the content is what was sent, not what the response contains. The two differ in which views must
+    ///     be able to read it; see ``ReadingRules``.
+    /// - Returns: Why the views cannot read the value, so that nothing has happened; `nil` if the write has ended.
     func commitWrite(
-        _ number: UInt64, _ value: LoadedValue, _ entity: Entity, isFresh: Bool, needsAll: Bool,
+        _ number: UInt64, _ value: LoadedValue, _ entity: Entity, isFresh: Bool, isSent: Bool,
         _ service: HTTPResourceService
-    ) -> Bool {
+    ) -> RequestFailure? {
         let now = service.time.now
         let freshUntil = service.effective(for: self).freshness.deadline(of: .content(.init(time: now)))
         let provenance = isFresh ? Provenance.network : .local
-        let (isDone, next) = replacing(with: value, service.codecs, without: number) {
-            contents, content, shown -> (Bool, WritingState.Waiting?) in
-            if needsAll {
-                let readable = content.server.count { $0.failure == nil }
-                guard readable == contents.views.count else { return (false, nil) }
-            }
+        let (refusal, next) = replacing(with: value, service.codecs, without: number) {
+            contents, content, shown -> (RequestFailure?, WritingState.Waiting?) in
+            let refusal =
+                isSent
+                ? ReadingRules.refusalOfSent(content.server, by: contents.views)
+                : ReadingRules.refusal(of: content.server, by: contents.views)
+            guard refusal == nil else { return (refusal, nil) }
             let next = contents.endWrite(number, .content(isFresh: isFresh)) { contents, verdict in
                 guard case .commits(let isInvalid) = verdict else { return }
                 contents.kept = KeptValue(value.kept)
@@ -131,9 +133,9 @@ extension ResourceCore {
                     facts.freshUntil = isInvalid ? nil : freshUntil
                 }
             }
-            return (true, next)
+            return (nil, next)
         }
-        guard isDone else { return false }
+        guard refusal == nil else { return refusal }
         next?.begin()
         // A model that was sent has no body here.
         if value.body == nil {
@@ -141,7 +143,7 @@ extension ResourceCore {
         } else {
             service.table.resize(self, bytes: entity.byteCount)
         }
-        return true
+        return nil
     }
 
     /// Ends a write after which the resource no longer exists. The layers of other writes stay, for content that comes

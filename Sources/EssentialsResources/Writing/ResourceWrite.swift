@@ -19,6 +19,8 @@ struct ResourceWrite: Sendable {
     let related: RelatedResources
     /// Whether the request goes to the URL of the resource.
     var isOfResource = true
+    /// Whether the caller reads the response itself, and so does not need the failure if the resource cannot read it.
+    var isReadByCaller = false
     /// The model that the body is encoded from; `nil` if there is none.
     var model: (any Sendable)?
     /// The request as it is sent; `nil` if its body never becomes the content.
@@ -68,10 +70,14 @@ struct ResourceWrite: Sendable {
             let outcome: WriteRun<Reply>.Outcome
             do throws(RequestFailure) {
                 let received = try await exchange(try await conditional(ticket))
-                await end(ticket, with: received.value)
-                outcome = .success(received.reply)
+                let unread = await end(ticket, with: received.value)
+                if let unread, !isReadByCaller {
+                    outcome = .failure(unread)
+                } else {
+                    outcome = .success(received.reply)
+                }
             } catch {
-                end(ticket, with: error)
+                await end(ticket, with: error)
                 outcome = recovered(error, recovery)
             }
             core.remove(request: record)
@@ -124,7 +130,8 @@ struct ResourceWrite: Sendable {
             isPartial: request.headerFields[.contentRange] != nil)
     }
 
-    private func end(_ ticket: WriteTicket, with value: LoadedValue) async {
+    /// - Returns: Why the body of a success cannot be read; `nil` if it was read or does not matter.
+    private func end(_ ticket: WriteTicket, with value: LoadedValue) async -> RequestFailure? {
         // A change of the environment during the transfer wipes the resource, whose state then stays as it is.
         service.adoptEnvironment()
         let effect = rules.effect(value.head, hasBody: value.body?.isEmpty == false) {
@@ -138,26 +145,40 @@ struct ResourceWrite: Sendable {
             let entity = Entity(
                 mediaType: value.contentType.flatMap { MediaType(parsing: $0) }, headerFields: value.head.headerFields,
                 date: service.clock.date, byteCount: value.body?.count ?? 0)
-            if core.commitWrite(ticket.number, value, entity, isFresh: true, needsAll: false, service) {
-                return invalidateRelated(sparing: core)
+            if let refusal = core.commitWrite(ticket.number, value, entity, isFresh: true, isSent: false, service) {
+                await endUnread(ticket, value.head)
+                return refusal
             }
+            invalidateRelated(sparing: core)
+            return nil
         case .sent(let isFresh):
-            if await commitSent(ticket, value.head, isFresh: isFresh) {
-                return invalidateRelated(sparing: isFresh ? core : nil)
+            if await commitSent(ticket, confirmedBy: isFresh ? value.head : nil) {
+                invalidateRelated(sparing: isFresh ? core : nil)
+                return nil
             }
         case .outdated: break
         case .deleted:
             core.deleteContent(ticket.number, service)
-            return invalidateRelated(sparing: core)
+            invalidateRelated(sparing: core)
+            return nil
         case .failed:
             let failure = RequestFailure(.status, "The server has not carried out the write.")
             core.undoWrite(ticket.number, failure)
             if value.head.status == .preconditionFailed { loadAgain() }
-            return
+            return nil
         }
         // The fields of other responses can describe another resource, such as one that POST has created.
         let describesResource = isOfResource && request.method == .patch && !isRedirected(value)
         settle(ticket, describesResource ? value.head.headerFields : [:])
+        return nil
+    }
+
+    /// Ends a write that the server has carried out, and whose response cannot be read: the content is what PUT has sent, or
+    /// the optimistic change, and it is invalid.
+    private func endUnread(_ ticket: WriteTicket, _ head: HTTPResponse) async {
+        let effect = rules.effect(head, hasBody: false, isRedirected: { false }, namesTarget: { _ in false })
+        if case .sent = effect, await commitSent(ticket, confirmedBy: nil) { return invalidateRelated(sparing: nil) }
+        settle(ticket, [:])
     }
 
     /// Whether a response comes from another URL than that of the resource.
@@ -166,7 +187,7 @@ struct ResourceWrite: Sendable {
         return service.table.base.url(whole: text) != address
     }
 
-    private func end(_ ticket: WriteTicket, with failure: RequestFailure) {
+    private func end(_ ticket: WriteTicket, with failure: RequestFailure) async {
         service.adoptEnvironment()
         if isMissing(failure) {
             removeCachedEntities()
@@ -175,7 +196,7 @@ struct ResourceWrite: Sendable {
         }
         if Self.isUnreadable(failure) {
             removeCachedEntities()
-            return settle(ticket, [:])
+            return await endUnread(ticket, failure.response?.head ?? HTTPResponse(status: .ok))
         }
         core.undoWrite(ticket.number, failure)
         if failure.status == .preconditionFailed { loadAgain() }
@@ -196,8 +217,9 @@ struct ResourceWrite: Sendable {
 
     /// Makes the body that was sent the content.
     ///
-    /// - Returns: Whether all views can read it. Otherwise nothing has happened.
-    private func commitSent(_ ticket: WriteTicket, _ head: HTTPResponse, isFresh: Bool) async -> Bool {
+    /// - Parameter confirmation: The response that confirms it with a validator; `nil` if it is invalid.
+    /// - Returns: Whether the views can read it. Otherwise nothing has happened.
+    private func commitSent(_ ticket: WriteTicket, confirmedBy confirmation: HTTPResponse?) async -> Bool {
         guard let request = sent?.request else { return false }
         let contentType = request.bodyContentType
         let date = service.clock.date
@@ -207,8 +229,9 @@ struct ResourceWrite: Sendable {
             let entity = Entity(
                 mediaType: value.contentType.flatMap { MediaType(parsing: $0) }, headerFields: value.head.headerFields,
                 date: date, byteCount: value.body?.count ?? 0
-            ).revalidated(by: isFresh ? head.headerFields : [:], date: date)
-            return core.commitWrite(ticket.number, value, entity, isFresh: isFresh, needsAll: true, service)
+            ).revalidated(by: confirmation?.headerFields ?? [:], date: date)
+            let isFresh = confirmation != nil
+            return core.commitWrite(ticket.number, value, entity, isFresh: isFresh, isSent: true, service) == nil
         }
         let configuration = service.effective(for: core, request.method).values
         // Mutations and decorators can have replaced the body that was encoded from the model.

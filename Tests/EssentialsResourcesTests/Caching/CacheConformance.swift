@@ -70,7 +70,12 @@ struct CacheConformance {
         #expect(try await cache.entity(for: key("a")) == nil)
         try await cache.store(entity("one"), for: key("a"))
         try await cache.revalidated(key("a"), by: confirmation)
-        #expect(try await cache.entity(for: key("a")) == entity("one").revalidated(by: confirmation))
+        let renewed = entity("one").revalidated(by: confirmation)
+        #expect(try await cache.entity(for: key("a")) == renewed)
+        // A confirmation of an entity that was replaced changes nothing.
+        let late = EntityConfirmation(date: Date(timeIntervalSinceReferenceDate: 100), entityTag: "\"1\"")
+        try await cache.revalidated(key("a"), by: late)
+        #expect(try await cache.entity(for: key("a")) == renewed)
     }
 
     private func checkKeys() async throws {

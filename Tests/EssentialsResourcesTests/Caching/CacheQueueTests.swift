@@ -75,6 +75,39 @@ struct CacheQueueTests {
         #expect(queue.knowledge(of: key(2)) == .cached(sum))
     }
 
+    @Test("A confirmation of another entity than the one that waits changes nothing, and the later of two counts")
+    func otherConfirmation() {
+        var queue = WriteBehind()
+        let (date, later) = (Date(timeIntervalSinceReferenceDate: 5), Date(timeIntervalSinceReferenceDate: 6))
+        var two = entity(1)
+        two.headerFields[.eTag] = "2"
+        queue.add(.store(two), for: key(1))
+        queue.add(.revalidate(EntityConfirmation(date: later, entityTag: "1")), for: key(1))
+        #expect(queue.knowledge(of: key(1)) == .entity(two))
+        let first = EntityConfirmation(headerFields: [.server: "s"], date: date, entityTag: "1")
+        let second = EntityConfirmation(headerFields: [.eTag: "W/1"], date: later, entityTag: "1")
+        queue.add(.revalidate(first), for: key(2))
+        queue.add(.revalidate(second), for: key(2))
+        let sum = EntityConfirmation(headerFields: [.server: "s", .eTag: "W/1"], date: later, entityTag: "1")
+        #expect(queue.knowledge(of: key(2)) == .cached(sum))
+        // What the first two have confirmed has this tag now.
+        let third = EntityConfirmation(date: later, entityTag: "W/1")
+        queue.add(.revalidate(third), for: key(2))
+        #expect(queue.knowledge(of: key(2)) == .cached(sum))
+        let other = EntityConfirmation(date: later, entityTag: "3")
+        queue.add(.revalidate(other), for: key(2))
+        #expect(queue.knowledge(of: key(2)) == .cached(other))
+    }
+
+    @Test("A date confirms an entity without a tag only")
+    func confirmedByDate() {
+        let confirmation = EntityConfirmation(date: Date(timeIntervalSinceReferenceDate: 5), lastModified: "a")
+        #expect(confirmation.confirms([.lastModified: "a"]))
+        #expect(!confirmation.confirms([.lastModified: "b"]))
+        #expect(!confirmation.confirms([.lastModified: "a", .eTag: "1"]))
+        #expect(!confirmation.confirms([:]))
+    }
+
     @Test("A change waits until the one before for its key has ended, and is known meanwhile")
     func running() {
         var queue = WriteBehind()

@@ -102,16 +102,17 @@ struct ResponseCachingTests {
         #expect(pipelineRuns == 5)
     }
 
-    @Test("A condition of the caller's reaches the cache, whose 304 confirms the content without the pipeline")
+    @Test("A condition of the caller's reaches the cache, whose 304 is the caller's and changes nothing")
     func ownCondition() async throws {
         try await item.load()
         cache.use(age: .seconds(4))
         var request = DataRequest(.get, "item")
         request.headerFields[.ifNoneMatch] = item.state.entity?.entityTag
-        #expect(try await item.load(using: request).name == "Ada")
+        let failure = await #expect(throws: RequestFailure.self) { try await item.load(using: request) }
+        #expect(failure?.reason == .status && failure?.status == .notModified)
         #expect(cache.requests.last?.headerFields[.ifNoneMatch] == "\"1\"")
         #expect(cache.fetches == 1 && pipelineRuns == 1)
-        #expect(item.state.age == .seconds(4))
+        #expect(item.content?.name == "Ada" && item.state.age == .zero && item.state.failure == nil)
     }
 
     // MARK: Only stored responses

@@ -1,4 +1,6 @@
+import EssentialsHTTP
 import EssentialsTestKit
+import FoundationEssentials
 import Synchronization
 import Testing
 
@@ -154,6 +156,36 @@ struct PollingTests {
             _ = try await fixture.transport.request(number: number + 1)
             while bad.isLoading { await Task.yield() }
         }
+        observation.cancel()
+    }
+
+    @Test("A failure's Retry-After lengthens the pause, and counts for at most an hour")
+    func retryAfter() async throws {
+        fixture.transport.on(.get, "/v1/bad").answer(.serviceUnavailable, headerFields: [.retryAfter: "120"])
+            .thenAnswer(.tooManyRequests, headerFields: [.retryAfter: "86400"])
+            .thenAnswer(.serviceUnavailable, headerFields: [.retryAfter: "1"]).thenAnswer(json: 1)
+        let bad: Resource<Int> = fixture.service.resource("bad")
+        let observation = bad.observeSynchronously(refreshing: .every(.seconds(5))) { _ in }
+        for (number, pause) in [5, 120, 3_600, 40, 5].enumerated() {
+            await clock.waitForSleepers(count: 1)
+            #expect(wait == .seconds(pause), "pause \(number)")
+            clock.advance(by: .seconds(pause))
+            _ = try await fixture.transport.request(number: number + 1)
+            while bad.isLoading { await Task.yield() }
+        }
+        observation.cancel()
+    }
+
+    @Test("A Retry-After from before the first observer counts, and so does a date")
+    func earlierRetryAfter() async throws {
+        let date = HTTPDate.text(of: clock.date.addingTimeInterval(90))
+        fixture.transport.on(.get, "/v1/bad").answer(.serviceUnavailable, headerFields: [.retryAfter: date])
+        let bad: Resource<Int> = fixture.service.resource("bad")
+        await #expect(throws: RequestFailure.self) { try await bad.load() }
+        clock.advance(by: .seconds(30))
+        let observation = bad.observeSynchronously(refreshing: .every(.seconds(5))) { _ in }
+        await clock.waitForSleepers(count: 1)
+        #expect(wait == .seconds(60))
         observation.cancel()
     }
 

@@ -75,6 +75,38 @@ struct PushedEventsTests {
         end.open()
     }
 
+    @Test("Of many observed resources that events invalidate, four are loaded at a time", arguments: 0..<3)
+    func invalidatesMany(way: Int) async throws {
+        let (latch, done, end) = (Latch(), Latch(), Latch())
+        transport.on(.get, "/v1/items/*").answer { _ in
+            await latch.wait()
+            return ScriptedAnswer(json: 1)
+        }
+        transport.on(.get, "/v1/events").answer(pieces: ["data: all\n\n"], headerFields: stream)
+        try fixture.service.configure("/items/*") { $0.tags = ["numbers"] }
+        let items = (0..<30).map { item("\($0)") }
+        for item in items { item.override(with: 0) }
+        let observations = items.map { $0.observeSynchronously { _ in } }
+        let events = fixture.service.follow(eventsAt: "events") { _, resources in
+            switch way {
+            case 0: try? resources.invalidate("/items/*")
+            case 1: resources.invalidate(tagged: ["numbers"])
+            default: for item in items { resources.invalidate(item) }
+            }
+            done.open()
+            await end.wait()
+        }
+        await done.wait()
+        #expect(items.count { $0.isInvalid } == 30)
+        #expect(items.count { $0.isLoading } == 4)
+        latch.open()
+        await settled { items.allSatisfy { $0.content == 1 } }
+        #expect(items.count { $0.isInvalid } == 0)
+        for observation in observations { observation.cancel() }
+        events.cancel()
+        end.open()
+    }
+
     @Test("The stream is connected again after the pause that the server named, with the id of the last event")
     func reconnects() async throws {
         transport.on(.get, "/v1/events")

@@ -163,8 +163,10 @@ struct ResourceMachineTests {
         let response = flag ? 0 : UInt64.random(in: 1...max(1, model.last), using: &numbers)
         switch action {
         case 0, 1:
-            return machine.beginLoad(waiting: 1, isStarted: false, endsWithFreshContent: flag)
-                == model.begin(waiting: 1, isStarted: false, endsWithFreshContent: flag)
+            let isJoinable = number % 4 != 0
+            return machine.beginLoad(
+                waiting: 1, isStarted: false, endsWithFreshContent: flag, isJoinable: isJoinable)
+                == model.begin(waiting: 1, isStarted: false, endsWithFreshContent: flag, isJoinable: isJoinable)
         case 2: return machine.beginLoad(waiting: 0, isStarted: flag) == model.begin(waiting: 0, isStarted: flag)
         case 3:
             machine.join(number)
@@ -177,7 +179,9 @@ struct ResourceMachineTests {
         case 7, 8, 9: return machine.end(number, response: response) == model.end(number, response: response)
         case 10: return machine.cancel(number) == model.cancel(number)
         case 11: return machine.request(number) == model.change(number) { $0.endsWithFreshContent = false }
-        case 12: return machine.endWithFreshContent() == model.end(where: \.endsWithFreshContent)
+        case 12:
+            return machine.endWithContent(isFresh: flag)
+                == model.end { $0.endsWithFreshContent && (flag || !$0.isJoinable) }
         case 13, 14:
             let shown = flag ? any : model.committed
             return machine.update(since: shown, response: response) == model.update(since: shown, response: response)
@@ -205,6 +209,7 @@ private struct RememberingModel {
         /// The requests by hand that were begun, less those that were cancelled.
         var handles: Int
         var endsWithFreshContent: Bool
+        var isJoinable: Bool
     }
 
     var last: UInt64 = 0
@@ -219,7 +224,8 @@ private struct RememberingModel {
     private var lastInvalidation: UInt64 { invalidations.last ?? 0 }
 
     func matches(_ machine: ResourceMachine) -> Bool {
-        let newest = running.last.flatMap { $0.number > committed && $0.number > lastInvalidation ? $0.number : nil }
+        let joinable = running.last(where: \.isJoinable)
+        let newest = joinable.flatMap { $0.number > committed && $0.number > lastInvalidation ? $0.number : nil }
         return machine.loads.count == running.count
             && zip(machine.loads, running).allSatisfy { $0.number == $1.number && $0.waiting == $1.waiting }
             && machine.isInvalid == (lastInvalidation > committed) && machine.joinable == newest
@@ -231,9 +237,12 @@ private struct RememberingModel {
         return last
     }
 
-    mutating func begin(waiting: Int, isStarted: Bool, endsWithFreshContent: Bool = false) -> UInt64 {
+    mutating func begin(
+        waiting: Int, isStarted: Bool, endsWithFreshContent: Bool = false, isJoinable: Bool = true
+    ) -> UInt64 {
         let load = Load(
-            number: next(), waiting: waiting, handles: isStarted ? 1 : 0, endsWithFreshContent: endsWithFreshContent)
+            number: next(), waiting: waiting, handles: isStarted ? 1 : 0, endsWithFreshContent: endsWithFreshContent,
+            isJoinable: isJoinable)
         running.append(load)
         return load.number
     }

@@ -30,6 +30,14 @@ import Testing
         #expect(rules.deadline(of: .failure(time: .seconds(100), retryAfter: .zero)) == .seconds(101))
     }
 
+    @Test("A server prevents loads for at most an hour, and the retry time of the application for as long as it says")
+    func longRetryAfter() {
+        var rules = rules
+        #expect(rules.deadline(of: .failure(time: .zero, retryAfter: .seconds(86_400))) == .seconds(3_600))
+        rules.retryTime = .seconds(7_200)
+        #expect(rules.deadline(of: .failure(time: .zero, retryAfter: .seconds(86_400))) == .seconds(7_200))
+    }
+
     @Test("What was never loaded or is invalid is not fresh")
     func neverFresh() {
         #expect(!rules.isFresh(.none, isInvalid: false, now: .zero))

@@ -106,4 +106,26 @@ struct RelatedTests {
         _ = try? await task.value
         #expect(order.isFresh)
     }
+
+    @Test("Of many related resources that are observed, four are loaded at a time")
+    func manyObserved() async throws {
+        let shop = try await CartFixture()
+        let latch = Latch()
+        shop.transport.on(.post, "/v1/cart").answer(.noContent)
+        shop.transport.on(.get, "/v1/orders/*").answer { _ in
+            await latch.wait()
+            return ScriptedAnswer(json: Item(name: "new"))
+        }
+        let orders = (0..<50).map { content(shop, "orders/\($0)") }
+        let observations = orders.map { $0.observeSynchronously { _ in } }
+        try await shop.cart.post("x", invalidating: "/orders/*")
+        #expect(orders.count { $0.isInvalid } == 50)
+        _ = try await shop.transport.request(number: 6)
+        #expect(orders.count { $0.isLoading } == 4)
+        latch.open()
+        await settled { orders.allSatisfy { $0.content?.name == "new" } }
+        #expect(orders.count { $0.isInvalid } == 0)
+        #expect(shop.transport.requestCount == 52)
+        for observation in observations { observation.cancel() }
+    }
 }

@@ -1,0 +1,137 @@
+import EssentialsHTTP
+import EssentialsReachability
+import EssentialsRequests
+import EssentialsTestKit
+import Synchronization
+import Testing
+
+@testable import EssentialsResources
+
+@Suite("Resource: joining loads, and stored entities", .leavesNothing, .timeLimit(.minutes(5)))
+struct JoiningTests {
+    @Test("A load of what is needed does not join one that accepts only a stored response")
+    func onlyIfStored() async throws {
+        let (cache, hold) = (ResponseCacheDouble(), Latch())
+        let service = try HTTPResourceService(requests: cache, environment: ConstantEnvironment("https://h/v1/"))
+        let item: Resource<Item> = service.resource("item")
+        cache.delay(hold)
+        let stored = Task { try await item.load(.onlyIfStored) }
+        await settled { cache.requests.count == 1 }
+        #expect(try await item.loadIfNeeded().name == "Ada")
+        #expect(cache.requests.last?.headerFields[.cacheControl] == nil)
+        hold.open()
+        _ = try? await stored.value
+        await service.close()
+    }
+
+    @Test("An observed resource is loaded for an event beside a load that accepts only a stored response")
+    func observed() async throws {
+        let (cache, hold) = (ResponseCacheDouble(), Latch())
+        let service = try HTTPResourceService(requests: cache, environment: ConstantEnvironment("https://h/v1/"))
+        let item: Resource<Item> = service.resource("item")
+        let observation = item.observeSynchronously { _ in }
+        cache.delay(hold)
+        let stored = Task { try await item.load(.onlyIfStored) }
+        await settled { cache.requests.count == 1 }
+        let run = try #require(service.loadIfObserved(item.core))
+        _ = await run.outcome()
+        #expect(item.content?.name == "Ada")
+        hold.open()
+        _ = try? await stored.value
+        observation.cancel()
+        await service.close()
+    }
+
+    @Test("An older load that asks the server is joined although a newer one does not")
+    func older() async throws {
+        let (cache, delay) = (ResponseCacheDouble(), Latch())
+        let service = try HTTPResourceService(requests: cache, environment: ConstantEnvironment("https://h/v1/"))
+        let item: Resource<Item> = service.resource("item")
+        cache.delay(delay)
+        let first = Task { try await item.load() }
+        await settled { cache.requests.count == 1 }
+        let hold = Latch()
+        cache.delay(hold)
+        let stored = Task { try await item.load(.onlyIfStored) }
+        await settled { cache.requests.count == 2 }
+        let needed = Task { try await item.loadIfNeeded() }
+        await settled { item.core.contents.withLock { $0.machine.loads.first?.waiting == 2 } }
+        delay.open()
+        #expect(try await needed.value.name == "Ada")
+        _ = try await first.value
+        hold.open()
+        _ = try? await stored.value
+        #expect(cache.requests.count == 2)
+        await service.close()
+    }
+
+    @Test("A load with a condition of its caller's is not joined, because its 304 is the caller's alone")
+    func ownCondition() async throws {
+        let (fixture, latch) = (try ResourceFixture(), Latch())
+        fixture.transport.on(.get, "/v1/item").answer { _ in
+            await latch.wait()
+            return ScriptedAnswer(.notModified)
+        }.thenAnswer(json: Item(name: "a"))
+        let item: Resource<Item> = fixture.service.resource("item")
+        let own = Task {
+            try await item.load(using: DataRequest(.get, "item", headerFields: [.ifNoneMatch: "\"own\""]))
+        }
+        _ = try await fixture.transport.request(number: 1)
+        #expect(try await item.loadIfNeeded().name == "a")
+        latch.open()
+        _ = try? await own.value
+        #expect(item.content?.name == "a" && item.state.failure == nil)
+    }
+
+    @Test("A load of stored content is satisfied by the entity of a cache, however old, and sends nothing")
+    func entity() async throws {
+        for age in [Duration.seconds(1), .seconds(1_000)] {
+            let fixture = CacheFixture()
+            fixture.cache.set(fixture.entity("Ada", age: age), for: CacheFixture.key)
+            let item: Resource<Item> = try fixture.service().resource("item")
+            let events = EventList<Item>()
+            let observation = events.observe(item)
+            await settled { item.content != nil }
+            #expect(try await item.load(.onlyIfStored).name == "Ada")
+            #expect(item.state.provenance == .entityCache(stage: "decoding"))
+            #expect(item.state.failure == nil && !item.isLoading)
+            #expect(item.isFresh == (age == .seconds(1)))
+            #expect(fixture.transport.requestCount == 0)
+            observation.cancel()
+        }
+    }
+
+    @Test("A load of stored content that reads the cache first ends with its entity, without a request")
+    func entityAtOnce() async throws {
+        for age in [Duration.seconds(1), .seconds(1_000)] {
+            let fixture = CacheFixture()
+            fixture.cache.set(fixture.entity("Ada", age: age), for: CacheFixture.key)
+            let item: Resource<Item> = try fixture.service().resource("item")
+            #expect(try await item.load(.onlyIfStored).name == "Ada")
+            #expect(item.state.failure == nil && !item.isLoading)
+            #expect(fixture.transport.requestCount == 0)
+        }
+    }
+
+    @Test("A load of stored content without an entity, or without content of its type, fails as notCached")
+    func noEntity() async throws {
+        let fixture = CacheFixture()
+        let item: Resource<Item> = try fixture.service().resource("item")
+        await expectFailure(.notCached) { try await item.load(.onlyIfStored) }
+        item.override(with: Item(name: "mine"))
+        await expectFailure(.notCached) { try await item.load(.onlyIfStored) }
+        #expect(item.content?.name == "mine")
+    }
+
+    @Test("What a load has stored in an entity cache satisfies a later load of stored content")
+    func loadedBefore() async throws {
+        let fixture = CacheFixture()
+        fixture.transport.on(.get, "/v1/item").answer(json: Item(name: "Ada"))
+        let item: Resource<Item> = try fixture.service().resource("item")
+        try await item.load()
+        item.invalidate()
+        #expect(try await item.load(.onlyIfStored).name == "Ada")
+        #expect(item.isInvalid && item.state.failure == nil && item.state.provenance == .network)
+        #expect(fixture.transport.requestCount == 1)
+    }
+}
