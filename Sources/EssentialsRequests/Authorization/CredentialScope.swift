@@ -60,7 +60,7 @@ package final class CredentialScope: Sendable {
     }
 
     /// The failure of a request whose scope has ended.
-    static func endedFailure(host: String?) -> RequestFailure {
+    package static func endedFailure(host: String?) -> RequestFailure {
         RequestFailure(
             .authorization, "The credentials with which the request was submitted were cleared or replaced.",
             remedy: "Submit the request again, if it is meant for the present credentials.", host: host,

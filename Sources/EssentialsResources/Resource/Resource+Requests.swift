@@ -17,7 +17,7 @@ extension Resource {
                 let environment = prepare()
                 let core = core
                 let run = core.beginLoad(
-                    isAwaited: false, isStarted: true, usesCache: service.usesCaches(for: core))
+                    isAwaited: false, isStarted: true, in: environment, usesCache: service.usesCaches(for: core))
                 var wish = LoadWish(mode, in: environment)
                 wish.progress = box.progressSource(isGet: true, hasBody: false, service.clock)
                 let cancellation = follow(run, of: core, box)

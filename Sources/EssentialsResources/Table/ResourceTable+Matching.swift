@@ -42,7 +42,7 @@ extension HTTPResourceService {
         for core in selected where core !== spared { core.invalidate() }
         let environment = adoptEnvironment()
         for core in selected where core !== spared && observers.swept(core).observerCount > 0 {
-            let run = core.beginLoad(isAwaited: false, isStarted: false, usesCache: false)
+            let run = core.beginLoad(isAwaited: false, isStarted: false, in: environment, usesCache: false)
             let wish = LoadWish(isInvalid: true, in: environment)
             start(run, of: core, wish)
         }
