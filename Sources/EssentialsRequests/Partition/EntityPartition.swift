@@ -1,4 +1,4 @@
-package import EssentialsTransport
+package import EssentialsHTTP
 
 /// The person, tenant or account whose content is cached, as the application names it.
 ///

@@ -42,7 +42,7 @@ extension Resource {
             usesCache: service.usesCaches(for: core))
         switch need {
         case .nothing:
-            guard let run = core.newestRun else { return nil }
+            guard let run = core.newestRun, run.scope === environment.scope else { return nil }
             core.keep(run)
             return request(following: run, of: core)
         case .running(let run):
