@@ -23,6 +23,8 @@ package struct CacheDirectives: Sendable, Hashable {
     package private(set) var forbidsStoring = false
     /// Whether a stale response must not be used without the server (`must-revalidate`).
     package private(set) var requiresValidationWhenStale = false
+    /// Whether the response is for one user only (`private`). The qualified form counts like the plain one, which is stricter.
+    package private(set) var isPrivate = false
     /// Whether a request accepts only a stored response (`only-if-cached`, RFC 9111, 5.2.1.7).
     package private(set) var requiresStored = false
 
@@ -41,6 +43,7 @@ package struct CacheDirectives: Sendable, Hashable {
             maximumAge = min(maximumAge ?? seconds, seconds)
         case "no-cache": requiresValidation = true
         case "no-store": forbidsStoring = true
+        case "private": isPrivate = true
         case "must-revalidate": requiresValidationWhenStale = true
         case "only-if-cached": requiresStored = true
         default: break

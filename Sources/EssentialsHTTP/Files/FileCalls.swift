@@ -14,6 +14,17 @@ package struct FileCalls: Sendable {
     package var sync: @Sendable (Int32) -> Int32
     /// Gives a file a second name, which must not exist. Returns 0 or the error number.
     package var link: @Sendable (String, String) -> Int32
+    /// Removes a name. Returns 0 or the error number.
+    package var unlink: @Sendable (String) -> Int32 = { path in
+        #if canImport(Glibc)
+            let result = Glibc.unlink(path)
+        #elseif canImport(Musl)
+            let result = Musl.unlink(path)
+        #else
+            let result = Darwin.unlink(path)
+        #endif
+        return result == 0 ? 0 : errno
+    }
     /// The number of bytes that are free on the file system of an open file; `nil` if it is not known.
     package var freeBytes: @Sendable (Int32) -> Int64?
 

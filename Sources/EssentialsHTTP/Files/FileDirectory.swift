@@ -190,7 +190,8 @@ package struct FileDirectory: Sendable {
 
     /// Removes a file. Without one nothing happens.
     package func remove(_ name: String) throws(SystemError) {
-        guard unlink(path(of: name)) == 0 || errno == ENOENT else { throw SystemError.last }
+        let code = calls.unlink(path(of: name))
+        guard code == 0 || code == ENOENT else { throw SystemError(code: code) }
     }
 
     /// Removes a temporary file that no process writes to any more.

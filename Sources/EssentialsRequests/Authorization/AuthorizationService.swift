@@ -45,6 +45,13 @@ public protocol PrivateStateStore: Sendable {
     func credentialsWereReplaced(at origin: Origin)
 }
 
+/// A store that also follows logins, because something of its waits for one.
+package protocol CredentialsFollower: PrivateStateStore {
+    /// Credentials were set for an origin. It is called on the thread that has set them, after that, and also if they have
+    /// replaced others.
+    func credentialsWereSet(at origin: Origin)
+}
+
 extension PrivateStateStore {
     /// Does nothing.
     public func credentialsWereReplaced(at origin: Origin) {}

@@ -1,4 +1,4 @@
-package import EssentialsTransport
+package import EssentialsHTTP
 import Synchronization
 
 /// The time in which requests to an origin are sent for one user: from setting credentials until others replace them or
@@ -72,7 +72,7 @@ package final class CredentialScope: Sendable {
     }
 
     /// The failure of a request whose scope has ended.
-    static func endedFailure(host: String?) -> RequestFailure {
+    package static func endedFailure(host: String?) -> RequestFailure {
         RequestFailure(
             .authorization, "The credentials with which the request was submitted were cleared or replaced.",
             remedy: "Submit the request again, if it is meant for the present credentials.", host: host,

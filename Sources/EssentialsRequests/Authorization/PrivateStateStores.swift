@@ -77,6 +77,11 @@ final class PrivateStateStores: Sendable {
         for store in stores { store.credentialsWereReplaced(at: origin) }
     }
 
+    /// Credentials were set where there were none or others.
+    func credentialsWereSet(at origin: Origin) {
+        for case let follower as any CredentialsFollower in stores { follower.credentialsWereSet(at: origin) }
+    }
+
     /// Removes the dead stores and returns the living ones.
     ///
     /// The caller keeps the result until the lock is free. Otherwise a store whose last other owner releases it now would

@@ -1,3 +1,5 @@
+package import EssentialsHTTP
+
 /// The person, tenant or account whose content is cached, as the application names it.
 ///
 /// ```swift
@@ -22,6 +24,17 @@ public struct EntityPartition: Sendable, Hashable, ExpressibleByStringLiteral {
 
     /// Whether the application has entered no partition.
     public var isShared: Bool { name.isEmpty }
+
+    /// The partition in which stores keep what was received with the credentials of an origin, as long as the application
+    /// has entered none. A logout at the origin, and credentials that replace others, remove it, and nothing else.
+    package static func credentials(of origin: Origin) -> EntityPartition {
+        EntityPartition(credentialsPrefix + origin.description)
+    }
+
+    /// Whether it is the partition of the credentials of an origin.
+    package var isOfCredentials: Bool { name.hasPrefix(Self.credentialsPrefix) }
+
+    private static let credentialsPrefix = "\u{1}credentials of "
 }
 
 extension EntityPartition: CustomStringConvertible {

@@ -207,6 +207,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
             privateState.replaceCredentials(of: origin)
         }
         settings.joins?.closeAll()
+        privateState.credentialsWereSet(at: origin)
     }
 
     /// Removes the credentials and the private state of the origin of the current environment; see the protocol.

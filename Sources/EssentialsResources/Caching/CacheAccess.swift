@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// Its lock may be taken under that of a resource, never the other way round, and no cache is called under it.
 final class CacheAccess: Sendable {
-    private struct State {
+    fileprivate struct State {
         var changes = WriteBehind()
         var rest = CacheRest()
         var problems = CacheProblems()
@@ -16,8 +16,11 @@ final class CacheAccess: Sendable {
         var isHurried = false
         /// The reads that have not ended.
         var reads = 0
-        /// Those who wait for a removal, by its number.
-        var removalWaiters: [(number: UInt64, continuation: CheckedContinuation<Bool, Never>)] = []
+        /// What is called at the end of a removal, by its number.
+        var removalWaiters: [(number: UInt64, end: @Sendable (Bool) -> Void)] = []
+        /// The number of the last removal that has failed, but is written down in the cache, so that it is made after a
+        /// restart.
+        var notedRemoval: UInt64 = 0
         /// Those who wait until nothing is left to do.
         var idleWaiters: [CheckedContinuation<Void, Never>] = []
         /// The task that waits for the end of a rest.
@@ -26,6 +29,8 @@ final class CacheAccess: Sendable {
 
     /// The maximum number of reads at a time. A cache that does not respond would otherwise collect tasks.
     static let maximumReads = 256
+    /// The maximum number of those who wait for removals. Beyond it the oldest wait no longer.
+    static let maximumWaiters = 256
 
     let cache: any EntityCache
     private let clock: RequestClock
@@ -38,13 +43,17 @@ final class CacheAccess: Sendable {
 
     /// What has gone wrong.
     var problems: CacheProblems {
-        let now = clock.now
-        return state.withLock { state in
+        let (now, isPersistent) = (clock.now, cache.isPersistent)
+        let (problems, hasRemoval) = state.withLock { state in
             var problems = state.problems
             problems.dropped = state.changes.dropped
             problems.resting = state.rest.isResting(at: now) ? 1 : 0
-            return problems
+            return (problems, isPersistent && state.changes.hasRemoval(after: state.notedRemoval))
         }
+        guard hasRemoval else { return problems }
+        var named = problems
+        named.readableAfterRestart = [(cache as? any RemovalNoting)?.storeName ?? "\(type(of: cache))"]
+        return named
     }
 
     /// Whether nothing waits to be written.
@@ -54,7 +63,7 @@ final class CacheAccess: Sendable {
 
     /// The entity under a key, also if it waits to be written; `nil` if there is none, or if the cache fails or rests.
     func entity(for key: EntityKey) async -> StoredEntity? {
-        let now = clock.now
+        let (begun, now) = (Epoch.now, clock.now)
         let knowledge = state.withLock { state -> WriteBehind.Knowledge in
             let knowledge = state.changes.knowledge(of: key)
             guard case .cached = knowledge else { return knowledge }
@@ -68,10 +77,12 @@ final class CacheAccess: Sendable {
         }
         do {
             let entity = try await cache.entity(for: key)
-            state.withLock { state in
+            let wasRemoved = state.withLock { state in
                 state.reads -= 1
                 state.rest.succeeded()
+                return state.changes.wasRemoved(key, since: begun)
             }
+            guard !wasRemoved else { return nil }
             return confirmation.flatMap { entity?.revalidated(by: $0) } ?? entity
         } catch {
             state.withLock { $0.reads -= 1 }
@@ -87,6 +98,11 @@ final class CacheAccess: Sendable {
         state.withLock { $0.changes.add(change, for: key) }
     }
 
+    /// Adds a change of an operation that began at a time, unless the entity was removed with a scope since.
+    func add(_ change: WriteBehind.Change, for key: EntityKey, since begun: Epoch) {
+        state.withLock { $0.changes.add(change, for: key, since: begun) }
+    }
+
     /// Begins to write what waits, unless a task does it already.
     func work() {
         let starts = state.withLock { state in
@@ -98,8 +114,19 @@ final class CacheAccess: Sendable {
     }
 
     /// Lets no entity of a scope be found any more, and removes them in the background.
-    func forget(_ scope: EntityScope) {
-        state.withLock { _ = $0.changes.removeAll(in: scope) }
+    func forget(_ scope: EntityScope) { remove([scope]) { _ in } }
+
+    /// Lets no entity of several scopes be found any more, and removes them in the background.
+    ///
+    /// - Parameter end: Called with whether the cache has removed them. If it has failed, it tries again.
+    func remove(_ scopes: [EntityScope], _ end: @escaping @Sendable (Bool) -> Void) {
+        guard !scopes.isEmpty else { return end(true) }
+        let dropped = state.withLock { state in
+            var number: UInt64 = 0
+            for scope in scopes { number = state.changes.removeAll(in: scope) }
+            return state.addWaiter(number, end)
+        }
+        dropped?(false)
         work()
     }
 
@@ -116,10 +143,11 @@ final class CacheAccess: Sendable {
     /// Adds the removal of a scope. It is made in the background after ``work()`` was called, and then resumes a
     /// continuation as ``removeAll(in:)`` returns.
     func addRemoval(of scope: EntityScope, _ continuation: CheckedContinuation<Bool, Never>) {
-        state.withLock { state in
+        let dropped = state.withLock { state in
             let number = state.changes.removeAll(in: scope)
-            state.removalWaiters.append((number, continuation))
+            return state.addWaiter(number) { continuation.resume(returning: $0) }
         }
+        dropped?(false)
     }
 
     /// Writes everything that waits. A rest is ended for this.
@@ -153,6 +181,7 @@ final class CacheAccess: Sendable {
                 if let work = state.changes.next() { return (work, []) }
                 state.isWorking = false
                 state.isHurried = false
+                state.changes.resume()
                 defer { state.idleWaiters = [] }
                 return (nil, state.idleWaiters)
             }
@@ -189,17 +218,19 @@ final class CacheAccess: Sendable {
     }
 
     private func end(_ work: WriteBehind.Work, isDone: Bool) {
-        let waiters = state.withLock { state -> [CheckedContinuation<Bool, Never>] in
+        let isNoted = !isDone && (cache as? any RemovalNoting)?.hasNotedRemovals == true
+        let waiters = state.withLock { state -> [@Sendable (Bool) -> Void] in
             if isDone { state.rest.succeeded() }
             // Nothing is tried again while the service ends.
-            state.changes.end(isDone: isDone || state.isHurried)
+            state.changes.end(isDone: isDone, isPostponed: state.isHurried)
             guard case .removeAll(_, let number) = work else { return [] }
+            if isNoted { state.notedRemoval = max(state.notedRemoval, number) }
             // A later removal may have replaced earlier ones.
-            let served = state.removalWaiters.filter { $0.number <= number }.map(\.continuation)
+            let served = state.removalWaiters.filter { $0.number <= number }.map(\.end)
             state.removalWaiters.removeAll { $0.number <= number }
             return served
         }
-        for waiter in waiters { waiter.resume(returning: isDone) }
+        for end in waiters { end(isDone) }
     }
 
     private func failed(_ message: Logger.Message, _ error: any Error) {
@@ -210,5 +241,17 @@ final class CacheAccess: Sendable {
             return state.rest.failed(at: now)
         }
         if isLogged { logger.debug(message, metadata: ["category": "cache", "error": "\(error)"]) }
+    }
+}
+
+extension CacheAccess.State {
+    /// Adds what is called at the end of a removal.
+    ///
+    /// - Returns: What waits no longer for it; `nil` if that is nothing.
+    fileprivate mutating func addWaiter(
+        _ number: UInt64, _ end: @escaping @Sendable (Bool) -> Void
+    ) -> (@Sendable (Bool) -> Void)? {
+        removalWaiters.append((number, end))
+        return removalWaiters.count > CacheAccess.maximumWaiters ? removalWaiters.removeFirst().end : nil
     }
 }

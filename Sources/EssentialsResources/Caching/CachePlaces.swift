@@ -8,16 +8,26 @@ struct CachePlaces: Sendable {
         let cache: StageCache
         let access: CacheAccess
         let key: EntityKey
+        /// The key of what is received with credentials while no account is entered, so that the end of the credentials
+        /// removes nothing else; `nil` if the account has a name, or if the cache stores nothing of this kind.
+        var credentialsKey: EntityKey?
+
+        /// The keys under which the entity can be.
+        var keys: [EntityKey] { [key] + (credentialsKey.map { [$0] } ?? []) }
     }
 
     /// The places from the first stage to the last.
     let places: [Place]
+    /// When the operation began. What was removed since is not stored.
+    let begun = Epoch.now
+    /// For whom the operation began. After the end of its credentials it changes nothing.
+    private let environment: AdoptedEnvironment
     /// Whether all requests have credentials, whatever their header fields are.
     private let isPersonal: Bool
     private let allowsSensitive: Bool
 
-    init(_ places: [Place], isPersonal: Bool, allowsSensitive: Bool) {
-        self.places = places
+    init(_ places: [Place], in environment: AdoptedEnvironment, isPersonal: Bool, allowsSensitive: Bool) {
+        (self.places, self.environment) = (places, environment)
         self.isPersonal = isPersonal
         self.allowsSensitive = allowsSensitive
     }
@@ -26,9 +36,7 @@ struct CachePlaces: Sendable {
     var caches: [StageCache] { places.map(\.cache) }
 
     /// Removes the entity. This only adds to what waits, so it may be called under the lock of the resource.
-    func removeEntities() {
-        for place in places { place.access.add(.remove, for: place.key) }
-    }
+    func removeEntities() { removals.add() }
 
     /// Renews the times and header fields of the entity; see ``removeEntities()``.
     ///
@@ -41,7 +49,7 @@ struct CachePlaces: Sendable {
         if kept[.date] == nil, kept[.expires] != nil { kept[.date] = HTTPDate.text(of: date) }
         let confirmation = EntityConfirmation(
             headerFields: kept, date: date, age: age, entityTag: entity.entityTag, lastModified: entity.lastModified)
-        for place in places { place.access.add(.revalidate(confirmation), for: place.key) }
+        changes(of: places) { _, _ in .revalidate(confirmation) }.add()
     }
 
     /// Begins to write what was added. It must not be called under the lock of the resource.
@@ -50,41 +58,60 @@ struct CachePlaces: Sendable {
     }
 
     /// The removal of the entity.
-    var removals: CacheChanges { CacheChanges(changes: places.map { ($0, .remove) }) }
+    var removals: CacheChanges { changes(of: places) { _, _ in .remove } }
 
     /// What a response changes in the caches. Where it is not stored, the entity of an earlier one is removed, because it
     /// would come back.
     func changes(for response: LoadedResponse, _ service: HTTPResourceService) -> CacheChanges {
-        CacheChanges(
-            changes: places.map { place in
-                let output = response.result.outputs.first { $0.cache.stage == place.cache.stage }
-                let stored = output.flatMap { entity(of: $0, in: response, place, service) }
-                return (place, stored.map { .store($0) } ?? .remove)
-            })
+        let isPersonal = isPersonal || response.result.origin.isPersonal
+        return changes(of: places) { place, isOfCredentials in
+            let output = response.result.outputs.first { $0.cache.stage == place.cache.stage }
+            let isForOne = isPersonal || output.map { CacheDirectives(of: $0.headerFields).isPrivate } == true
+            guard let output, isForOne == isOfCredentials || place.credentialsKey == nil,
+                let stored = entity(of: output, in: response, place, isPersonal: isForOne, service)
+            else { return .remove }
+            return .store(stored)
+        }
     }
 
     /// What a hit changes in the caches of later stages. Its times stay.
+    ///
+    /// - Parameter isOfCredentials: Whether the entity was received with credentials while no account was entered.
     func changes(
-        for outputs: [StageCache.Output], of stored: StoredEntity, _ service: HTTPResourceService
+        for outputs: [StageCache.Output], of stored: StoredEntity, isOfCredentials: Bool
+    ) -> CacheChanges {
+        let later = places.filter { place in outputs.contains { $0.cache.stage == place.cache.stage && $0.body != nil }
+        }
+        return changes(of: later) { place, isKeyOfCredentials in
+            guard let output = outputs.first(where: { $0.cache.stage == place.cache.stage }), let body = output.body,
+                isKeyOfCredentials == isOfCredentials || place.credentialsKey == nil
+            else { return .remove }
+            var entity = stored
+            entity.body = body
+            entity.mediaType = output.mediaType
+            entity.headerFields = CacheRules.kept(output.headerFields)
+            return .store(entity)
+        }
+    }
+
+    /// The same kind of change for each key of some places.
+    ///
+    /// - Parameter change: Receives a place, and whether the key is the one for what was received with credentials.
+    private func changes(
+        of places: [Place], _ change: (Place, Bool) -> WriteBehind.Change
     ) -> CacheChanges {
         CacheChanges(
-            changes: outputs.compactMap { output in
-                guard let place = places.first(where: { $0.cache.stage == output.cache.stage }),
-                    let body = output.body
-                else { return nil }
-                var entity = stored
-                entity.body = body
-                entity.mediaType = output.mediaType
-                entity.headerFields = CacheRules.kept(output.headerFields)
-                return (place, .store(entity))
-            })
+            changes: places.flatMap { place in
+                place.keys.map { (place.access, $0, change(place, $0 == place.credentialsKey)) }
+            }, environment: environment, begun: begun)
     }
 
     private func entity(
-        of output: StageCache.Output, in response: LoadedResponse, _ place: Place, _ service: HTTPResourceService
+        of output: StageCache.Output, in response: LoadedResponse, _ place: Place, isPersonal: Bool,
+        _ service: HTTPResourceService
     ) -> StoredEntity? {
         let refusal = CacheRules.refusal(
-            of: output, isPersonal: isPersonal || response.result.origin.isPersonal, partition: place.key.partition,
+            of: output, isPersonal: isPersonal, partition: place.key.partition,
             isPersistent: place.cache.cache.isPersistent, allowsSensitive: allowsSensitive)
         if refusal == .personal { service.caching.refusedPersonal() }
         guard refusal == nil, let body = output.body else { return nil }
@@ -97,16 +124,21 @@ struct CachePlaces: Sendable {
 
 /// Changes of caches that are made if a response becomes the content.
 struct CacheChanges: Sendable {
-    let changes: [(place: CachePlaces.Place, change: WriteBehind.Change)]
+    let changes: [(access: CacheAccess, key: EntityKey, change: WriteBehind.Change)]
+    /// For whom the operation began.
+    let environment: AdoptedEnvironment
+    /// When the operation began.
+    let begun: Epoch
 
-    /// Adds them to what waits. It may be called under the lock of the resource, so that their order is that of the
-    /// contents.
+    /// Adds them to what waits, unless the credentials have ended since. It may be called under the lock of the resource,
+    /// so that their order is that of the contents.
     func add() {
-        for (place, change) in changes { place.access.add(change, for: place.key) }
+        guard !environment.hasEnded else { return }
+        for (access, key, change) in changes { access.add(change, for: key, since: begun) }
     }
 
     /// Begins to write them.
     func work() {
-        for (place, _) in changes { place.access.work() }
+        for (access, _, _) in changes { access.work() }
     }
 }

@@ -11,6 +11,10 @@ public struct CacheProblems: Sendable, Hashable {
     public var last: String?
     /// How many entities were not stored, because too many were waiting for the cache.
     public var dropped = 0
+    /// The caches whose removed entities could be found again if the process ended now, because they have neither removed
+    /// them nor written down that they are removed: the directory of a ``FileEntityCache``, and the type of another
+    /// persistent cache. In this process they are not found.
+    public var readableAfterRestart: [String] = []
     /// How many caches are left alone for a while, because they have failed three times in a row.
     public var resting = 0
 
@@ -23,6 +27,7 @@ public struct CacheProblems: Sendable, Hashable {
         sum.count += other.count
         sum.last = other.last ?? last
         sum.dropped += other.dropped
+        sum.readableAfterRestart += other.readableAfterRestart
         sum.resting += other.resting
         return sum
     }

@@ -11,6 +11,8 @@ enum CacheRules {
         case noStore
         /// It may be for one person only, and no partition was entered.
         case personal
+        /// It depends on more than the request, so that it is no response to a later one (RFC 9111, 4.1).
+        case varies
     }
 
     /// The statuses whose responses are whole entities of their URL.
@@ -49,7 +51,7 @@ enum CacheRules {
     /// Why an entity is not stored; `nil` if it is.
     ///
     /// - Parameters:
-    ///   - isPersonal: Whether the request had credentials.
+    ///   - isPersonal: Whether the request had credentials, or the response is `private`.
     ///   - isPersistent: Whether the cache outlives the process.
     ///   - allowsSensitive: Whether the application wants sensitive responses to be stored.
     static func refusal(
@@ -57,9 +59,19 @@ enum CacheRules {
         allowsSensitive: Bool
     ) -> Refusal? {
         guard output.body != nil, statuses.contains(output.status) else { return .unfit }
+        if variesByAnything(output.headerFields) { return .varies }
         guard isPersistent, !allowsSensitive else { return nil }
         if forbidsStoring(output.headerFields) { return .noStore }
         return isPersonal && partition.isShared ? .personal : nil
+    }
+
+    /// Whether a response depends on more than the request: `Vary: *` (RFC 9110, 12.5.5).
+    static func variesByAnything(_ fields: HTTPFields) -> Bool {
+        fields[fields: .vary].contains { field in
+            field.value.utf8.split(separator: UInt8(ascii: ",")).contains { member in
+                member.filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") } == [UInt8(ascii: "*")]
+            }
+        }
     }
 
     /// Whether the server forbids to store a response (RFC 9111, 5.2.2.5).
@@ -75,6 +87,7 @@ enum CacheRules {
     ) -> Bool {
         if forbidsStoring(response.headerFields) { return true }
         guard partition.isShared else { return false }
+        if CacheDirectives(of: response.headerFields).isPrivate { return true }
         // A redirect may have removed what the first URL contained.
         return hasIdentity || isPersonal(response, to: request) || hasSecrets(query: response.url?.query)
             || hasSecrets(query: response.redirects.first?.from.query)

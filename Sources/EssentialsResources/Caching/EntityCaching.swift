@@ -8,7 +8,12 @@ final class EntityCaching: Sendable {
     private struct State {
         var accesses: [ObjectIdentifier: CacheAccess] = [:]
         var hasLoggedPersonal = false
+        /// The latest removals, which a cache that is used for the first time has not made.
+        var removed: [EntityScope] = []
     }
+
+    /// The number of removals that caches make which are used for the first time. Beyond it they remove more.
+    static let maximumRemoved = EntityScope.maximumParts
 
     /// The number of caches beyond which those that have nothing to write are forgotten. They are found again when they
     /// are used.
@@ -34,6 +39,8 @@ final class EntityCaching: Sendable {
             let forgotten = state.accesses.count < Self.maximumAccesses ? [] : takeIdle(&state)
             let access = CacheAccess(cache, clock, logger)
             state.accesses[id] = access
+            // A cache of a pipeline can hold what was removed before the pipeline was used.
+            access.remove(state.removed) { _ in }
             return (access, forgotten)
         }
         // The last references to caches may end here, without the lock.
@@ -64,42 +71,39 @@ final class EntityCaching: Sendable {
     /// What has gone wrong with all caches.
     var problems: CacheProblems { accesses.reduce(CacheProblems()) { $0.adding($1.problems) } }
 
-    /// Lets no entity of a scope be found any more, at once. It is called before resources are wiped, so that no resource
-    /// which is created meanwhile finds one, and is followed by ``removeAll(in:)``.
-    func forget(_ scope: EntityScope) {
-        for access in accesses { access.forget(scope) }
+    /// Lets no entity of several scopes be found any more in the cache of the service and all others that are used, and
+    /// removes them in the background. What operations bring that began before is not stored.
+    @discardableResult
+    func remove(_ scopes: [EntityScope]) -> EntityRemoval {
+        guard !scopes.isEmpty else { return EntityRemoval(0, clock) }
+        let accesses = state.withLock { state in
+            state.removed += scopes
+            if state.removed.count > Self.maximumRemoved { state.removed = [.union(state.removed)] }
+            return Array(state.accesses.values)
+        }
+        let removal = EntityRemoval(accesses.count, clock)
+        for access in accesses { access.remove(scopes) { removal.end(isDone: $0) } }
+        return removal
     }
 
-    /// Removes the entities of a scope from the cache of the service and all caches that were used.
-    ///
-    /// The loads that could store entities of the scope must have been cancelled before.
+    /// Removes the entities of a scope.
     ///
     /// - Returns: Whether all caches have done it. One that has failed tries again in the background.
     @discardableResult
-    func removeAll(in scope: EntityScope) async -> Bool {
-        await withTaskGroup(of: Bool.self) { group in
-            for access in accesses { group.addTask { await access.removeAll(in: scope) } }
-            return await group.reduce(true) { $0 && $1 }
-        }
-    }
+    func removeAll(in scope: EntityScope) async -> Bool { await remove([scope]).isDone() }
 
     /// Writes what waits for the caches, for at most a time.
     func flush(within deadline: Duration) async {
         let accesses = accesses.filter { !$0.isIdle }
         guard !accesses.isEmpty else { return }
-        let promise = FlushPromise()
+        let promise = BoundedWait()
         let work = Task {
             await withTaskGroup { group in
                 for access in accesses { group.addTask { await access.flush() } }
             }
-            promise.fulfil()
+            promise.end(true)
         }
-        let timer = Task { [clock] in
-            guard (try? await clock.sleep(for: deadline)) != nil else { return }
-            promise.fulfil()
-        }
-        await promise.wait()
-        timer.cancel()
+        _ = await promise.result(within: deadline, clock)
         work.cancel()
     }
 
@@ -113,28 +117,5 @@ final class EntityCaching: Sendable {
         logger.debug(
             "Responses to requests with credentials are not stored, because no partition was entered.",
             metadata: ["category": "cache"])
-    }
-}
-
-/// Ends the wait for a flush, whether it has ended or its time is over.
-private final class FlushPromise: Sendable {
-    private let state = Mutex<(isDone: Bool, waiter: CheckedContinuation<Void, Never>?)>((false, nil))
-
-    func fulfil() {
-        let waiter = state.withLock { state in
-            defer { state = (true, nil) }
-            return state.waiter
-        }
-        waiter?.resume()
-    }
-
-    func wait() async {
-        await withCheckedContinuation { continuation in
-            let isDone = state.withLock { state in
-                if !state.isDone { state.waiter = continuation }
-                return state.isDone
-            }
-            if isDone { continuation.resume() }
-        }
     }
 }

@@ -58,7 +58,7 @@ package enum EntityFile {
     static let version: UInt32 = 1
     private static let mark = Array("SEentity".utf8)
     /// The size of what stands before the key.
-    private static let headerSize = 36
+    static let headerSize = 36
 
     /// A temporary name.
     static func temporaryName() -> String { ".entity-" + String(UInt64.random(in: .min ... .max), radix: 16) + ".tmp" }
@@ -87,6 +87,17 @@ package enum EntityFile {
         writer.append(entity.body.withUnsafeBytes { StableHash.checksum($0, keySum) })
         writer.append(rest)
         return writer.bytes
+    }
+
+    /// The size of the key that follows a header; `nil` if it is none of ours.
+    static func keySize(of header: [UInt8]) -> Int? {
+        header.withUnsafeBytes { bytes in
+            var reader = ByteReader(bytes)
+            guard reader.take(mark.count).map({ $0.elementsEqual(mark) }) == true,
+                let version: UInt32 = reader.number(), version == Self.version, let size: UInt32 = reader.number()
+            else { return nil }
+            return Int(size)
+        }
     }
 
     /// Reads the bytes of a file.

@@ -1,5 +1,6 @@
 import EssentialsHTTP
 import FoundationEssentials
+import Synchronization
 
 /// The files of a ``FileEntityCache``. It runs on a file thread.
 actor EntityFileStore {
@@ -7,18 +8,27 @@ actor EntityFileStore {
     static let maximumFiles = 100_000
     /// Files take whole blocks on the disk.
     private static let blockSize = 4_096
+    /// The maximum size of a key that is read alone. A file with a larger one counts as damaged.
+    private static let maximumKey = 1 << 20
 
     private let queue = FileQueue()
     private let directory: FileDirectory
     private let maximumBytes: Int
     private var files: LeastRecentlyUsed<EntityFile.Name, Void>
+    /// What could not be removed.
+    private var removals: RemovalNoteFile
     private var isOpened = false
     private var damaged = 0
+    /// Whether all of that is written down.
+    nonisolated let hasNoted = Atomic(true)
 
+    /// The path of the directory.
+    nonisolated var path: String { directory.path }
     nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
 
     init(_ directory: FileDirectory, maximumBytes: Int) {
         self.directory = directory
+        removals = RemovalNoteFile(directory)
         self.maximumBytes = max(maximumBytes, 0)
         files = LeastRecentlyUsed(maximumCount: Self.maximumFiles, maximumBytes: maximumBytes)
     }
@@ -32,6 +42,8 @@ actor EntityFileStore {
     func entity(for key: EntityKey) throws(RequestFailure) -> StoredEntity? {
         try open()
         let name = EntityFile.Name(key)
+        removals.refresh()
+        guard !removals.notes.contains(name) else { return nil }
         let content = try onDirectory("could not be read") { () throws(SystemError) in
             try directory.read(name.text, upTo: maximumBytes)
         }
@@ -72,6 +84,7 @@ actor EntityFileStore {
                 try write(head, entity.body, name)
             }
         }
+        noteStored(name)
         try count(name, size)
     }
 
@@ -80,36 +93,119 @@ actor EntityFileStore {
         try store(entity.revalidated(by: confirmation), for: key)
     }
 
+    /// Removes an entity. If that fails, it is written down, so that the entity is not found any more.
     func remove(_ key: EntityKey) throws(RequestFailure) {
-        try remove(EntityFile.Name(key))
+        let name = EntityFile.Name(key)
+        do throws(RequestFailure) {
+            try remove(name)
+        } catch {
+            note { $0.names.insert(name) }
+            throw error
+        }
+        noteStored(name)
     }
 
+    /// Removes all entities of a scope that can be removed.
+    ///
+    /// - Throws: The first failure, after all others were removed. What is left is not found any more.
     func removeAll(in scope: EntityScope) throws(RequestFailure) {
-        try open()
-        let partition = scope.partition.map { EntityFile.Name.hash($0.name) }
-        let origin = scope.origin.map { EntityFile.Name.hash($0) }
-        let names = try onDirectory("could not be read") { () throws(SystemError) in
-            try directory.names(upTo: .max)
+        do throws(RequestFailure) {
+            try open()
+        } catch {
+            hasNoted.store(false, ordering: .releasing)
+            throw error
         }
-        for text in names {
-            guard let name = EntityFile.Name(text) else { continue }
-            if let partition, name.partition != partition { continue }
-            if let origin, name.origin != origin { continue }
-            if scope.matches != nil, try !isContained(name, in: scope) { continue }
-            try remove(name)
+        let noted = RemovalNotes.Scope(
+            partition: scope.partition.map { EntityFile.Name.hash($0.name) },
+            origin: scope.origin.map { EntityFile.Name.hash($0) })
+        let names: [EntityFile.Name]
+        do throws(RequestFailure) {
+            names = try self.names(in: noted).filter { isContained($0, in: scope) }
+        } catch {
+            // Nobody knows which ones they are.
+            note { $0.scopes.insert(noted) }
+            throw error
         }
+        guard !names.isEmpty else { return note { $0.scopes.remove(noted) } }
+        // It is written down first, because the process can end between two of them.
+        note { notes in
+            if scope.matches == nil { notes.scopes.insert(noted) } else { notes.names.formUnion(names) }
+        }
+        let (left, failure) = removeAll(names)
+        note { notes in
+            notes.scopes.remove(noted)
+            notes.names.subtract(names)
+            notes.names.formUnion(left)
+        }
+        if let failure { throw failure }
         try onDirectory("could not be written") { () throws(SystemError) in try directory.sync() }
     }
 
-    /// Whether the entity of a file belongs to a scope. What cannot be read does.
-    private func isContained(_ name: EntityFile.Name, in scope: EntityScope) throws(RequestFailure) -> Bool {
-        let content = try onDirectory("could not be read") { () throws(SystemError) in
-            try directory.read(name.text, upTo: maximumBytes)
+    /// Removes files.
+    ///
+    /// - Returns: Those that could not be removed, and why the first one could not.
+    private func removeAll(_ names: [EntityFile.Name]) -> (left: [EntityFile.Name], failure: RequestFailure?) {
+        var (left, first): ([EntityFile.Name], RequestFailure?) = ([], nil)
+        for name in names {
+            do throws(RequestFailure) {
+                try remove(name)
+            } catch {
+                left.append(name)
+                first = first ?? error
+            }
         }
-        guard case .bytes(let bytes) = content, case .entity(let key, _) = EntityFile.content(of: bytes) else {
-            return true
+        return (left, first)
+    }
+
+    /// The files of a partition and an origin.
+    private func names(in scope: RemovalNotes.Scope) throws(RequestFailure) -> [EntityFile.Name] {
+        let names = try onDirectory("could not be read") { () throws(SystemError) in
+            try directory.names(upTo: .max)
         }
+        return names.compactMap { EntityFile.Name($0) }.filter { scope.contains($0) }
+    }
+
+    /// Whether the entity of a file belongs to a scope of its partition and origin. What cannot be read does.
+    private func isContained(_ name: EntityFile.Name, in scope: EntityScope) -> Bool {
+        guard scope.matches != nil, let key = key(of: name) else { return true }
         return scope.contains(key)
+    }
+
+    /// The key of the entity in a file, of which no more is read; `nil` if it cannot be read.
+    private func key(of name: EntityFile.Name) -> EntityKey? {
+        guard let file = try? directory.open(name.text) else { return nil }
+        var head = [UInt8](repeating: 0, count: EntityFile.headerSize)
+        let count = head.withUnsafeMutableBytes { (try? file.read(into: $0, at: 0)) ?? 0 }
+        guard count == head.count, let size = EntityFile.keySize(of: head), size <= Self.maximumKey else { return nil }
+        var bytes = [UInt8](repeating: 0, count: size)
+        let length = bytes.withUnsafeMutableBytes { (try? file.read(into: $0, at: Int64(head.count))) ?? 0 }
+        guard length == size else { return nil }
+        return bytes.withUnsafeBytes { EntityKey(bytes: $0) }
+    }
+
+    // MARK: What could not be removed
+
+    /// Changes what is written down to be removed.
+    private func note(_ change: (inout RemovalNotes) -> Void) {
+        removals.change(change)
+        hasNoted.store(removals.isWritten, ordering: .releasing)
+    }
+
+    /// Takes note that a file is a new one, or gone.
+    private func noteStored(_ name: EntityFile.Name) {
+        guard removals.notes.names.contains(name) else { return }
+        note { $0.names.remove(name) }
+    }
+
+    /// Removes what an earlier process has written down and not removed.
+    private func finishRemovals() {
+        removals.refresh()
+        guard !removals.notes.isEmpty, let names = try? names(in: RemovalNotes.Scope()) else { return }
+        let (left, _) = removeAll(names.filter { removals.notes.contains($0) })
+        note { notes in
+            notes = RemovalNotes()
+            notes.names = Set(left)
+        }
     }
 
     // MARK: Files
@@ -122,6 +218,7 @@ actor EntityFileStore {
             return try directory.names(upTo: Self.maximumFiles)
         }
         isOpened = true
+        finishRemovals()
         var found: [(name: EntityFile.Name, status: FileStatus)] = []
         for text in names {
             if EntityFile.isTemporary(text) {

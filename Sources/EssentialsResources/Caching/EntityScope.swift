@@ -32,3 +32,17 @@ public struct EntityScope: Sendable {
         return matches?(key) ?? true
     }
 }
+
+extension EntityScope {
+    /// The most scopes that one is made of. Beyond it the union contains more than they do.
+    static let maximumParts = 256
+
+    /// A scope with all entities of several others.
+    static func union(_ parts: [EntityScope]) -> EntityScope {
+        guard let first = parts.first, parts.count > 1 else { return parts.first ?? .everything }
+        let partition = parts.allSatisfy { $0.partition == first.partition } ? first.partition : nil
+        let origin = parts.allSatisfy { $0.origin == first.origin } ? first.origin : nil
+        guard parts.count <= maximumParts else { return EntityScope(partition: partition, origin: origin) }
+        return EntityScope(partition: partition, origin: origin) { key in parts.contains { $0.contains(key) } }
+    }
+}

@@ -1,4 +1,5 @@
 public import EssentialsHTTP
+import Synchronization
 
 /// An entity cache in the files of a directory, up to a size. The entities that were used longest ago are removed first.
 ///
@@ -54,11 +55,16 @@ public final class FileEntityCache: EntityCache {
         try await store.revalidated(key, by: confirmation)
     }
 
-    /// Removes an entity.
+    /// Removes an entity. One that cannot be removed is not found any more; see ``removeAll(in:)``.
     public func remove(_ key: EntityKey) async throws(RequestFailure) { try await store.remove(key) }
 
     /// Removes all entities of a scope, also those of other processes. A partition and an origin are found by the names of
-    /// the files; a scope with a condition on keys needs all files to be read.
+    /// the files; a scope with a condition on keys needs the keys in all of their files to be read.
+    ///
+    /// What is removed is written down first, in the file `.removals`. An entity whose file cannot be removed is therefore
+    /// not found any more, neither by other processes nor after a restart, which tries to remove it again.
+    ///
+    /// - Throws: `file` if an entity could not be removed, after all others were.
     public func removeAll(in scope: EntityScope) async throws(RequestFailure) { try await store.removeAll(in: scope) }
 
     /// What is in the cache, as far as this process knows.
@@ -73,4 +79,9 @@ public final class FileEntityCache: EntityCache {
         /// The number of damaged files that were removed.
         public let damaged: Int
     }
+}
+
+extension FileEntityCache: RemovalNoting {
+    var storeName: String { store.path }
+    var hasNotedRemovals: Bool { store.hasNoted.load(ordering: .acquiring) }
 }

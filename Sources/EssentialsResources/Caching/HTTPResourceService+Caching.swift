@@ -14,28 +14,36 @@ extension HTTPResourceService {
         return cachePlaces(of: core, in: adoptEnvironment())
     }
 
-    /// Where the entity of a resource is in its caches; `nil` if it has none, or if the environment is no longer the one
-    /// that is used.
+    /// Where the entity of a resource is in its caches; `nil` if it has none, if the environment is no longer the one that
+    /// is used, or if its account is suspended.
     func cachePlaces(of core: ResourceCore, in environment: AdoptedEnvironment) -> CachePlaces? {
         let configuration = effective(for: core)
         guard !configuration.caches.isEmpty else { return nil }
         let address = core.address
         // The environment is compared after the address was read, so that the address is that of this environment.
-        guard address.failure == nil, isAdopted(environment) else { return nil }
+        guard address.failure == nil, isAdopted(environment), environment.admitsEntities else { return nil }
+        let allowsSensitive = configuration.values.storesSensitiveResponses
         let variant = core.variant.headerFields.map { "\($0.name.canonicalName): \($0.value)" }
         var key = EntityKey(
-            url: address.text, variant: variant.joined(separator: "\n"), stage: .raw,
-            partition: environment.partition, environment: environment.snapshot.name,
-            trust: self.configuration.trustFingerprint + environment.trustFingerprint)
+            url: address.text, variant: variant.joined(separator: "\n"), stage: .raw, partition: environment.partition,
+            trust: self.configuration.trustFingerprint + environment.identity.trustFingerprint)
+        let origin = environment.partition.isShared ? try? table.base.requestURL(of: address).origin : nil
         let places = configuration.caches.map { cache in
             (key.stage, key.type, key.schema) = (cache.stage, cache.type, cache.schema)
-            return CachePlaces.Place(cache: cache, access: caching.access(to: cache.cache), key: key)
+            key.environment = environment.identity.text(
+                environment.snapshot.name, key: cache.cache.fingerprintKey)
+            var place = CachePlaces.Place(cache: cache, access: caching.access(to: cache.cache), key: key)
+            if let origin, allowsSensitive || !cache.cache.isPersistent {
+                var other = key
+                other.partition = .credentials(of: origin)
+                place.credentialsKey = other
+            }
+            return place
         }
         // A client certificate and a secret in the query are credentials too.
         let isPersonal =
             environment.snapshot.trust?.identity != nil || CacheRules.hasSecrets(query: address.query)
-        return CachePlaces(
-            places, isPersonal: isPersonal, allowsSensitive: configuration.values.storesSensitiveResponses)
+        return CachePlaces(places, in: environment, isPersonal: isPersonal, allowsSensitive: allowsSensitive)
     }
 
     // MARK: Reading
@@ -66,19 +74,18 @@ extension HTTPResourceService {
     /// Shows the entity that is found first, from the last stage to the first.
     private func show(_ places: CachePlaces, of core: ResourceCore, _ read: CacheRead) async {
         for place in places.places.reversed() {
-            guard let stored = await place.access.entity(for: place.key) else { continue }
-            if let result = await content(of: stored, place, places, core) {
-                let verdict = core.show(result.value, stored, place.cache.stage, read, self)
-                if verdict == .shown {
-                    let changes = places.changes(for: result.outputs, of: stored, self)
-                    changes.add()
-                    changes.work()
+            for key in place.keys {
+                guard let stored = await place.access.entity(for: key) else { continue }
+                if let result = await content(of: stored, place, places, core) {
+                    let changes = places.changes(
+                        for: result.outputs, of: stored, isOfCredentials: key == place.credentialsKey)
+                    let verdict = core.show(result.value, stored, place.cache.stage, read, changes, self)
+                    guard verdict == .unreadable else { return }
                 }
-                guard verdict == .unreadable else { return }
+                // It cannot be read any more, because the program is another one or the entity is damaged.
+                place.access.add(.remove, for: key)
+                place.access.work()
             }
-            // It cannot be read any more, because the program is another one or the entity is damaged.
-            place.access.add(.remove, for: place.key)
-            place.access.work()
         }
     }
 

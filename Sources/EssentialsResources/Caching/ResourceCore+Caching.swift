@@ -59,9 +59,11 @@ extension ResourceCore {
     /// it is enough end.
     ///
     /// Its times are those of the stored entity, so content does not get younger by being read.
+    ///
+    /// - Parameter changes: What is changed in the caches if the entity is shown.
     func show(
         _ value: LoadedValue, _ stored: StoredEntity, _ stage: PipelineStage, _ read: CacheRead,
-        _ service: HTTPResourceService
+        _ changes: CacheChanges, _ service: HTTPResourceService
     ) -> CacheVerdict {
         let now = service.time.now
         let rules = service.effective(for: self).freshness
@@ -94,6 +96,7 @@ extension ResourceCore {
                 let numbers = contents.machine.endWithContent(isFresh: isFresh)
                 let ended = numbers.isEmpty ? [] : contents.runs.filter { numbers.contains($0.number) }
                 if !ended.isEmpty { contents.removeRuns { numbers.contains($0.number) } }
+                changes.add()
                 contents.kept = KeptValue(value.kept)
                 contents.change(.replace(projections), .newContent(provenance)) { facts in
                     facts.entity = entity
@@ -107,7 +110,10 @@ extension ResourceCore {
             }
             guard let shown else { continue }
             for run in shown.ended { run.end(.loaded(value, projections)) }
-            if shown.verdict == .shown { service.table.resize(self, bytes: entity.byteCount) }
+            if shown.verdict == .shown {
+                changes.work()
+                service.table.resize(self, bytes: entity.byteCount)
+            }
             return shown.verdict
         }
     }

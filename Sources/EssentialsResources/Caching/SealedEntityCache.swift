@@ -1,4 +1,5 @@
 import EssentialsHTTP
+public import EssentialsRequests
 import FoundationEssentials
 
 /// An entity cache whose content is encrypted before another cache stores it; see ``EntitySealing``.
@@ -6,7 +7,7 @@ import FoundationEssentials
 /// Content, media type and header fields are sealed. The keys are not, because the other cache finds entities by them: they
 /// contain the URL and the name of the partition. Neither are the date and the size.
 public final class SealedEntityCache: EntityCache {
-    private let cache: any EntityCache
+    let cache: any EntityCache
     private let sealing: any EntitySealing
 
     /// Creates a cache over another one.
@@ -16,6 +17,9 @@ public final class SealedEntityCache: EntityCache {
 
     /// Whether the other cache is persistent.
     public var isPersistent: Bool { cache.isPersistent }
+
+    /// The key of the other cache.
+    public var fingerprintKey: FingerprintKey { cache.fingerprintKey }
 
     /// The entity under a key; `nil` if there is none, or if it was sealed with a key that is not known.
     public func entity(for key: EntityKey) async throws -> StoredEntity? {

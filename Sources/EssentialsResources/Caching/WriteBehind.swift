@@ -4,7 +4,7 @@ import EssentialsHTTP
 ///
 /// Of the changes for one key only their sum is kept, and one is not begun before the previous one for that key has ended.
 /// Over the limits the oldest entities are dropped. Removals are never dropped: if there are too many, they become one
-/// removal of everything, because a cache may forget what it likes but must not show what was removed.
+/// removal of all of their accounts, because a cache may forget what it likes but must not show what was removed.
 struct WriteBehind: Sendable {
     /// A change for one key.
     enum Change: Sendable, Hashable {
@@ -45,8 +45,16 @@ struct WriteBehind: Sendable {
     }
 
     private struct Removal: Sendable {
+        /// The removals of which this one is made.
+        let parts: [EntityScope]
         let scope: EntityScope
         let number: UInt64
+
+        init(_ parts: [EntityScope], number: UInt64) {
+            scope = .union(parts)
+            self.parts = parts.count > EntityScope.maximumParts ? [scope] : parts
+            self.number = number
+        }
     }
 
     /// The size of the entities that may wait, unless another one is given.
@@ -65,6 +73,11 @@ struct WriteBehind: Sendable {
     private var order: [(number: UInt64, key: EntityKey)] = []
     private var first = 0
     private var removals: [Removal] = []
+    /// What has failed to be removed, and is not tried again before ``resume()``.
+    private var postponed: [Removal] = []
+    private var postponedKeys: Set<EntityKey> = []
+    /// The removals of scopes that operations must not undo which began before.
+    private var removed = RemovedScopes()
     private var running: (key: EntityKey, entry: Entry)?
     private var runningRemoval: Removal?
     private var lastNumber: UInt64 = 0
@@ -80,6 +93,14 @@ struct WriteBehind: Sendable {
     var count: Int { entries.count + removals.count }
 
     // MARK: Adding
+
+    /// Adds a change of an operation that began at a time, unless the entity was removed with a scope since.
+    mutating func add(_ change: Change, for key: EntityKey, since begun: Epoch) {
+        if !wasRemoved(key, since: begun) { add(change, for: key) }
+    }
+
+    /// Whether the entity of a key was removed with a scope after an operation had begun.
+    func wasRemoved(_ key: EntityKey, since begun: Epoch) -> Bool { removed.contain(key, since: begun) }
 
     /// Adds a change.
     mutating func add(_ change: Change, for key: EntityKey) {
@@ -97,13 +118,21 @@ struct WriteBehind: Sendable {
     @discardableResult
     mutating func removeAll(in scope: EntityScope) -> UInt64 {
         for key in entries.keys.filter({ scope.contains($0) }) { take(key) }
+        removed.note(scope)
         lastNumber += 1
         if removals.count >= Self.maximumRemovals {
-            removals = [Removal(scope: .everything, number: lastNumber)]
+            removals = [Removal(removals.flatMap(\.parts) + [scope], number: lastNumber)]
         } else {
-            removals.append(Removal(scope: scope, number: lastNumber))
+            removals.append(Removal([scope], number: lastNumber))
         }
         return lastNumber
+    }
+
+    /// Whether a removal with a greater number than this one has not been made, or one of a single entity has failed.
+    func hasRemoval(after number: UInt64) -> Bool {
+        let waiting = removals + postponed + (runningRemoval.map { [$0] } ?? [])
+        if waiting.contains(where: { $0.number > number }) || !postponedKeys.isEmpty { return true }
+        return entries.values.contains { $0.replacesRemoval && !$0.isDroppable }
     }
 
     // MARK: Working
@@ -134,23 +163,39 @@ struct WriteBehind: Sendable {
     }
 
     /// Ends what ``next()`` has returned. A removal that has failed is tried again.
-    mutating func end(isDone: Bool) {
+    ///
+    /// - Parameter isPostponed: Whether this is not done before ``resume()``. Until then it hides its entities.
+    mutating func end(isDone: Bool, isPostponed: Bool = false) {
         if let removal = runningRemoval {
             runningRemoval = nil
-            if !isDone { removals.insert(removal, at: 0) }
+            guard !isDone else { return }
+            if isPostponed { postponed.append(removal) } else { removals.insert(removal, at: 0) }
         } else if let (key, entry) = running {
             running = nil
             guard !isDone, entry.replacesRemoval || !entry.isDroppable else { return }
             guard !removals.contains(where: { $0.scope.contains(key) }) else { return }
-            if let later = entries[key] {
-                var removal = later
-                removal.change = .remove
-                removal.replacesRemoval = true
-                set(key, removal.adding(later.change))
-            } else {
-                insert(key, .remove, replacesRemoval: true)
-                enforceLimits()
-            }
+            if isPostponed { postponedKeys.insert(key) } else { removeAgain(key) }
+        }
+    }
+
+    /// Lets what was postponed be tried again.
+    mutating func resume() {
+        removals = postponed + removals
+        let keys = postponedKeys
+        (postponed, postponedKeys) = ([], [])
+        for key in keys { removeAgain(key) }
+    }
+
+    /// Adds a removal before the change that waits for the key.
+    private mutating func removeAgain(_ key: EntityKey) {
+        if let later = entries[key] {
+            var removal = later
+            removal.change = .remove
+            removal.replacesRemoval = true
+            set(key, removal.adding(later.change))
+        } else {
+            insert(key, .remove, replacesRemoval: true)
+            enforceLimits()
         }
     }
 
@@ -173,6 +218,7 @@ struct WriteBehind: Sendable {
         if runningRemoval?.scope.contains(key) == true || removals.contains(where: { $0.scope.contains(key) }) {
             return .none
         }
+        if postponedKeys.contains(key) || postponed.contains(where: { $0.scope.contains(key) }) { return .none }
         guard let running, running.key == key else { return .cached(nil) }
         return Self.knowledge(of: running.entry.change)
     }
@@ -205,8 +251,9 @@ struct WriteBehind: Sendable {
         var position = first
         while bytes > maximumBytes || entries.count > maximumCount {
             guard position < order.count else {
-                // Only removals are left.
-                removeAll(in: .everything)
+                // Only removals are left. Accounts for which nothing is removed keep what they have.
+                let partitions = Set(entries.keys.map(\.partition))
+                removeAll(in: EntityScope(partition: partitions.count == 1 ? partitions.first : nil))
                 break
             }
             let (number, key) = order[position]

@@ -103,6 +103,17 @@ final class ConfigurationStore: Sendable {
     /// Lets all configurations be computed again at their next use.
     func expire() { counter.wrappingAdd(1, ordering: .releasing) }
 
+    /// The patterns of the blocks that set one of the tags. The blocks are called without a lock.
+    func patterns(tagged tags: Set<String>) -> [ResourcePattern] {
+        guard defaults.tags.isDisjoint(with: tags) else { return [.all] }
+        return contents.withLock { $0.blocks }.compactMap { block in
+            if let methods = block.methods, !methods.contains(.get) { return nil }
+            var values = defaults
+            block.change(&values)
+            return values.tags.isDisjoint(with: tags) ? nil : block.pattern
+        }
+    }
+
     /// Computes the configuration of a resource. The blocks are called without a lock.
     func effective(
         for url: ResourceURL, below base: ResourceBase, _ method: HTTPRequest.Method

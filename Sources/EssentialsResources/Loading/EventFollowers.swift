@@ -1,3 +1,4 @@
+import EssentialsHTTP
 import Synchronization
 
 /// The event streams that a service follows.
@@ -16,12 +17,20 @@ final class EventFollowers: Sendable {
     }
 
     /// Lets all streams connect to the server of another environment.
-    func reconnect() {
-        for entry in entries.withLock({ Array($0.values) }) { entry.follower.reconnect() }
+    func reconnect() { for follower in followers { follower.reconnect() } }
+
+    /// Ends the connections with the credentials of an origin, which were cleared or replaced.
+    func credentialsEnded(at origin: Origin) {
+        for follower in followers { follower.credentialsEnded(at: origin) }
     }
+
+    /// Lets the streams connect that wait for credentials of an origin.
+    func credentialsWereSet(at origin: Origin) { for follower in followers { follower.credentialsWereSet() } }
 
     /// Ends all streams, because the service was closed.
     func endAll() {
         for entry in entries.withLock({ Array($0.values) }) { entry.task.cancel() }
     }
+
+    private var followers: [EventFollower] { entries.withLock { $0.values.map(\.follower) } }
 }

@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import EssentialsRequests
 import Synchronization
 
 /// What a load has given to those who wait for it.
@@ -49,6 +50,8 @@ final class LoadRun: Sendable {
     let priority = RaisablePriority()
     /// Whether the caches are read before a request is sent.
     let awaitsCache: Bool
+    /// For whom the load is sent. Only those for whom it is the same join it.
+    let scope: CredentialScope?
     /// How far the load is, if somebody has asked for it.
     let measurement = LoadMeasurement()
     private let state = Mutex(State())
@@ -56,9 +59,8 @@ final class LoadRun: Sendable {
         private let mark = LiveMark(.load)
     #endif
 
-    init(number: UInt64, awaitsCache: Bool = false) {
-        self.number = number
-        self.awaitsCache = awaitsCache
+    init(number: UInt64, awaitsCache: Bool = false, scope: CredentialScope? = nil) {
+        (self.number, self.awaitsCache, self.scope) = (number, awaitsCache, scope)
     }
 
     /// Starts the task of the load, unless the load has ended already.

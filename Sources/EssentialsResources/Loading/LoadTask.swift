@@ -39,7 +39,8 @@ struct LoadTask: Sendable {
             }
         } catch {
             let failure = explained(error)
-            if failure.reason == .notCached, wish.request == nil, places != nil, core.endWithStoredContent(run) { return }
+            let isMissing = failure.reason == .notCached && wish.request == nil
+            if isMissing, places != nil, core.endWithStoredContent(run) { return }
             service.loadLog.note(failure, core)
             core.fail(failure, run, service)
         }

@@ -131,11 +131,12 @@ final class PollingTimer: Sendable {
     private func start(_ core: ResourceCore, _ polling: ResourcePolling) {
         // Without its service nothing is loaded any more.
         guard let service else { return }
-        guard let (run, isInvalid) = core.beginPolledLoad() else {
+        let environment = service.adoptEnvironment()
+        guard let (run, isInvalid) = core.beginPolledLoad(in: environment) else {
             polling.note(.refused)
             return polling.settle(core)
         }
-        let wish = LoadWish(pollingInvalid: isInvalid, in: service.adoptEnvironment())
+        let wish = LoadWish(pollingInvalid: isInvalid, in: environment)
         service.start(run, of: core, wish)
     }
 
@@ -156,11 +157,11 @@ final class PollingTimer: Sendable {
 
 extension ResourceCore {
     /// Begins a regular load, unless a load runs already or nobody observes the resource.
-    fileprivate func beginPolledLoad() -> (run: LoadRun, isInvalid: Bool)? {
+    fileprivate func beginPolledLoad(in environment: AdoptedEnvironment) -> (run: LoadRun, isInvalid: Bool)? {
         changing { contents in
             guard contents.observers.count > 0, contents.machine.loads.isEmpty else { return nil }
             let isInvalid = contents.machine.isInvalid
-            return (beginLoad(&contents, isAwaited: false, isStarted: false), isInvalid)
+            return (beginLoad(&contents, isAwaited: false, isStarted: false, in: environment), isInvalid)
         }
     }
 }

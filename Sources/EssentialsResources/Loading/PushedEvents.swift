@@ -16,7 +16,7 @@ public final class EventSubscription: Sendable {
         case connecting
         /// Events are received.
         case connected
-        /// It waits before it connects again.
+        /// It waits before it connects again: for the end of a pause, or after a logout for credentials.
         case waiting
         /// It has ended: it was cancelled, the service was closed, or the server does not want it (204).
         case ended
@@ -59,6 +59,11 @@ extension ResourceService {
     /// The request has the configuration of the resource at the path, except its decorators. After a change of the
     /// environment the stream of the new server is followed.
     ///
+    /// A stream that was opened with credentials, or with a cookie, ends with them: when they are cleared or replaced, its
+    /// events count no longer, and all that it feeds is invalid. It is connected again with the next credentials, without
+    /// the id of the last event. After a logout it waits for them. Tokens that a token source renews end nothing, and a
+    /// stream without credentials goes on.
+    ///
     /// - Parameters:
     ///   - path: The path of the stream, as in ``resource(_:as:variant:)``.
     ///   - patterns: Resources that events can change without having done so yet.
@@ -87,8 +92,12 @@ final class EventFollower: Sendable {
     private struct State {
         var status = EventSubscription.Status.connecting
         var machine: EventStreamMachine
-        /// Reads the present connection.
-        var connection: Task<RequestFailure?, Never>?
+        /// The connection that was opened last.
+        var connection: EventConnection?
+        /// Reads that connection, or waits for the next one.
+        var work: Task<RequestFailure?, Never>?
+        /// Whether that is a wait for credentials.
+        var awaitsLogin = false
     }
 
     private let stream: AnyResource
@@ -124,7 +133,16 @@ final class EventFollower: Sendable {
     }
 
     /// Ends the present connection, because there is another environment.
-    func reconnect() { state.withLock { $0.connection }?.cancel() }
+    func reconnect() { state.withLock { $0.work }?.cancel() }
+
+    /// Ends the present connection if it was opened with credentials of an origin.
+    func credentialsEnded(at origin: Origin) {
+        let (connection, work) = state.withLock { ($0.connection, $0.work) }
+        if connection?.credentialsEnded(at: origin) == true { work?.cancel() }
+    }
+
+    /// Ends a wait for credentials.
+    func credentialsWereSet() { state.withLock { $0.awaitsLogin ? $0.work : nil }?.cancel() }
 
     func run() async {
         let end = await follow()
@@ -133,53 +151,112 @@ final class EventFollower: Sendable {
     }
 
     private func follow() async -> EventSubscription.Status {
-        var environment = service.adoptEnvironment()
-        while !Task.isCancelled {
-            state.withLock { $0.status = .connecting }
-            let failure = await connect(in: environment)
-            guard !Task.isCancelled, !service.isClosed else { break }
-            let current = service.adoptEnvironment()
-            if current !== environment {
-                environment = current
-                resources.memory.forget()
-                state.withLock { $0.machine.serverChanged() }
+        var former: EventConnection?
+        var ended: EventConnection?
+        while !Task.isCancelled, !service.isClosed {
+            let environment = service.adoptEnvironment()
+            if let last = former, !isLive(last) {
+                end(last)
+                (former, ended) = (nil, last)
+            }
+            if let ended, ended.awaitsLogin(before: environment) {
+                await waitForLogin(after: ended)
                 continue
             }
-            if state.withLock({ $0.machine.missesEvents }) { invalidate() }
-            let retryAfter = failure?.retryAfter(now: service.clock.date)
-            let random = service.clock.random()
-            switch state.withLock({ $0.machine.ended(failure, retryAfter: retryAfter, random: random) }) {
-            case .end(let failure): return failure.map { .failed($0) } ?? .ended
-            case .wait(let pause):
-                state.withLock { $0.status = .waiting }
-                try? await service.clock.sleep(for: pause)
+            let connection = EventConnection(environment, of: stream.core.address)
+            (former, ended) = (connection, nil)
+            state.withLock { ($0.status, $0.connection) = (.connecting, connection) }
+            let failure = await interruptible(unless: { !isLive(connection) }) { [self] in
+                await readEvents(of: connection)
             }
+            guard !Task.isCancelled, !service.isClosed else { break }
+            if let end = await pause(after: failure, of: connection) { return end }
         }
         return .ended
     }
 
-    /// Reads events until the connection ends.
-    private func connect(in environment: AdoptedEnvironment) async -> RequestFailure? {
-        let connection = Task { () -> RequestFailure? in
-            do throws(RequestFailure) {
-                try await readEvents(in: environment)
-                return nil
-            } catch {
-                return error
-            }
+    /// Whether a connection belongs to the environment and the credentials of now.
+    private func isLive(_ connection: EventConnection) -> Bool {
+        service.adoptEnvironment()
+        return service.isLive(connection)
+    }
+
+    /// Forgets what belonged to a connection of another environment or other credentials.
+    private func end(_ connection: EventConnection) {
+        if service.adoption.isCurrent(connection.environment) {
+            invalidate()
+        } else {
+            resources.memory.forget()
         }
-        state.withLock { $0.connection = connection }
-        // The environment may have changed before the connection could be cancelled.
-        if service.adoptEnvironment() !== environment { connection.cancel() }
-        return await withTaskCancellationHandler {
-            await connection.value
-        } onCancel: {
-            connection.cancel()
+        state.withLock { $0.machine.serverChanged() }
+    }
+
+    /// Waits before the next connection, unless the environment or the credentials have changed.
+    ///
+    /// - Returns: How the stream has ended; `nil` if it goes on.
+    private func pause(
+        after failure: RequestFailure?, of connection: EventConnection
+    ) async -> EventSubscription.Status? {
+        guard isLive(connection) else { return nil }
+        if state.withLock({ $0.machine.missesEvents }) { invalidate() }
+        let retryAfter = failure?.retryAfter(now: service.clock.date)
+        let random = service.clock.random()
+        switch state.withLock({ $0.machine.ended(failure, retryAfter: retryAfter, random: random) }) {
+        case .end(let failure): return failure.map { .failed($0) } ?? .ended
+        case .wait(let pause):
+            state.withLock { $0.status = .waiting }
+            await interruptible(unless: { !isLive(connection) }) { [service] in
+                try? await service.clock.sleep(for: pause)
+                return nil
+            }
+            return nil
         }
     }
 
-    private func readEvents(in environment: AdoptedEnvironment) async throws(RequestFailure) {
-        let response = try await service.transmit(try await request(in: environment), for: stream.core)
+    /// Waits until there are credentials again.
+    private func waitForLogin(after ended: EventConnection) async {
+        state.withLock { ($0.status, $0.awaitsLogin) = (.waiting, true) }
+        await interruptible(unless: { !ended.awaitsLogin(before: service.adoptEnvironment()) }) {
+            // It ends by its cancellation.
+            _ = await Completion<Void>().value()
+            return nil
+        }
+        state.withLock { $0.awaitsLogin = false }
+    }
+
+    /// Does work that ``reconnect()``, the end of the credentials and the end of the subscription cancel.
+    ///
+    /// - Parameter isOver: Whether its reason is gone, which may have happened before it could be cancelled.
+    @discardableResult
+    private func interruptible(
+        unless isOver: () -> Bool, _ work: @escaping @Sendable () async -> RequestFailure?
+    ) async -> RequestFailure? {
+        let task = Task { await work() }
+        state.withLock { $0.work = task }
+        if isOver() { task.cancel() }
+        return await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
+    }
+
+    /// Reads events until the connection ends.
+    private func readEvents(of connection: EventConnection) async -> RequestFailure? {
+        do throws(RequestFailure) {
+            try await receiveEvents(of: connection)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func receiveEvents(of connection: EventConnection) async throws(RequestFailure) {
+        let environment = connection.environment
+        let request = try await request(in: environment)
+        let response = try await service.transmit(request, for: stream.core, in: environment)
+        connection.received(response)
+        guard isLive(connection) else { return }
         guard response.headerFields[.contentType]?.lowercased().hasPrefix("text/event-stream") == true else {
             throw RequestFailure(
                 .protocolViolation, "The response is not an event stream.",
@@ -192,9 +269,9 @@ final class EventFollower: Sendable {
         // Events that come from now on are not missed, so what is loaded from now on is current.
         if isGap { await loadInvalid() }
         var resources = resources
-        resources.environment = environment
+        resources.connection = connection
         for try await event in response.body.serverSentEvents(maximumSize: maximumSize) {
-            guard !Task.isCancelled, service.adoptEnvironment() === environment else { return }
+            guard !Task.isCancelled, isLive(connection) else { return }
             state.withLock { $0.machine.received(event) }
             await receive(event, resources)
         }

@@ -16,8 +16,8 @@ import Synchronization
 public struct PushedResources: ResourceService {
     let service: HTTPResourceService
     let memory: PushedMemory
-    /// The environment and the partition for which the events were received.
-    var environment: AdoptedEnvironment?
+    /// The connection that has brought the event.
+    var connection: EventConnection?
 
     /// The resource at an address, which is fed from now on.
     public func resource(at address: ResourceAddress, variant: ResourceVariant?) -> AnyResource {
@@ -35,15 +35,16 @@ public struct PushedResources: ResourceService {
 
     /// Sets the content of a resource to what an event has brought. It is fresh from now on, like content that was loaded,
     /// and its provenance is `pushed`. Nothing happens if another environment or partition was entered since the event
-    /// was received.
+    /// was received, or if the credentials of the stream were cleared or replaced.
     public func push<Content: Sendable>(_ content: Content, to resource: Resource<Content>) {
         memory.add(resource.core)
-        resource.core.override(with: content, entity: nil, provenance: .pushed, service, in: environment)
+        resource.core.override(with: content, entity: nil, provenance: .pushed, service, from: connection)
     }
 
     /// Marks the content of a resource as outdated. If it is observed it is loaded, past caches. Four such loads of the service
-    /// run at a time.
+    /// run at a time. Nothing happens if the event does not count any more; see ``push(_:to:)``.
     public func invalidate(_ resource: AnyResource) {
+        if let connection, !service.isLive(connection) { return }
         memory.add(resource.core)
         service.invalidate([resource.core])
     }
@@ -152,9 +153,11 @@ extension HTTPResourceService {
         if loadLog.isOn, core.observerCount == 0 { loadLog.note(.unobserved, core) }
         let begun = core.changing { contents -> (LoadRun, Bool)? in
             let isFresh = contents.facts.freshUntil.map { now <= $0 } ?? false
-            guard contents.observers.count > 0, !isFresh, contents.machine.joinable == nil else { return nil }
+            guard contents.observers.count > 0, !isFresh, contents.joinableRun(in: environment) == nil else {
+                return nil
+            }
             let isInvalid = contents.machine.isInvalid
-            return (core.beginLoad(&contents, isAwaited: false, isStarted: false), isInvalid)
+            return (core.beginLoad(&contents, isAwaited: false, isStarted: false, in: environment), isInvalid)
         }
         guard let (run, isInvalid) = begun else { return nil }
         start(run, of: core, LoadWish(isInvalid: isInvalid, in: environment))

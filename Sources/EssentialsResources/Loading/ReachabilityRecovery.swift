@@ -108,7 +108,7 @@ extension HTTPResourceService {
                 return nil
             }
             let isInvalid = contents.machine.isInvalid
-            return (core.beginLoad(&contents, isAwaited: false, isStarted: false), isInvalid)
+            return (core.beginLoad(&contents, isAwaited: false, isStarted: false, in: environment), isInvalid)
         }
         guard let (run, isInvalid) = begun else { return core.newestRun }
         start(run, of: core, LoadWish(isInvalid: isInvalid, in: environment))

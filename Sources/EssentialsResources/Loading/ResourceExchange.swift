@@ -161,7 +161,7 @@ struct ResourceExchange: Sendable {
         guard let decorator = decorators.last else {
             try service.checkPartition(of: environment)
             sent?.set(request)
-            return try await service.transmit(request, for: core)
+            return try await service.transmit(request, for: core, in: environment)
         }
         let call = DecoratedRequest(resource: AnyResource(service: service, core: core), request: request)
         do {

@@ -98,6 +98,7 @@ extension HTTPResourceService {
     private func show(
         _ response: DataResponse, of core: ResourceCore, since number: UInt64, in environment: AdoptedEnvironment
     ) async {
+        guard !environment.hasEnded else { return }
         let places = cachePlaces(of: core, in: environment)
         let known = core.knownContent(hasResponseCache: true)?.body
         let exchange = ResourceExchange(service: self, core: core, environment: environment)

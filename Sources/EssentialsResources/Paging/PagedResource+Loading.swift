@@ -99,6 +99,7 @@ extension PagedResource {
     private func begin(
         _ operation: PagingMachine.Operation?, isStarted: Bool
     ) throws(RequestFailure) -> Beginning {
+        let environment = first.service.adoptEnvironment()
         let shown = shown
         // Rules are foreign code and are called without the lock.
         let next = operation == .next ? try nextPage(shown) : nil
@@ -123,7 +124,7 @@ extension PagedResource {
         }
         if let step, case .run(let run) = beginning {
             signals.raise()
-            run.start { [self] in await load(step, run) }
+            run.start { [self] in await load(step, run, in: environment) }
         }
         return beginning
     }
@@ -144,12 +145,18 @@ extension PagedResource {
         return next
     }
 
-    private func load(_ first: PagingMachine.Step, _ run: PageRun) async {
-        var step = first
+    /// Loads the pages of an operation, all of them in the environment and with the credentials in which it began.
+    private func load(_ begun: PagingMachine.Step, _ run: PageRun, in environment: AdoptedEnvironment) async {
+        var step = begun
         do throws(RequestFailure) {
             while true {
+                try first.service.checkAdopted(environment)
                 let page = try page(of: step)
-                if case .refresh = step.operation { try await page.load() } else { try await page.loadIfNeeded() }
+                if case .refresh = step.operation {
+                    try await page.load(in: environment)
+                } else {
+                    try await page.loadUnlessFresh(in: environment)
+                }
                 guard let next = try finish(step, page) else { break }
                 step = next
             }

@@ -141,7 +141,11 @@ public final class PagedResource<Page: Sendable, Item: Sendable & Identifiable>:
 
     /// Loads pages again, also if they are fresh. Cursors and links of the new pages lead to those after them.
     ///
-    /// - Throws: The failures of ``Resource/load(_:priority:)``, and `protocolViolation` for an invalid link.
+    /// All pages are loaded for whom the operation began.
+    ///
+    /// - Throws: The failures of ``Resource/load(_:priority:)``; `protocolViolation` for an invalid link; `authorization` if
+    ///   the credentials were cleared or replaced between two pages, and `cancelled` if another environment or partition
+    ///   was entered.
     public func refresh(_ mode: PageRefresh = .allThenSwap) async throws(RequestFailure) {
         try await perform(.refresh(mode))
     }

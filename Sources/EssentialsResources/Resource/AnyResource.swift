@@ -28,9 +28,7 @@ public struct AnyResource: Sendable {
     public func invalidate() { core.invalidate() }
 
     /// Removes the content and cancels all loads; see ``Resource/wipe(_:)``.
-    public func wipe(_ extent: WipeExtent = .loads) {
-        service.wipe([core], extent)
-    }
+    public func wipe(_ extent: WipeExtent = .loads) { service.wipe(core, extent) }
 }
 
 /// What a wipe cancels.

@@ -18,7 +18,8 @@ extension Resource {
                 let core = core
                 var wish = LoadWish(mode, in: environment)
                 let run = core.beginLoad(
-                    wish, isAwaited: false, isStarted: true, usesCache: service.usesCaches(for: core))
+                    wish, isAwaited: false, isStarted: true, in: environment,
+                    usesCache: service.usesCaches(for: core))
                 wish.progress = box.progressSource(isGet: true, hasBody: false, service.clock)
                 let cancellation = follow(run, of: core, box)
                 service.start(run, of: core, wish)
@@ -43,7 +44,7 @@ extension Resource {
         service.loadLog.note(need, core, at: now)
         switch need {
         case .nothing:
-            guard let run = core.newestRun else { return nil }
+            guard let run = core.newestRun, run.scope === environment.scope else { return nil }
             core.keep(run)
             return request(following: run, of: core)
         case .running(let run):

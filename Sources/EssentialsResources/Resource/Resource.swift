@@ -96,11 +96,18 @@ public struct Resource<Content: Sendable>: Sendable {
     public func load(
         _ mode: LoadMode = .current, priority: RequestPriority? = nil
     ) async throws(RequestFailure) -> Content {
-        let environment = prepare()
+        try await load(mode, priority: priority, in: prepare())
+    }
+
+    /// Loads the content in an operation that has begun.
+    func load(
+        _ mode: LoadMode = .current, priority: RequestPriority? = nil, in environment: AdoptedEnvironment
+    ) async throws(RequestFailure) -> Content {
         let core = core
         var wish = LoadWish(mode, in: environment)
         wish.priority = priority
-        let run = core.beginLoad(wish, isAwaited: true, isStarted: false, usesCache: service.usesCaches(for: core))
+        let run = core.beginLoad(
+            wish, isAwaited: true, isStarted: false, in: environment, usesCache: service.usesCaches(for: core))
         service.start(run, of: core, wish)
         return try await content(of: run, core)
     }
@@ -158,7 +165,13 @@ public struct Resource<Content: Sendable>: Sendable {
     func loadUnlessFresh(
         _ priority: RequestPriority?, maximumAge: Duration? = nil
     ) async throws(RequestFailure) -> Content {
-        let environment = service.adoptEnvironment()
+        try await loadUnlessFresh(priority, maximumAge: maximumAge, in: service.adoptEnvironment())
+    }
+
+    /// The content, loaded in an operation that has begun, and only if it is not fresh.
+    func loadUnlessFresh(
+        _ priority: RequestPriority? = nil, maximumAge: Duration? = nil, in environment: AdoptedEnvironment
+    ) async throws(RequestFailure) -> Content {
         let now = service.time.now
         _ = snapshot
         let core = core
@@ -193,7 +206,8 @@ public struct Resource<Content: Sendable>: Sendable {
         let environment = prepare()
         let core = core
         let wish = LoadWish(request, in: environment)
-        let run = core.beginLoad(wish, isAwaited: true, isStarted: false, usesCache: service.usesCaches(for: core))
+        let run = core.beginLoad(
+            wish, isAwaited: true, isStarted: false, in: environment, usesCache: service.usesCaches(for: core))
         service.start(run, of: core, wish)
         return try await content(of: run, core)
     }
@@ -241,7 +255,8 @@ public struct Resource<Content: Sendable>: Sendable {
     /// The mark stays until a load that began after it ends with a response or a failure, or until the content is set.
     public func invalidate() { core.invalidate() }
 
-    /// Removes content and failure, and cancels all loads, whose responses are ignored.
+    /// Removes content and failure, and cancels all loads, whose responses are ignored. The entity in the caches is not
+    /// found any more, and is removed in the background.
     ///
     /// - Parameter extent: Whether other requests of the resource are cancelled too. By default they go on, because the
     ///   server may have carried them out already.

@@ -18,14 +18,18 @@ extension ResourceCore {
     /// - Parameters:
     ///   - wish: How it is sent; `nil` if it asks the server for the resource.
     ///   - isAwaited: Whether a task will wait for it.
+    ///   - environment: For whom it is sent.
     ///   - usesCache: Whether the resource has caches.
-    func beginLoad(_ wish: LoadWish? = nil, isAwaited: Bool, isStarted: Bool, usesCache: Bool) -> LoadRun {
+    func beginLoad(
+        _ wish: LoadWish? = nil, isAwaited: Bool, isStarted: Bool, in environment: AdoptedEnvironment, usesCache: Bool
+    ) -> LoadRun {
         let isStoredEnough = wish.map { $0.request == nil && $0.acceptsOnlyStored } ?? false
         let need = isStoredEnough ? CacheNeed.stored : .current
         let isJoinable = wish?.isJoinable ?? true
         return changing { contents in
             beginLoad(
-                &contents, isAwaited: isAwaited, isStarted: isStarted, usesCache ? need : nil, isJoinable: isJoinable)
+                &contents, isAwaited: isAwaited, isStarted: isStarted, in: environment, usesCache ? need : nil,
+                isJoinable: isJoinable)
         }
     }
 
@@ -44,14 +48,15 @@ extension ResourceCore {
             {
                 return .nothing
             }
-            if let number = contents.machine.joinable, let run = contents.runs.last(where: { $0.number == number }) {
-                if isAwaited { contents.machine.join(number) }
-                if isStarted { contents.machine.keep(number) }
+            if let run = contents.joinableRun(in: environment) {
+                if isAwaited { contents.machine.join(run.number) }
+                if isStarted { contents.machine.keep(run.number) }
                 return .running(run)
             }
             let wish = LoadWish(isInvalid: contents.machine.isInvalid, maximumAge: maximumAge, in: environment)
             let need = usesCache ? CacheNeed.fresh : nil
-            return .new(beginLoad(&contents, isAwaited: isAwaited, isStarted: isStarted, need), wish)
+            return .new(
+                beginLoad(&contents, isAwaited: isAwaited, isStarted: isStarted, in: environment, need), wish)
         }
     }
 
@@ -66,13 +71,14 @@ extension ResourceCore {
     }
 
     func beginLoad(
-        _ contents: inout Contents, isAwaited: Bool, isStarted: Bool, _ need: CacheNeed? = nil, isJoinable: Bool = true
+        _ contents: inout Contents, isAwaited: Bool, isStarted: Bool, in environment: AdoptedEnvironment,
+        _ need: CacheNeed? = nil, isJoinable: Bool = true
     ) -> LoadRun {
         let awaitsCache = need != nil && contents.mayReadCaches
         let number = contents.machine.beginLoad(
             waiting: isAwaited ? 1 : 0, isStarted: isStarted, endsWithFreshContent: awaitsCache && need != .current,
             isJoinable: isJoinable)
-        let run = LoadRun(number: number, awaitsCache: awaitsCache)
+        let run = LoadRun(number: number, awaitsCache: awaitsCache, scope: environment.scope)
         contents.runs.append(run)
         if contents.observers.reportsProgress { run.measurement.ask() }
         // If the caches are read first, it is not decided yet that there will be a request.
@@ -226,5 +232,13 @@ extension ResourceCore {
             }
         }
         run.end(.failed(failure))
+    }
+}
+
+extension ResourceCore.Contents {
+    /// The newest load whose response would count, unless it is sent with other credentials; `nil` without one.
+    func joinableRun(in environment: AdoptedEnvironment) -> LoadRun? {
+        guard let number = machine.joinable, let run = runs.last(where: { $0.number == number }) else { return nil }
+        return run.scope === environment.scope ? run : nil
     }
 }

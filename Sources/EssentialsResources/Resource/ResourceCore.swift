@@ -35,6 +35,9 @@ final class ResourceCore: Sendable {
         var keepers: Int32 = 0
         /// Whether a thread is delivering changes.
         var isDelivering = false
+        /// Whether content was removed because other credentials were set, so that it is loaded again for observers when
+        /// an account is entered.
+        var isWithdrawn = false
         /// Whether the caches were read since the content was removed.
         var cacheReading = CacheReading.notBegun
         /// What the views read from a response, and the number of views for which it was computed.
@@ -86,10 +89,20 @@ final class ResourceCore: Sendable {
     }
 
     /// Removes content and failure, because the account has ended. The observers are told by ``MovedResource/finish()``.
-    func leave(_ reason: WipeReason) -> MovedResource { contents.withLock { wipe(&$0, reason) } }
+    ///
+    /// - Parameter keepsInterest: Whether what was loaded counts as loaded when the next account is entered.
+    func leave(_ reason: WipeReason, keepsInterest: Bool = false) -> MovedResource {
+        contents.withLock { contents in
+            let wasLoaded = contents.facts.wasLoaded || contents.isWithdrawn
+            defer { contents.isWithdrawn = keepsInterest && wasLoaded }
+            return wipe(&contents, reason)
+        }
+    }
 
     private func wipe(_ contents: inout Contents, _ reason: WipeReason) -> MovedResource {
-        let (displaced, wasLoaded) = (Displaced(contents), contents.facts.wasLoaded)
+        let wasLoaded = contents.facts.wasLoaded || contents.isWithdrawn
+        contents.isWithdrawn = false
+        let displaced = Displaced(contents)
         let ended = endSession(&contents, reason)
         writeFlags(contents.facts, isForwarded: contents.forward != nil)
         return MovedResource(
@@ -149,17 +162,17 @@ final class ResourceCore: Sendable {
 
     /// Sets the content.
     ///
-    /// - Parameter environment: The environment to which the content belongs; `nil` means that of now. In any other one
-    ///   nothing happens.
+    /// - Parameter connection: The connection that has brought the content; `nil` if there is none. If it does not count
+    ///   any more, nothing happens.
     func override<Content: Sendable>(
         with content: Content, entity: Entity?, provenance: Provenance = .local, _ service: HTTPResourceService,
-        in environment: AdoptedEnvironment? = nil
+        from connection: EventConnection? = nil
     ) {
         let (now, freshness) = (service.time.now, service.effective(for: self).freshness)
         let value = LoadedValue(value: content, head: HTTPResponse(status: .ok))
         let places = service.cachePlaces(of: self)
         replacing(with: value, .standard) { contents, content, shown in
-            if let environment, !service.adoption.isCurrent(environment) { return }
+            if let connection, !service.isLive(connection) { return }
             contents.set(value, content, shown, entity: entity, provenance: provenance, now, freshness, service)
             places?.removeEntities()
         }
@@ -210,9 +223,15 @@ final class ResourceCore: Sendable {
     }
 
     /// Removes content and failure, and cancels all loads.
-    func wipe(_ reason: WipeReason = .requested) {
-        let ended = changing { endSession(&$0, reason) }
+    ///
+    /// - Parameter places: Where the caches have the entity, which is removed too.
+    func wipe(_ reason: WipeReason = .requested, removing places: CachePlaces? = nil) {
+        let ended = changing { contents in
+            places?.removeEntities()
+            return endSession(&contents, reason)
+        }
         for run in ended { run.cancel() }
+        places?.work()
     }
 
     /// Removes content and failure. If the reason ends an account or environment, no change from before is delivered any

@@ -1,21 +1,56 @@
 import EssentialsRequests
 
-/// The environment that a service uses, behind one reference, because every look-up asks for it.
+/// The environment, the account and the credentials that a service uses, behind one reference, because every look-up asks
+/// for it.
+///
+/// An operation takes one when it begins: a load, a write, a loop over pages, a reading of caches, a followed stream. Its
+/// requests, keys, saves and removals all come from it, whatever is entered or set meanwhile.
 final class AdoptedEnvironment: Sendable {
-    let versioned: VersionedSnapshot
-    /// The person or tenant that the application has entered. A load stores its entity in the partition in which it began.
+    let identity: EnvironmentIdentity
+    /// The account that the application has entered. A load stores its entity in the partition in which it began.
     let partition: EntityPartition
-    /// Counts the environments that a service has adopted.
+    /// Counts the environments and accounts that a service has adopted.
     let number: UInt64
-    /// The fingerprint of the environment's trust policy; empty if it has none.
-    let trustFingerprint: String
+    /// For whom requests are sent; `nil` if the data-request service is a test double.
+    private let context: OperationContext?
 
     /// The environment of now.
-    init(of environment: any EnvironmentService, partition: EntityPartition = .shared, number: UInt64 = 0) {
-        versioned = VersionedSnapshot(of: environment)
-        (self.partition, self.number) = (partition, number)
-        trustFingerprint = versioned.snapshot.trust.map { TrustFingerprint.text(of: $0) } ?? ""
+    convenience init(of environment: any EnvironmentService, partition: EntityPartition = .shared) {
+        self.init(EnvironmentIdentity(of: environment), partition: partition, number: 0)
     }
 
-    var snapshot: EnvironmentSnapshot { versioned.snapshot }
+    init(
+        _ identity: EnvironmentIdentity, partition: EntityPartition, number: UInt64, context: OperationContext? = nil
+    ) {
+        (self.identity, self.partition, self.number, self.context) = (identity, partition, number, context)
+    }
+
+    /// The same environment and account in another scope of credentials.
+    func entering(_ context: OperationContext) -> AdoptedEnvironment {
+        AdoptedEnvironment(identity, partition: partition, number: number, context: context)
+    }
+
+    var versioned: VersionedSnapshot { identity.versioned }
+    var snapshot: EnvironmentSnapshot { identity.snapshot }
+    /// The fingerprint of the environment's trust policy; empty if it has none.
+    var trustFingerprint: String { identity.trustFingerprint }
+    /// The scope of the credentials of the environment's origin.
+    var scope: CredentialScope? { context?.scope }
+
+    /// Whether the credentials were cleared or replaced since. Nothing is then sent, shown or stored any more for what
+    /// began with them.
+    var hasEnded: Bool { scope?.hasEnded ?? false }
+
+    /// Whether the entities of the account may be read, written and removed. They may not after other credentials were set,
+    /// until the account is entered again.
+    var admitsEntities: Bool {
+        guard let context else { return true }
+        return !context.hasEnded && context.admits(partition)
+    }
+
+    /// - Throws: `authorization` if the credentials were cleared or replaced since.
+    func checkCredentials() throws(RequestFailure) {
+        guard hasEnded else { return }
+        throw CredentialScope.endedFailure(host: snapshot.baseURL.origin.host.text)
+    }
 }

@@ -10,6 +10,8 @@ import Synchronization
 /// reference exists takes several times as long to retain, and every handle retains the service.
 final class EnvironmentAdoption: Sendable {
     private let environment: any EnvironmentService
+    /// Knows the credentials; `nil` if the data-request service is a test double.
+    private let sender: HTTPDataRequestService?
     private let table: ResourceTable
     private let configurations: ConfigurationStore
     private let polling: PollingTimer
@@ -27,11 +29,11 @@ final class EnvironmentAdoption: Sendable {
 
     /// Creates the object for a table that uses an environment already.
     init(
-        _ current: AdoptedEnvironment, of environment: any EnvironmentService, _ table: ResourceTable,
-        _ configurations: ConfigurationStore, _ polling: PollingTimer, _ followers: EventFollowers,
-        _ observers: OwnedObservers
+        _ current: AdoptedEnvironment, of environment: any EnvironmentService, _ sender: HTTPDataRequestService?,
+        _ table: ResourceTable, _ configurations: ConfigurationStore, _ polling: PollingTimer,
+        _ followers: EventFollowers, _ observers: OwnedObservers
     ) {
-        (self.environment, self.table, self.configurations) = (environment, table, configurations)
+        (self.environment, self.sender, self.table, self.configurations) = (environment, sender, table, configurations)
         (self.polling, self.followers, self.observers) = (polling, followers, observers)
         adopted = Mutex(current)
         adoptedVersion = Atomic(current.versioned.version ?? Self.uncounted)
@@ -55,34 +57,59 @@ final class EnvironmentAdoption: Sendable {
         adopt()
     }
 
-    /// Whether an environment is still the one that is used.
-    func isAdopted(_ environment: AdoptedEnvironment) -> Bool { adopted.withLock { $0 === environment } }
+    /// Whether an environment and its account are still those that are used.
+    func isAdopted(_ environment: AdoptedEnvironment) -> Bool { adopted.withLock { $0.number == environment.number } }
 
-    /// Whether an environment is still the one that is used. It takes no lock. Content that is set under the lock of a
-    /// resource after this was true is removed with the content of the old environment.
+    /// Whether an environment and its account are still those that are used. It takes no lock. Content that is set under the
+    /// lock of a resource after this was true is removed with the content of the old environment.
     func isCurrent(_ environment: AdoptedEnvironment) -> Bool {
         currentNumber.load(ordering: .acquiring) == environment.number
     }
 
-    /// Uses the environment of now. If it has changed, the resources below the old base URL get the URL below the new
-    /// one, without content.
+    /// Uses the environment and the credentials of now. If the environment has changed, the resources below the old base
+    /// URL get the URL below the new one, without content.
     ///
     /// All of that happens under a lock, so that no load begins for a URL of one environment and ends in the other. The
     /// observers are told without it.
     ///
-    /// - Parameter partition: The partition to enter as well; `nil` means that it stays. Entering another one removes the
-    ///   content of all resources.
+    /// - Parameters:
+    ///   - partition: The partition to enter as well; `nil` means that it stays. Entering another one removes the content
+    ///     of all resources.
+    ///   - anew: Whether the partition is entered even if it is the present one.
     /// - Returns: The environment.
     @discardableResult
-    func adopt(entering partition: EntityPartition? = nil) -> AdoptedEnvironment {
+    func adopt(entering partition: EntityPartition? = nil, anew: Bool = false) -> AdoptedEnvironment {
+        inScope(adoptEnvironment(entering: partition, anew: anew))
+    }
+
+    /// The environment with the credentials of now.
+    private func inScope(_ environment: AdoptedEnvironment) -> AdoptedEnvironment {
+        guard let context = sender?.operation(in: environment.identity, begun: .now),
+            context.scope !== environment.scope
+        else { return environment }
+        let renewed = environment.entering(context)
+        let replaced = adopted.withLock { adopted -> AdoptedEnvironment? in
+            // Another thread has adopted another environment meanwhile, which is for later operations.
+            guard adopted.number == renewed.number else { return nil }
+            defer { adopted = renewed }
+            return adopted
+        }
+        _ = consume replaced
+        return renewed
+    }
+
+    private func adoptEnvironment(entering partition: EntityPartition?, anew: Bool) -> AdoptedEnvironment {
         typealias Adoption = (current: AdoptedEnvironment, old: AdoptedEnvironment, moved: [MovedResource]?)
         let (current, old, moved) = adopted.withLock { adopted -> Adoption in
             let entered = partition ?? adopted.partition
+            let isEntered = anew || entered != adopted.partition
             let isCurrent = adopted.versioned.isCurrent(in: environment)
-            if isCurrent, entered == adopted.partition { return (adopted, adopted, nil) }
-            let current = AdoptedEnvironment(of: environment, partition: entered, number: adopted.number + 1)
+            if isCurrent, !isEntered { return (adopted, adopted, nil) }
+            let current = AdoptedEnvironment(
+                isCurrent ? adopted.identity : EnvironmentIdentity(of: environment), partition: entered,
+                number: adopted.number + 1)
             currentNumber.store(current.number, ordering: .releasing)
-            let isSame = current.snapshot == adopted.snapshot && entered == adopted.partition
+            let isSame = current.snapshot == adopted.snapshot && !isEntered
             var moved: [MovedResource] = []
             if current.snapshot != adopted.snapshot {
                 let (old, base) = (table.base, ResourceBase(current.snapshot.baseURL))
@@ -90,7 +117,7 @@ final class EnvironmentAdoption: Sendable {
                 for moved in moved { observers.note(moved.core) }
                 configurations.move(from: old, to: base)
             }
-            if entered != adopted.partition {
+            if isEntered {
                 let done = Set(moved.map { ObjectIdentifier($0.core) })
                 for core in table.cores where !done.contains(ObjectIdentifier(core)) {
                     moved.append(core.leave(.partition))

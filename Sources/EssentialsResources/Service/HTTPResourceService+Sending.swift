@@ -11,6 +11,18 @@ extension HTTPResourceService {
 
     /// A request that one person has begun never goes out with the credentials of the next one.
     ///
+    /// - Throws: `authorization` if the credentials were cleared or replaced since, and `cancelled` if another environment
+    ///   or partition has been entered.
+    func checkAdopted(_ environment: AdoptedEnvironment) throws(RequestFailure) {
+        try environment.checkCredentials()
+        adoptEnvironment()
+        guard adoption.isCurrent(environment) else {
+            throw RequestFailure(.cancelled, "Another environment or partition was entered before the end of the loop.")
+        }
+    }
+
+    /// A request that one person has begun never goes out with the credentials of the next one.
+    ///
     /// - Throws: `cancelled` if another partition has been entered since.
     func checkPartition(of environment: AdoptedEnvironment) throws(RequestFailure) {
         guard adoptEnvironment().partition == environment.partition else {
@@ -86,16 +98,26 @@ extension HTTPResourceService {
         return request
     }
 
-    /// Sends the request of a resource; see ``ForeignAccess``.
-    func transmit(_ request: DataRequest, for core: ResourceCore) async throws(RequestFailure) -> DataResponse {
+    /// Sends the request of a resource with the credentials of its operation, or not at all; see ``ForeignAccess``.
+    func transmit(
+        _ request: DataRequest, for core: ResourceCore, in environment: AdoptedEnvironment
+    ) async throws(RequestFailure) -> DataResponse {
         let access = ForeignAccess(requests: requests, open: open, hosts: configuration.foreignHosts)
-        return try await access.send(request, to: core.address.place)
+        return try await access.send(request.inScope(of: environment), to: core.address.place)
     }
 
     private static var unchanged: StatusExpectation { 304 }
 }
 
 extension DataRequest {
+    /// The request with the credentials of an operation. If they were cleared or replaced, it fails as `authorization`.
+    func inScope(of environment: AdoptedEnvironment) -> DataRequest {
+        guard scope == nil, let present = environment.scope else { return self }
+        var request = self
+        request.scope = present
+        return request
+    }
+
     /// Adds header fields whose names the request does not have.
     mutating func setFields(_ fields: HTTPFields) {
         guard !fields.isEmpty else { return }

@@ -23,12 +23,15 @@ extension HTTPResourceService {
     /// try service.wipe(.all, .includingWrites)
     /// ```
     ///
+    /// Their entities in the caches, as far as they belong to the present account, are not found any more from that moment
+    /// on, and are removed in the background; see ``wipe(_:purging:_:)``.
+    ///
     /// - Parameters:
     ///   - pattern: Selects the resources.
     ///   - extent: Whether other requests than loads are cancelled too.
     /// - Throws: `invalidRequest` if the pattern is malformed.
     public func wipe(_ pattern: ResourcePattern, _ extent: WipeExtent) throws(RequestFailure) {
-        wipe(try cores(matching: pattern), extent)
+        _ = try beginWipe(pattern, extent)
     }
 
     /// Marks the content of all resources as outdated whose configuration has one of the tags; see
@@ -39,9 +42,17 @@ extension HTTPResourceService {
     }
 
     /// Removes the content of all resources whose configuration has one of the tags, and cancels their loads.
+    ///
+    /// Their entities in the caches are removed like those of a pattern. Entities of resources that the service does not
+    /// know at present are those that match the patterns of the blocks which set one of the tags.
     public func wipe(tagged tags: Set<String>, _ extent: WipeExtent) {
         adoptEnvironment()
-        wipe(cores(matching: [], tagged: tags), extent)
+        let cores = cores(matching: [], tagged: tags)
+        let (urls, patterns, base) = (
+            Set(cores.map(\.address.text)), configurations.patterns(tagged: tags), table.base
+        )
+        removeEntities { url in urls.contains(url.text) || patterns.contains { $0.matches(url, below: base) } }
+        wipe(cores, extent)
     }
 
     /// Removes the content of all resources that a pattern selects, and their entities from the caches.
@@ -50,29 +61,54 @@ extension HTTPResourceService {
     /// try await service.wipe("/accounts/**", purging: .caches)
     /// ```
     ///
-    /// It returns when the caches have removed them.
+    /// It differs from ``wipe(_:_:)`` in that it returns when the caches have removed the entities, and after five seconds
+    /// if one takes longer. Those of other accounts stay.
     ///
     /// - Parameters:
     ///   - pattern: Selects the resources. In the caches it also selects entities of resources that the service does not
     ///     know at present.
     ///   - store: What is purged besides the state.
     ///   - extent: Whether other requests than loads are cancelled too.
-    /// - Returns: Whether all caches have removed what they had. One that has failed tries again in the background, and is
-    ///   not read meanwhile.
+    /// - Returns: Whether all caches have removed what they had. One that has failed or takes longer tries again in the
+    ///   background, and its entities are not found meanwhile. ``CacheProblems/readableAfterRestart`` names the caches
+    ///   whose entities could be found again if the process ended now.
     /// - Throws: `invalidRequest` if the pattern is malformed.
     @discardableResult
     public func wipe(
         _ pattern: ResourcePattern, purging store: PurgedStore, _ extent: WipeExtent
     ) async throws(RequestFailure) -> Bool {
-        if let problem = pattern.problem { throw problem }
-        adoptEnvironment()
+        let removal = try beginWipe(pattern, extent)
+        return await removal.isDone()
+    }
+
+    /// Removes the content of all resources that a pattern selects, and begins to remove their entities.
+    private func beginWipe(_ pattern: ResourcePattern, _ extent: WipeExtent) throws(RequestFailure) -> EntityRemoval {
+        let cores = try cores(matching: pattern)
         let base = table.base
-        // A cache that is shared with fetched models keeps them.
-        let scope = EntityScope { key in !key.isModel && pattern.matches(base.url(whole: key.url), below: base) }
-        caching.forget(scope)
-        try wipe(pattern, extent)
-        // Once more, because a load may have ended just before it was cancelled.
-        return await caching.removeAll(in: scope)
+        // It comes first: no resource that is created meanwhile finds an entity, and no load that began before stores one.
+        let removal = removeEntities { url in pattern.matches(url, below: base) }
+        wipe(cores, extent)
+        return removal
+    }
+
+    /// Lets no entity of the present account be found whose URL a closure selects, and removes them in the background.
+    ///
+    /// - Parameter isSelected: It is called on any thread and under locks.
+    @discardableResult
+    private func removeEntities(of isSelected: @escaping @Sendable (ResourceURL) -> Bool) -> EntityRemoval {
+        let (environment, base) = (adoptEnvironment(), table.base)
+        guard environment.admitsEntities else { return caching.remove([]) }
+        let account = environment.partition
+        return caching.remove([
+            EntityScope(partition: account.isShared ? nil : account) { key in
+                // A cache that is shared with fetched models keeps them.
+                guard !key.isModel else { return false }
+                guard key.partition == account || (account.isShared && key.partition.isOfCredentials) else {
+                    return false
+                }
+                return isSelected(base.url(whole: key.url))
+            }
+        ])
     }
 
     // MARK: Partitions
@@ -85,21 +121,40 @@ extension HTTPResourceService {
     /// service.enter(EntityPartition(account.id))
     /// ```
     ///
-    /// Call it after the credentials were set, because observed resources are loaded again at once, a few at a time. The
-    /// entities of the partition before stay in persistent caches, for the next time that it is entered. To remove them,
-    /// call ``wipe(_:purging:_:)`` before, or `clearAuthorization()` of the data-request service. Entering the partition
-    /// of now does nothing. Writes that are under way go on; requests that were not sent yet fail as `cancelled`.
-    public func enter(_ partition: EntityPartition) { adoption.adopt(entering: partition) }
+    /// Call it after the credentials were set, because observed resources are loaded again at once, a few at a time.
+    /// Credentials that replace others, and a logout, suspend the partition: from then on loads use no entity caches until
+    /// a partition is entered. Entering the partition of now does this too, and also removes the content that was loaded
+    /// meanwhile; if it is not suspended, nothing happens.
+    ///
+    /// The entities of the partition before stay in persistent caches, for the next time that it is entered. To remove
+    /// them, call ``wipe(_:purging:_:)`` before, or `clearAuthorization()` of the data-request service. Writes that are
+    /// under way go on; requests that were not sent yet fail as `cancelled`, or as `authorization` if the credentials were
+    /// replaced.
+    public func enter(_ partition: EntityPartition) {
+        let isSuspended = !adoptEnvironment().admitsEntities
+        requests.sender?.enter(partition)
+        adoption.adopt(entering: partition, anew: isSuspended)
+    }
 
     /// The partition that was entered last.
     public var partition: EntityPartition { adoptEnvironment().partition }
 
-    func wipe(_ cores: [ResourceCore], _ extent: WipeExtent) {
+    /// Removes the content of a resource and its entity.
+    func wipe(_ core: ResourceCore, _ extent: WipeExtent) {
+        core.wipe(removing: cachePlaces(of: core))
+        finishWipe(of: core, extent)
+    }
+
+    private func wipe(_ cores: [ResourceCore], _ extent: WipeExtent) {
         for core in cores {
             core.wipe()
-            table.resize(core, bytes: 0)
-            if extent == .includingWrites { core.cancelRequests() }
+            finishWipe(of: core, extent)
         }
+    }
+
+    private func finishWipe(of core: ResourceCore, _ extent: WipeExtent) {
+        table.resize(core, bytes: 0)
+        if extent == .includingWrites { core.cancelRequests() }
     }
 
     /// The resources that a pattern selects.

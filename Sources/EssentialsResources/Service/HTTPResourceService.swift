@@ -132,8 +132,9 @@ public final class HTTPResourceService: ResourceService {
             base: ResourceBase(current.snapshot.baseURL),
             limits: .init(count: configuration.maximumUnused, bytes: configuration.maximumUnusedBytes),
             observers: observers)
-        adoption = EnvironmentAdoption(current, of: environment, table, configurations, polling, followers, observers)
-        wiper = ResourceWiper(table, caching, adoption)
+        adoption = EnvironmentAdoption(
+            current, of: environment, requests.sender, table, configurations, polling, followers, observers)
+        wiper = ResourceWiper(table, caching, adoption, followers)
         recovery = reachability == nil ? nil : ReachabilityRecovery(polling, table, outboxes)
         if reachability != nil || configuration.defaults.refresh != nil { polling.attach(self) }
         try requests.privateStateRegistry?.add(privateStateStore: wiper)
@@ -255,9 +256,17 @@ public final class HTTPResourceService: ResourceService {
     }
 }
 
-/// Clearing the authorization of the data-request service removes what was loaded with it.
+/// Clearing or replacing the credentials of the data-request service removes what was loaded with them.
 extension HTTPResourceService: PrivateStateStore {
-    /// Wipes all resources of an origin, and removes its entities of the present partition from the caches. The service
-    /// joins the data-request service by itself, which calls this function in `clearAuthorization()`.
+    /// Wipes all resources of an origin, ends the event streams that were opened with its credentials, and removes from the
+    /// caches its entities of the present account and those that were received with credentials without an account.
+    ///
+    /// The entities are not found any more from that moment on. The function returns when the caches have removed them,
+    /// and after five seconds if one takes longer, which then goes on in the background. The service joins the data-request
+    /// service by itself, which calls this function in `clearAuthorization()`.
     public func clearPrivateState(of origin: Origin) async { await wiper.clearPrivateState(of: origin) }
+
+    /// Wipes all resources of an origin, ends the event streams that were opened with the former credentials, and removes
+    /// the entities that were received with credentials without an account. Those of accounts stay.
+    public func credentialsWereReplaced(at origin: Origin) { wiper.credentialsWereReplaced(at: origin) }
 }

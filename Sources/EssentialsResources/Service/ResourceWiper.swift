@@ -1,29 +1,56 @@
 import EssentialsHTTP
 import EssentialsRequests
 
-/// Wipes resources, and removes their entities from caches, together with the credentials of a data-request service.
+/// Wipes resources, ends event streams, and removes entities from caches, together with the credentials of a data-request
+/// service.
 ///
 /// The data-request service refers to it weakly. It does not refer to the resource service itself, because every handle
 /// retains that one, and an object to which a weak reference exists takes several times as long to retain.
-final class ResourceWiper: PrivateStateStore {
+final class ResourceWiper: CredentialsFollower {
     private let table: ResourceTable
     private let caching: EntityCaching
     private let adoption: EnvironmentAdoption
+    private let followers: EventFollowers
 
-    init(_ table: ResourceTable, _ caching: EntityCaching, _ adoption: EnvironmentAdoption) {
-        (self.table, self.caching, self.adoption) = (table, caching, adoption)
+    init(
+        _ table: ResourceTable, _ caching: EntityCaching, _ adoption: EnvironmentAdoption, _ followers: EventFollowers
+    ) {
+        (self.table, self.caching, self.adoption, self.followers) = (table, caching, adoption, followers)
     }
 
     func clearPrivateState(of origin: Origin) async {
-        let scope = EntityScope(partition: adoption.adopt().partition, origin: origin.description)
-        caching.forget(scope)
+        followers.credentialsEnded(at: origin)
+        let partition = adoption.adopt().partition
+        var scopes = [Self.credentials(of: origin)]
+        if !partition.isShared { scopes.append(EntityScope(partition: partition, origin: origin.description)) }
+        // It comes first: no resource that is created meanwhile finds an entity, and no load that began before stores one.
+        let removal = caching.remove(scopes)
+        wipe(origin, keepsInterest: false)
+        await removal.isDone()
+    }
+
+    func credentialsWereReplaced(at origin: Origin) {
+        followers.credentialsEnded(at: origin)
+        // The account is suspended, so its entities are not found either.
+        caching.remove([Self.credentials(of: origin)])
+        wipe(origin, keepsInterest: true)
+    }
+
+    func credentialsWereSet(at origin: Origin) { followers.credentialsWereSet(at: origin) }
+
+    /// What was received with credentials of an origin while no account was entered.
+    private static func credentials(of origin: Origin) -> EntityScope {
+        EntityScope(partition: .credentials(of: origin), origin: origin.description)
+    }
+
+    private func wipe(_ origin: Origin, keepsInterest: Bool) {
         // All are wiped before the first observer is called, which may look at others.
-        let left = table.cores.filter { $0.address.isOf(origin) }.map { $0.leave(.authorization) }
+        let left = table.cores.filter { $0.address.isOf(origin) }.map {
+            $0.leave(.authorization, keepsInterest: keepsInterest)
+        }
         for moved in left {
             moved.finish()
             table.resize(moved.core, bytes: 0)
         }
-        // Once more, because a load may have ended just before it was cancelled.
-        await caching.removeAll(in: scope)
     }
 }

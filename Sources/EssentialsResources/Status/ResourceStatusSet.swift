@@ -174,7 +174,7 @@ extension Resource {
     fileprivate func beginRetry(in environment: AdoptedEnvironment) -> LoadRun {
         let core = core
         let run = core.beginLoad(
-            isAwaited: false, isStarted: true, usesCache: service.usesCaches(for: core))
+            isAwaited: false, isStarted: true, in: environment, usesCache: service.usesCaches(for: core))
         service.start(run, of: core, LoadWish(.current, in: environment))
         return run
     }

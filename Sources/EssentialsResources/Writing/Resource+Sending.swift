@@ -88,7 +88,7 @@ extension Resource {
         return try await write.perform(layer) { [write] request throws(RequestFailure) in
             try service.checkPartition(of: environment)
             write.sent?.set(request)
-            let response = try await service.requests.send(request)
+            let response = try await service.requests.send(request.inScope(of: environment))
             let value = LoadedValue(
                 body: response.body.data, contentType: response.headerFields[.contentType], head: response.head,
                 method: request.method, url: response.url, codecs: request.codecs)

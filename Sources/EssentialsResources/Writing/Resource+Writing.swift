@@ -10,7 +10,8 @@ import FoundationEssentials
 ///
 /// All of these functions send a request to the URL of the resource and return after the state has changed. Writes of one
 /// resource go out one after another, in the order of the calls; see ``WriteOptions/concurrent``. A task that is cancelled
-/// leaves the queue without sending anything. If it is cancelled later, the server may have carried out the write.
+/// leaves the queue without sending anything. If it is cancelled later, the server may have carried out the write. A write
+/// that has not been sent yet when the credentials are cleared or replaced fails as `authorization`.
 ///
 /// A change that is given as `optimistically` is shown at once, as a layer on top of the server's content, until the write
 /// has ended. It must be pure, because it is called again, outside all locks, whenever the content below it changes. It

@@ -7,7 +7,8 @@ import Synchronization
 struct ResourceWrite: Sendable {
     let service: HTTPResourceService
     let core: ResourceCore
-    /// The environment in which the write began. It is never sent to the servers of another one.
+    /// The environment, the account and the credentials with which the write began. It is never sent to the servers of
+    /// another one, or with other credentials.
     let environment: AdoptedEnvironment
     /// The request without the condition.
     let request: DataRequest
@@ -94,7 +95,9 @@ struct ResourceWrite: Sendable {
             turn = begun
         }
         // Nothing is sent if the write was cancelled at the same moment.
-        guard !Task.isCancelled, !turn.isRevoked else { throw LoadOutcome.cancelledFailure }
+        guard !Task.isCancelled else { throw LoadOutcome.cancelledFailure }
+        try environment.checkCredentials()
+        guard !turn.isRevoked else { throw LoadOutcome.cancelledFailure }
         guard needsEntityTag else { return request }
         // A wipe can have removed the content just before the write began.
         guard let entityTag = turn.entityTag else { throw Self.noEntityTag }
@@ -276,10 +279,10 @@ struct ResourceWrite: Sendable {
     /// Starts a load, because somebody else has changed the resource.
     private func loadAgain() {
         let core = core.current
-        guard core.address == address, !service.isClosed else { return }
-        let run = core.beginLoad(isAwaited: false, isStarted: true, usesCache: false)
-        let task = LoadTask(
-            service: service, core: core, run: run, wish: LoadWish(.current, in: service.adoptEnvironment()))
+        guard core.address == address, !service.isClosed, !environment.hasEnded else { return }
+        let environment = service.adoptEnvironment()
+        let run = core.beginLoad(isAwaited: false, isStarted: true, in: environment, usesCache: false)
+        let task = LoadTask(service: service, core: core, run: run, wish: LoadWish(.current, in: environment))
         run.start { await task.perform() }
     }
 }

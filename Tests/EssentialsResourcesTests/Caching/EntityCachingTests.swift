@@ -187,11 +187,12 @@ struct EntityCachingTests {
         fixture.cache.set(fixture.entity("mine"), for: CacheFixture.key)
         item.wipe()
         await #expect(throws: RequestFailure.self) { try await item.load() }
-        #expect(fixture.cache.calls == ["read decoding"])
+        func reads() -> Int { fixture.cache.calls.count { $0 == "read decoding" } }
+        #expect(reads() == 1)
         fixture.cache.set(fixture.entity("other"), for: key)
         environment.set(EnvironmentSnapshot(baseURL: try RequestURL("https://other/v1/")))
         #expect(try await item.loadIfNeeded().name == "other")
-        #expect(fixture.cache.calls == ["read decoding", "read decoding"])
+        #expect(reads() == 2)
     }
 
     @Test("An invalid resource asks the server in spite of fresh content in the cache")

@@ -100,7 +100,8 @@ struct MergingTests {
         whole.override(with: Item(name: "foreign"))
         let observation = whole.observeSynchronously { _ in }
         let load = path.startLoad()
-        let foreign = whole.core.beginLoad(isAwaited: true, isStarted: false, usesCache: false)
+        let foreign = whole.core.beginLoad(
+            isAwaited: true, isStarted: false, in: fixture.service.adoptEnvironment(), usesCache: false)
         _ = try await fixture.transport.request(number: 1)
         try merging.switchBase()
         latch.open()

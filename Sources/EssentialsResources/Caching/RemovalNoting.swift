@@ -1,0 +1,13 @@
+/// A cache that writes down what is to be removed before it removes it, so that a removal which fails is made after a restart,
+/// and its entities are not found until then.
+protocol RemovalNoting: EntityCache {
+    /// The name of the store for a report.
+    var storeName: String { get }
+    /// Whether all removals that have failed so far are written down.
+    var hasNotedRemovals: Bool { get }
+}
+
+extension SealedEntityCache: RemovalNoting {
+    var storeName: String { (cache as? any RemovalNoting)?.storeName ?? "\(type(of: cache))" }
+    var hasNotedRemovals: Bool { (cache as? any RemovalNoting)?.hasNotedRemovals ?? false }
+}

@@ -1,0 +1,201 @@
+import EssentialsHTTP
+import EssentialsRequests
+import EssentialsTestKit
+import FoundationEssentials
+import Glibc
+import Synchronization
+import Testing
+
+@testable import EssentialsResources
+
+@Suite("Entity caches: removals that fail", .leavesNothing, .timeLimit(.minutes(1)))
+struct HangingCacheTests {
+    @Test("A logout waits five seconds for a cache that does not respond, and its entities are not found any more")
+    func logout() async throws {
+        let (fixture, latch) = (CacheFixture(), Latch())
+        fixture.transport.on(.get, "/v1/item").answer(json: Item(name: "Ada")).thenAnswer(.internalServerError)
+        let service = try fixture.service()
+        let requests = try #require(service.requests as? HTTPDataRequestService)
+        requests.setAuthorization(try .bearer("a"))
+        service.enter("ada")
+        try await service.resource("item", as: Item.self).load()
+        await fixture.cache.waitForCalls(2)
+        fixture.cache.stalls(latch)
+        let isDone = Mutex(false)
+        let logout = Task {
+            await requests.clearAuthorization()
+            isDone.withLock { $0 = true }
+        }
+        await fixture.cache.waitForCalls(3)
+        // The data-request service and the resource service each wait for at most five seconds.
+        await fixture.clock.waitForSleepers(count: 2)
+        fixture.clock.advance(by: .milliseconds(4_999))
+        #expect(!isDone.withLock { $0 })
+        fixture.clock.advance(by: .milliseconds(1))
+        await logout.value
+        #expect(service.cacheProblems.readableAfterRestart == ["CacheDouble"])
+        service.dropUnused()
+        service.enter("ada")
+        await expectFailure(.status) { try await service.resource("item", as: Item.self).loadIfNeeded() }
+        latch.open()
+        await service.close()
+        #expect(fixture.cache.entities.isEmpty)
+        #expect(service.cacheProblems.readableAfterRestart.isEmpty)
+    }
+
+    @Test("A wipe that purges returns false after five seconds if a cache does not respond")
+    func wipe() async throws {
+        let (fixture, latch) = (CacheFixture(), Latch())
+        let service = try fixture.service()
+        fixture.cache.stalls(latch)
+        let wipe = Task { try await service.wipe(.all, purging: .caches) }
+        await fixture.clock.waitForSleepers(count: 1)
+        fixture.clock.advance(by: .seconds(5))
+        #expect(try await wipe.value == false)
+        latch.open()
+        await service.close()
+    }
+
+    @Test("A wipe that purges returns false at once if a cache fails, and the entity is not found, also after a flush")
+    func failing() async throws {
+        let fixture = CacheFixture()
+        fixture.cache.set(fixture.entity("old"), for: CacheFixture.key)
+        fixture.cache.fails()
+        fixture.transport.on(.get, "/v1/item").answer(json: Item(name: "new"))
+        let service = try fixture.service()
+        #expect(try await service.wipe(.all, purging: .caches) == false)
+        let access = service.caching.access(to: fixture.cache)
+        await access.flush()
+        fixture.cache.fails(false)
+        #expect(await access.entity(for: CacheFixture.key) == nil)
+        #expect(service.cacheProblems.readableAfterRestart == ["CacheDouble"])
+        await service.close()
+        #expect(fixture.cache.entities.isEmpty)
+    }
+
+    // MARK: Files
+
+    private func entity() -> StoredEntity {
+        StoredEntity(body: Data("x".utf8), date: Date(timeIntervalSinceReferenceDate: 0))
+    }
+
+    private func key(_ name: String, _ partition: EntityPartition = "ada") -> EntityKey {
+        EntityKey(url: "https://h/\(name)", stage: .decoding, partition: partition)
+    }
+
+    /// Calls that cannot remove one file.
+    private func calls(keeping key: EntityKey, writing: Bool = true) -> FileCalls {
+        let name = EntityFile.Name(key).text
+        var calls = FileCalls.system
+        let (unlink, write) = (calls.unlink, calls.write)
+        calls.unlink = { $0.hasSuffix(name) ? EPERM : unlink($0) }
+        calls.write = { writing ? write($0, $1) : -Int(ENOSPC) }
+        return calls
+    }
+
+    @Test("A file that cannot be removed hinders no other, and is not found, by no process and not after a restart")
+    func oneFile() async throws {
+        let directory = CacheDirectory()
+        for number in 1...3 { try await directory.cache().store(entity(), for: key("\(number)")) }
+        try await directory.cache().store(entity(), for: key("1", "bob"))
+        let other = try directory.cache()
+        #expect(try await other.entity(for: key("2")) != nil)
+        let cache = try directory.cache(calls: calls(keeping: key("2")))
+        let failure = await #expect(throws: RequestFailure.self) {
+            try await cache.removeAll(in: EntityScope(partition: "ada"))
+        }
+        #expect((failure?.underlying as? SystemError)?.code == EPERM)
+        #expect(directory.names.count == 3)
+        for cache in [cache, other, try directory.cache(calls: calls(keeping: key("2")))] {
+            #expect(try await cache.entity(for: key("2")) == nil)
+            #expect(try await cache.entity(for: key("1", "bob")) != nil)
+        }
+        #expect(cache.hasNotedRemovals)
+        // A later start removes it, and then what is stored is found.
+        let again = try directory.cache()
+        #expect(try await again.entity(for: key("2")) == nil)
+        #expect(directory.names == [EntityFile.Name(key("1", "bob")).text])
+        try await again.store(entity(), for: key("2"))
+        for cache in [cache, other, again] { #expect(try await cache.entity(for: key("2")) != nil) }
+    }
+
+    @Test("An entity that is stored in place of one that could not be removed is found")
+    func replaced() async throws {
+        let directory = CacheDirectory()
+        let cache = try directory.cache(calls: calls(keeping: key("1")))
+        try await cache.store(entity(), for: key("1"))
+        await #expect(throws: RequestFailure.self) { try await cache.remove(key("1")) }
+        #expect(try await cache.entity(for: key("1")) == nil)
+        try await cache.store(entity(), for: key("1"))
+        #expect(try await cache.entity(for: key("1")) != nil)
+        #expect(directory.names.count == 1)
+    }
+
+    @Test("A scope with a condition reads the keys only, and removes only what it contains")
+    func condition() async throws {
+        let directory = CacheDirectory()
+        let cache = try directory.cache()
+        for name in ["a", "b"] { try await cache.store(entity(), for: key(name)) }
+        try await cache.removeAll(in: EntityScope(matching: { $0.url.hasSuffix("a") }))
+        #expect(directory.names == [EntityFile.Name(key("b")).text])
+        #expect(try await cache.entity(for: key("b")) != nil)
+    }
+
+    @Test("A store that can neither remove nor write down is named as readable after a restart")
+    func readable() async throws {
+        let (fixture, directory) = (CacheFixture(), CacheDirectory())
+        let resource = EntityKey(url: "https://h/v1/item", stage: .decoding, partition: "ada")
+        try await directory.cache().store(fixture.entity("old"), for: resource)
+        for writing in [true, false] {
+            let cache = try directory.cache(calls: calls(keeping: resource, writing: writing))
+            let fixture = try ResourceFixture(cache: cache)
+            fixture.service.enter("ada")
+            #expect(try await fixture.service.wipe(.all, purging: .caches) == false)
+            #expect(fixture.service.cacheProblems.readableAfterRestart == (writing ? [] : [directory.path]))
+            fixture.transport.on(.get, "/v1/item").answer(.internalServerError)
+            await expectFailure(.status) {
+                try await fixture.service.resource("item", as: Item.self).loadIfNeeded()
+            }
+            await fixture.service.close()
+            try? FileManager.default.removeItem(atPath: directory.path + "/" + RemovalNotes.fileName)
+        }
+        #expect(try await directory.cache().entity(for: resource) != nil)
+    }
+
+    @Test("What is written down is read again, and a damaged note names everything")
+    func notes() throws {
+        var notes = RemovalNotes()
+        notes.scopes = [
+            .init(partition: 1, origin: nil), .init(partition: nil, origin: 2), .init(partition: 3, origin: 4),
+        ]
+        notes.names = [EntityFile.Name(key("1")), EntityFile.Name(key("2", "bob"))]
+        #expect(RemovalNotes(bytes: notes.bytes) == notes)
+        let everything = RemovalNotes.Scope()
+        for count in 0..<notes.bytes.count {
+            #expect(RemovalNotes(bytes: Array(notes.bytes.prefix(count))).scopes == [everything])
+        }
+        for index in notes.bytes.indices {
+            var bytes = notes.bytes
+            bytes[index] ^= 0x10
+            #expect(RemovalNotes(bytes: bytes).scopes == [everything])
+        }
+        // More names than are written one by one are written as their accounts and origins.
+        notes.names = Set((0...RemovalNotes.maximumNames).map { EntityFile.Name(key("\($0)")) })
+        let read = RemovalNotes(bytes: notes.bytes)
+        #expect(notes.bytes.count < RemovalNotes.maximumSize && read.names.isEmpty)
+        #expect(read.contains(EntityFile.Name(key("7"))) && !read.contains(EntityFile.Name(key("7", "bob"))))
+    }
+
+    @Test("A process that was killed between two files has its removal finished by the next start")
+    func killed() async throws {
+        let directory = CacheDirectory()
+        try await directory.cache().store(entity(), for: key("1"))
+        try await directory.cache().store(entity(), for: key("1", "bob"))
+        var notes = RemovalNotes()
+        notes.scopes = [.init(partition: EntityFile.Name.hash("ada"), origin: nil)]
+        try directory.write(Data(notes.bytes), RemovalNotes.fileName)
+        let cache = try directory.cache()
+        #expect(try await cache.entity(for: key("1")) == nil)
+        #expect(directory.names == [EntityFile.Name(key("1", "bob")).text])
+    }
+}

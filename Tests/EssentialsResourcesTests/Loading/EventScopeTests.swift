@@ -1,0 +1,153 @@
+import EssentialsHTTP
+import EssentialsRequests
+import EssentialsTestKit
+import Synchronization
+import Testing
+
+@testable import EssentialsResources
+
+@Suite("Resource: pushed events and credentials", .leavesNothing, .timeLimit(.minutes(1)))
+struct EventScopeTests {
+    let fixture: ResourceFixture
+    private let stream: HTTPFields = [.contentType: "text/event-stream"]
+
+    init() throws {
+        fixture = try ResourceFixture()
+        // Each connection brings one event with an id, and is then held open.
+        fixture.transport.on(.get, "/v1/events").answer { [stream] request in
+            let name = request.headerFields[.authorization] ?? "nobody"
+            return ScriptedAnswer(
+                pieces: [
+                    .text("id: 7\nevent: item\ndata: \(name)\n\n"), .pause(.seconds(1_000)), "event: late\ndata: x\n\n",
+                ],
+                headerFields: stream)
+        }
+        fixture.transport.on(.get, "/v1/items/*").answer(json: "loaded")
+    }
+
+    private var item: Resource<String> { fixture.service.resource("items", "item") }
+    private var late: Resource<String> { fixture.service.resource("items", "late") }
+
+    private func follow(replays: Bool = false) -> EventSubscription {
+        fixture.service.follow(eventsAt: "events", replays: replays) { event, resources in
+            resources.push(event.data, to: resources.resource("items", event.event, as: String.self))
+        }
+    }
+
+    private var connections: [RecordedRequest] { fixture.transport.requests.filter { $0.url.path == "/v1/events" } }
+
+    @Test(
+        "A stream ends with its credentials at a logout, and is connected again with the next ones",
+        arguments: [true, false])
+    func logout(hasAccount: Bool) async throws {
+        fixture.requests.setAuthorization(try .bearer("a"))
+        if hasAccount { fixture.service.enter("ada") }
+        let events = follow(replays: true)
+        await settled { item.content == "Bearer a" }
+        await fixture.requests.clearAuthorization()
+        #expect(item.content == nil)
+        await settled { events.status == .waiting }
+        fixture.clock.advance(by: .seconds(2_000))
+        fixture.service.enter(.shared)
+        _ = fixture.service.adoptEnvironment()
+        for _ in 0..<100 { await Task.yield() }
+        #expect(connections.count == 1 && events.status == .waiting)
+        #expect(item.content == nil && late.content == nil)
+        fixture.requests.setAuthorization(try .bearer("b"))
+        await settled { item.content == "Bearer b" }
+        #expect(connections.count == 2)
+        #expect(connections[1].headerFields["Last-Event-ID"] == nil)
+        events.cancel()
+        await settled { events.status == .ended }
+    }
+
+    @Test("A stream ends with credentials that are replaced, and all that it feeds is invalid")
+    func replaced() async throws {
+        fixture.requests.setAuthorization(try .bearer("a"))
+        // One of both lies elsewhere, so it is not wiped with the credentials.
+        let foreign: Resource<String> = fixture.service.resource(url: "https://cdn.example.com/x")
+        let events = fixture.service.follow(eventsAt: "events") { event, resources in
+            if event.data == "Bearer a" {
+                resources.push(event.data, to: resources.resource(url: "https://cdn.example.com/x"))
+            }
+            resources.push(event.data, to: resources.resource("items", event.event, as: String.self))
+        }
+        await settled { item.content == "Bearer a" }
+        #expect(foreign.content == "Bearer a" && !foreign.isInvalid)
+        fixture.requests.setAuthorization(try .bearer("b"))
+        await settled { item.content == "Bearer b" }
+        #expect(foreign.isInvalid)
+        #expect(connections.map { $0.headerFields["Last-Event-ID"] } == [nil, nil])
+        events.cancel()
+        await settled { events.status == .ended }
+    }
+
+    @Test("An event that was received before a logout changes nothing afterwards")
+    func lateEvent() async throws {
+        let (begun, ended, finished) = (Latch(), Latch(), Latch())
+        fixture.requests.setAuthorization(try .bearer("a"))
+        item.override(with: "mine")
+        let events = fixture.service.follow(eventsAt: "events") { event, resources in
+            begun.open()
+            await ended.wait()
+            let item = resources.resource("items", event.event, as: String.self)
+            resources.push(event.data, to: item)
+            resources.invalidate(item)
+            finished.open()
+        }
+        await begun.wait()
+        await fixture.requests.clearAuthorization()
+        ended.open()
+        await finished.wait()
+        #expect(item.content == nil)
+        events.cancel()
+        await settled { events.status == .ended }
+    }
+
+    @Test("A stream without credentials goes on when somebody logs in, and when he logs out")
+    func withoutCredentials() async throws {
+        let events = follow()
+        await settled { item.content == "nobody" }
+        fixture.requests.setAuthorization(try .bearer("a"))
+        #expect(events.status == .connected)
+        await fixture.requests.clearAuthorization()
+        #expect(events.status == .connected)
+        // The sleeper is the pause of the stream.
+        await fixture.clock.waitForSleepers(count: 1)
+        fixture.clock.advance(by: .seconds(1_000))
+        await settled { late.content == "x" }
+        #expect(connections.count == 1)
+        events.cancel()
+        await settled { events.status == .ended }
+    }
+
+    @Test("Setting equal credentials again does not end a stream")
+    func equalCredentials() async throws {
+        fixture.requests.setAuthorization(try .bearer("a"))
+        let events = follow()
+        await settled { item.content == "Bearer a" }
+        fixture.requests.setAuthorization(try .bearer("a"))
+        #expect(events.status == .connected && item.content == "Bearer a")
+        #expect(connections.count == 1)
+        events.cancel()
+        await settled { events.status == .ended }
+    }
+
+    @Test("A logout during a pause sends no id of the last event to the next connection")
+    func duringPause() async throws {
+        fixture.transport.on(.get, "/v1/short").answer(pieces: ["id: 7\ndata: 1\n\n"], headerFields: stream)
+        fixture.requests.setAuthorization(try .bearer("a"))
+        let events = fixture.service.follow(eventsAt: "short", replays: true) { _, _ in }
+        await fixture.clock.waitForSleepers(count: 1)
+        await fixture.requests.clearAuthorization()
+        fixture.clock.advance(by: .seconds(10))
+        for _ in 0..<100 { await Task.yield() }
+        #expect(fixture.transport.requestCount == 1)
+        fixture.requests.setAuthorization(try .bearer("b"))
+        let request = try await fixture.transport.request(number: 2)
+        #expect(request.headerFields["Last-Event-ID"] == nil)
+        #expect(request.headerFields[.authorization] == "Bearer b")
+        events.cancel()
+        await settled { events.status == .ended }
+    }
+}
