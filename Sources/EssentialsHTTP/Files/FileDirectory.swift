@@ -179,6 +179,20 @@ package struct FileDirectory: Sendable {
         guard rename(path(of: name), path(of: other)) == 0 else { throw SystemError.last }
     }
 
+    /// Gives a file of ``create(temporary:)`` its name, unless a file has that name already. The temporary name is removed
+    /// in either case.
+    ///
+    /// - Returns: Whether no file had the name. Of several processes only one succeeds.
+    package func publish(_ temporary: String, as name: String) throws(SystemError) -> Bool {
+        defer { unlink(path(of: temporary)) }
+        guard link(path(of: temporary), path(of: name)) == 0 else {
+            let error = SystemError.last
+            if error.code == EEXIST { return false }
+            throw error
+        }
+        return true
+    }
+
     /// Removes a file. Without one nothing happens.
     package func remove(_ name: String) throws(SystemError) {
         guard unlink(path(of: name)) == 0 || errno == ENOENT else { throw SystemError.last }

@@ -93,3 +93,16 @@ extension HTTPDataRequestService {
         authorization.enter(account.name, at: currentEnvironment.baseURL.origin)
     }
 }
+
+extension EntityPartition {
+    /// The partition in which stores keep what was received with the credentials of an origin, as long as the application
+    /// has entered none. A logout at the origin, and credentials that replace others, remove it, and nothing else.
+    package static func credentials(of origin: Origin) -> EntityPartition {
+        EntityPartition(credentialsPrefix + origin.description)
+    }
+
+    /// Whether it is the partition of the credentials of an origin.
+    package var isOfCredentials: Bool { name.hasPrefix(Self.credentialsPrefix) }
+
+    private static let credentialsPrefix = "\u{1}credentials of "
+}

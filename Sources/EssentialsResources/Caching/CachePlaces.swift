@@ -67,7 +67,7 @@ struct CachePlaces: Sendable {
         CacheChanges(
             changes: outputs.compactMap { output in
                 guard let place = places.first(where: { $0.cache.stage == output.cache.stage }),
-                    let body = output.body
+                    let body = output.body, !place.cache.isNameless
                 else { return nil }
                 var entity = stored
                 entity.body = body
@@ -84,6 +84,10 @@ struct CachePlaces: Sendable {
             of: output, isPersonal: isPersonal || response.result.origin.isPersonal, partition: place.key.partition,
             isPersistent: place.cache.cache.isPersistent, allowsSensitive: allowsSensitive)
         if refusal == .personal { service.caching.refusedPersonal() }
+        guard !place.cache.isNameless else {
+            place.access.cannotName(place.cache.type)
+            return nil
+        }
         guard refusal == nil, let body = output.body else { return nil }
         return StoredEntity(
             body: body, mediaType: output.mediaType, status: output.status,

@@ -1,3 +1,5 @@
+public import EssentialsRequests
+
 /// Stores entities of resources, in memory, in files or elsewhere, so that a program that starts again has content at once.
 ///
 /// ``MemoryEntityCache`` and ``FileEntityCache`` are ready to use. An own cache stores bytes under keys:
@@ -21,6 +23,12 @@ public protocol EntityCache: AnyObject, Sendable {
     /// long as no partition was entered.
     var isPersistent: Bool { get }
 
+    /// The key with which the header fields of environments are hashed for the keys of entities.
+    ///
+    /// A persistent cache keeps a random key with its entities, as ``FileEntityCache`` does. The default for a persistent
+    /// cache is `FingerprintKey.common`, and for other caches a key of this process.
+    var fingerprintKey: FingerprintKey { get }
+
     /// The entity under a key; `nil` if there is none.
     func entity(for key: EntityKey) async throws -> StoredEntity?
 
@@ -40,6 +48,9 @@ public protocol EntityCache: AnyObject, Sendable {
 extension EntityCache {
     /// `true`, because that is the cautious assumption.
     public var isPersistent: Bool { true }
+
+    /// The key of all persistent caches without a key of their own, or of the process if the cache is not persistent.
+    public var fingerprintKey: FingerprintKey { isPersistent ? .common : .process }
 
     /// Reads the entity, and stores it with the new times and header fields.
     public func revalidated(_ key: EntityKey, by confirmation: EntityConfirmation) async throws {

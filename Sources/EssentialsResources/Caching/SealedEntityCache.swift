@@ -1,4 +1,5 @@
 import EssentialsHTTP
+public import EssentialsRequests
 import FoundationEssentials
 
 /// An entity cache whose content is encrypted before another cache stores it; see ``EntitySealing``.
@@ -16,6 +17,9 @@ public final class SealedEntityCache: EntityCache {
 
     /// Whether the other cache is persistent.
     public var isPersistent: Bool { cache.isPersistent }
+
+    /// The key of the other cache.
+    public var fingerprintKey: FingerprintKey { cache.fingerprintKey }
 
     /// The entity under a key; `nil` if there is none, or if it was sealed with a key that is not known.
     public func entity(for key: EntityKey) async throws -> StoredEntity? {
