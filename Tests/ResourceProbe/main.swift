@@ -3,7 +3,7 @@ import ServiceEssentials
 
 // A program with an outbox or an entity cache in files, which tests start and kill.
 //
-// usage: ResourceProbe outbox DIRECTORY URL FIRST COUNT [hold] | cache DIRECTORY NUMBER MAXIMUM
+// usage: ResourceProbe outbox DIRECTORY URL FIRST COUNT [hold] | cache DIRECTORY NUMBER MAXIMUM | types
 //
 // It prints a line after each step, as its modes describe, or `failed REASON: MESSAGE`.
 
@@ -19,6 +19,7 @@ do throws(RequestFailure) {
     case ("cache", 4):
         var cache = try ProbedCache(words)
         try await cache.run()
+    case ("types", 1): ProbedTypes.run()
     default: exit(2)
     }
 } catch {

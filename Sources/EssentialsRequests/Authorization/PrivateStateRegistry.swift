@@ -33,6 +33,10 @@ extension HTTPDataRequestService: PrivateStateRegistry {
     public func add(privateStateStore store: any PrivateStateStore & AnyObject) throws(RequestFailure) {
         try privateState.add(store)
     }
+
+    /// The object that holds the joined stores. A store remembers it to know which services it has joined, because a weak
+    /// reference to the service itself would slow down each use of the service.
+    package var privateStateMembers: any AnyObject & Sendable { privateState }
 }
 
 extension DataRequestService {

@@ -95,6 +95,13 @@ public struct RequestBase: Sendable, Hashable {
         }
     }
 
+    /// Whether a request with this base may be sent by a service whose environment is the given one. Only a pinned base can
+    /// forbid it.
+    package func permits(_ environment: EnvironmentSnapshot) -> Bool {
+        guard case .pinned(let pinned, _) = content else { return true }
+        return pinned == environment
+    }
+
     /// The URL, or `nil` if the environment of the service decides.
     ///
     /// - Throws: `invalidRequest` if the base was created from invalid text.

@@ -10,6 +10,8 @@ final class CacheAccess: Sendable {
         var changes = WriteBehind()
         var rest = CacheRest()
         var problems = CacheProblems()
+        /// The types that were reported because they have no lasting name.
+        var nameless: Set<String> = []
         /// Whether a task works on the changes.
         var isWorking = false
         /// Whether a rest is ignored, because the service ends.
@@ -31,6 +33,9 @@ final class CacheAccess: Sendable {
     static let maximumReads = 256
     /// The maximum number of those who wait for removals. Beyond it the oldest wait no longer.
     static let maximumWaiters = 256
+
+    /// The maximum number of types without a lasting name that are reported.
+    private static let maximumNameless = 64
 
     let cache: any EntityCache
     private let clock: RequestClock
@@ -140,6 +145,11 @@ final class CacheAccess: Sendable {
         }
     }
 
+    /// Adds the removal of a scope, without waiting for it. It is made in the background after ``work()`` was called.
+    func addRemoval(of scope: EntityScope) {
+        state.withLock { _ = $0.changes.removeAll(in: scope) }
+    }
+
     /// Adds the removal of a scope. It is made in the background after ``work()`` was called, and then resumes a
     /// continuation as ``removeAll(in:)`` returns.
     func addRemoval(of scope: EntityScope, _ continuation: CheckedContinuation<Bool, Never>) {
@@ -231,6 +241,26 @@ final class CacheAccess: Sendable {
             return served
         }
         for end in waiters { end(isDone) }
+    }
+
+    /// Counts that a type has no name that is the same at the next start of the program, once for each type.
+    ///
+    /// - Returns: Whether it is the first time.
+    @discardableResult
+    func cannotName(_ type: String) -> Bool {
+        let isFirst = state.withLock { state in
+            guard !state.nameless.contains(type), state.nameless.count < Self.maximumNameless else { return false }
+            state.nameless.insert(type)
+            state.problems.count += 1
+            state.problems.last = "The type \(type) has no name for a key that outlives the process."
+            return true
+        }
+        if isFirst {
+            logger.debug(
+                "Values of a type are not stored, because it has no lasting name.",
+                metadata: ["category": "cache", "type": "\(type)"])
+        }
+        return isFirst
     }
 
     private func failed(_ message: Logger.Message, _ error: any Error) {

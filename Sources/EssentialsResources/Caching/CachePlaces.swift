@@ -80,7 +80,9 @@ struct CachePlaces: Sendable {
     func changes(
         for outputs: [StageCache.Output], of stored: StoredEntity, isOfCredentials: Bool
     ) -> CacheChanges {
-        let later = places.filter { place in outputs.contains { $0.cache.stage == place.cache.stage && $0.body != nil }
+        let later = places.filter { place in
+            !place.cache.isNameless
+                && outputs.contains { $0.cache.stage == place.cache.stage && $0.body != nil }
         }
         return changes(of: later) { place, isKeyOfCredentials in
             guard let output = outputs.first(where: { $0.cache.stage == place.cache.stage }), let body = output.body,
@@ -114,6 +116,10 @@ struct CachePlaces: Sendable {
             of: output, isPersonal: isPersonal, partition: place.key.partition,
             isPersistent: place.cache.cache.isPersistent, allowsSensitive: allowsSensitive)
         if refusal == .personal { service.caching.refusedPersonal() }
+        guard !place.cache.isNameless else {
+            place.access.cannotName(place.cache.type)
+            return nil
+        }
         guard refusal == nil, let body = output.body else { return nil }
         return StoredEntity(
             body: body, mediaType: output.mediaType, status: output.status,

@@ -77,16 +77,12 @@ enum CacheRules {
     /// Whether the server forbids to store a response (RFC 9111, 5.2.2.5).
     static func forbidsStoring(_ fields: HTTPFields) -> Bool { CacheDirectives(of: fields).forbidsStoring }
 
-    /// Whether a cache may keep the model of a response in memory only.
+    /// Whether the model of a response may be for one person only, because its request had credentials.
     ///
-    /// - Parameters:
-    ///   - partition: The partition of the model's key.
-    ///   - hasIdentity: Whether the environment has a client certificate.
-    static func isMemoryOnly(
-        _ response: DataResponse, to request: DataRequest, partition: EntityPartition, hasIdentity: Bool
-    ) -> Bool {
-        if forbidsStoring(response.headerFields) { return true }
-        guard partition.isShared else { return false }
+    /// A response that is `private` is one too (RFC 9111, 5.2.2.7).
+    ///
+    /// - Parameter hasIdentity: Whether the environment has a client certificate.
+    static func isPersonalModel(_ response: DataResponse, to request: DataRequest, hasIdentity: Bool) -> Bool {
         if CacheDirectives(of: response.headerFields).isPrivate { return true }
         // A redirect may have removed what the first URL contained.
         return hasIdentity || isPersonal(response, to: request) || hasSecrets(query: response.url?.query)

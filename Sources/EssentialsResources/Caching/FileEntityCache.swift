@@ -1,4 +1,5 @@
 public import EssentialsHTTP
+public import EssentialsRequests
 import Synchronization
 
 /// An entity cache in the files of a directory, up to a size. The entities that were used longest ago are removed first.
@@ -20,6 +21,7 @@ import Synchronization
 /// threads for files.
 public final class FileEntityCache: EntityCache {
     private let store: EntityFileStore
+    private let keyFile: FingerprintKeyFile
 
     /// Describes the cache. Nothing is read or created yet.
     ///
@@ -34,7 +36,14 @@ public final class FileEntityCache: EntityCache {
     init(_ directory: FileDirectory, _ maximumBytes: Int) throws(RequestFailure) {
         try FileThreads.shared.start()
         store = EntityFileStore(directory, maximumBytes: maximumBytes)
+        keyFile = FingerprintKeyFile(in: directory, temporary: EntityFile.temporaryName)
     }
+
+    /// A random key, which lies in a file of the directory (mode 0600) and is made at the first use.
+    ///
+    /// If the file can be neither read nor written, it is a key of this process: entities of environments with header
+    /// fields are not found after a restart then. The first use reads the file on the calling thread.
+    public var fingerprintKey: FingerprintKey { keyFile.key }
 
     /// The entity under a key, which counts as a use.
     ///

@@ -18,6 +18,9 @@ struct StageCache: Sendable {
     /// The name of the type of what is stored.
     let type: String
     let schema: UInt32
+    /// Whether the entities cannot be found at the next start of the program, because the name of the type is another one
+    /// then. Nothing is stored.
+    let isNameless: Bool
     /// The content as bytes; `nil` if it has another type or cannot be encoded.
     let encode: @Sendable (any Sendable) -> Data?
     /// The content of bytes.
@@ -26,6 +29,7 @@ struct StageCache: Sendable {
     /// A cache of bytes.
     init(_ cache: any EntityCache, _ stage: PipelineStage) {
         (self.cache, self.stage, type, schema) = (cache, stage, EntityKey.bytesType, 0)
+        isNameless = false
         encode = { $0 as? Data }
         decode = { $0 }
     }
@@ -34,7 +38,9 @@ struct StageCache: Sendable {
     init<Model: Codable & Sendable>(
         _ model: Model.Type, _ cache: any EntityCache, _ stage: PipelineStage, _ schema: UInt32
     ) {
-        (self.cache, self.stage, type, self.schema) = (cache, stage, String(reflecting: model), schema)
+        let name = TypeName(model)
+        (self.cache, self.stage, type, self.schema) = (cache, stage, name.text, schema)
+        isNameless = !name.isLasting && cache.isPersistent
         encode = { content in (content as? Model).flatMap { try? JSONEncoder().encode($0) } }
         decode = { try JSONDecoder().decode(model, from: $0) }
     }

@@ -1,3 +1,5 @@
+public import EssentialsRequests
+
 /// Stores models for services that fetch them, under keys that name their type.
 ///
 /// A cache of your own implements these five functions, over memory, files, a database or another process:
@@ -13,6 +15,10 @@
 /// forget what it likes at any time. It must not find a model under another key than that with which it was saved, and a
 /// model whose encoding cannot be read any more is a miss.
 public protocol AsyncCache: Sendable {
+    /// The key with which the header fields of environments are hashed for the keys of models. The default is
+    /// `FingerprintKey.common`. A cache that outlives the process can keep a random key with its models instead.
+    var fingerprintKey: FingerprintKey { get }
+
     /// Saves a model in place of the one that is there.
     ///
     /// A cache that outlives the process must not store a model whose ``CachedModel/isMemoryOnly`` is `true`. It keeps it
@@ -30,4 +36,9 @@ public protocol AsyncCache: Sendable {
 
     /// Whether there is a model under a key. Reading it may still fail later.
     func contains<Value: Codable & Sendable>(_ key: ModelKey<Value>) async throws -> Bool
+}
+
+extension AsyncCache {
+    /// The key of all caches without a key of their own.
+    public var fingerprintKey: FingerprintKey { .common }
 }

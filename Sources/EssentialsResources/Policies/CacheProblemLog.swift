@@ -33,7 +33,15 @@ public final class CacheProblemLog: Sendable {
     func add(_ error: any Error, _ action: StaticString) {
         guard !(error is CancellationError) else { return }
         // The text of an unknown error may contain the model.
-        let text = (error as? RequestFailure)?.message ?? "\(type(of: error))"
+        add((error as? RequestFailure)?.message ?? "\(type(of: error))", action)
+    }
+
+    /// Counts a model that is kept in memory only, because its type has no name that the next start of the program has too.
+    func add(nameless type: String) {
+        add("The type \(type) has no name for a key that outlives the process.", "save")
+    }
+
+    private func add(_ text: String, _ action: StaticString) {
         problems.withLock { problems in
             problems.count += 1
             problems.last = text

@@ -1,3 +1,5 @@
+import EssentialsHTTP
+import EssentialsRequests
 public import FoundationEssentials
 
 /// A model with the time at which the server sent it.
@@ -15,6 +17,8 @@ public struct CachedModel<Value: Sendable>: Sendable {
     /// Fetches set it for responses with `Cache-Control: no-store`, and for responses to requests with credentials as long
     /// as their service has no partition; see ``FetchDefaults/storesSensitiveResponses``.
     public var isMemoryOnly: Bool
+    /// For whom a fetch has received the model; `nil` for a model that the application saves itself.
+    var provenance: ModelProvenance?
 
     /// Creates a cached model.
     public init(_ value: Value, date: Date, isMemoryOnly: Bool = false) {
@@ -28,7 +32,38 @@ public struct CachedModel<Value: Sendable>: Sendable {
     public func age(at now: Date) -> Duration? { Duration.since(date, at: now) }
 }
 
-extension CachedModel: Equatable where Value: Equatable {}
+extension CachedModel: Equatable where Value: Equatable {
+    /// Compares all public properties.
+    public static func == (one: CachedModel, other: CachedModel) -> Bool {
+        one.value == other.value && one.date == other.date && one.isMemoryOnly == other.isMemoryOnly
+    }
+}
+
+/// For whom a fetch has received a model, for the caches that compare it with what was cleared since.
+final class ModelProvenance: Sendable {
+    /// When the fetch began.
+    let begun: Epoch
+    /// The origin to which the fetch has sent credentials without an account; `nil` for every other fetch.
+    let credentials: Origin?
+    /// A cache must not keep credentials alive.
+    private weak let scope: CredentialScope?
+
+    init(begun: Epoch, credentials: Origin?, scope: CredentialScope) {
+        (self.begun, self.credentials) = (begun, credentials)
+        self.scope = scope
+    }
+
+    /// Whether the credentials of the fetch were cleared or replaced, so that its model is not stored any more.
+    var hasEnded: Bool { scope?.hasEnded ?? (credentials != nil) }
+
+    /// Whether a model that a cache has kept with its provenance must not be shown any more.
+    var isHidden: Bool { credentials != nil && hasEnded }
+}
+
+extension ModelProvenance: CustomReflectable {
+    /// Empty, so that no credentials are shown.
+    var customMirror: Mirror { Mirror(self, children: []) }
+}
 
 extension Duration {
     /// The time since a date; `nil` if it is negative, or so long that a date must be wrong.

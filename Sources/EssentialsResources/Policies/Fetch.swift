@@ -5,8 +5,8 @@ import FoundationEssentials
 
 /// What the server has returned for a fetch.
 enum ServedModel: Sendable {
-    /// A value with the time since the server sent it, and whether a cache may keep it in memory only.
-    case value(FetchedModel, age: Duration, isMemoryOnly: Bool)
+    /// A value with the time since the server sent it, and how a cache may keep it.
+    case value(FetchedModel, age: Duration, ModelStorage)
     /// The `nil` of an optional model, because the server has nothing.
     case nothing(FetchedModel)
     /// An empty body for a model that is not optional.
@@ -34,6 +34,14 @@ enum ServedModel: Sendable {
     }
 }
 
+/// How a cache may keep a model.
+struct ModelStorage: Sendable {
+    /// Whether only in memory.
+    var isMemoryOnly = false
+    /// Whether it was received with credentials and without an account, so that it ends with the credentials.
+    var isPersonal = false
+}
+
 /// What the cache has returned for a fetch.
 struct LoadedModel: Sendable {
     let model: FetchedModel
@@ -49,23 +57,26 @@ protocol FetchWork: AnyObject, Sendable {
     /// Whether there is a cache, and a key for it.
     var hasCache: Bool { get }
 
+    /// Takes what an iteration belongs to.
+    func beginOperation() -> FetchOperation
     /// Sends the request and reads its response.
-    func serve() async -> ServedModel
+    func serve(in operation: FetchOperation) async -> ServedModel
     /// The cached model; `nil` also if the cache fails.
-    func load() async -> LoadedModel?
+    func load(in operation: FetchOperation) async -> LoadedModel?
     /// Stores a model of this fetch.
-    func save(_ model: FetchedModel, age: Duration, isMemoryOnly: Bool) async
+    func save(_ model: FetchedModel, age: Duration, _ storage: ModelStorage, in operation: FetchOperation) async
     /// Deletes the cached model.
-    func delete() async
+    func delete(in operation: FetchOperation) async
 }
 
-/// A fetch as it was described. Each iteration performs it once.
+/// A fetch as it was described. Each iteration performs it once, in the environment and for the account of then.
 final class Fetch<Value: Codable & Sendable>: FetchWork {
     let source: FetchSource
     let options: FetchOptions
     let clock: RequestClock
     let hasCache: Bool
-    private let key: FetchKey?
+    private let begins: @Sendable () -> FetchOperation
+    private let key: FetchKeySource?
     private let requests: any DataRequestService
     private let cache: (any AsyncCache)?
     private let problems: CacheProblemLog?
@@ -76,7 +87,7 @@ final class Fetch<Value: Codable & Sendable>: FetchWork {
     private let storesSensitiveResponses: Bool
 
     init(
-        _ request: consuming DataRequest, _ refusal: RequestFailure?, below nested: NestedPath?, key: FetchKey?,
+        _ request: consuming DataRequest, _ refusal: RequestFailure?, below nested: NestedPath?, key: FetchKeySource?,
         _ source: FetchSource, _ options: FetchOptions, _ service: some FetchingService, _ defaults: FetchDefaults
     ) {
         requests = service.requests
@@ -87,25 +98,27 @@ final class Fetch<Value: Codable & Sendable>: FetchWork {
         self.source = source
         self.options = options
         cache = service.modelCache
-        hasCache = cache != nil && key != nil
+        let hasCache = cache != nil && key != nil
+        self.hasCache = hasCache
+        begins = { service.beginFetch(hasKeys: hasCache) }
         clock = defaults.clock
         problems = defaults.cacheProblems
         storesSensitiveResponses = defaults.storesSensitiveResponses
     }
 
+    func beginOperation() -> FetchOperation { begins() }
+
     // MARK: The server
 
-    func serve() async -> ServedModel {
+    func serve(in operation: FetchOperation) async -> ServedModel {
         do throws(RequestFailure) {
             if let refusal { throw refusal }
-            let hasIdentity = isPrivacyChecked && requests.hasClientIdentity
-            let response = try await requests.send(request)
+            let response = try await requests.send(request.bound(to: operation.context))
             guard response.status != .notModified else { throw notModified(response) }
             let model = try await reader.model(from: response, to: request.method)
             if isOptional, (model as? any OptionalModel)?.isNothing == true { return .nothing(ModelBox(model)) }
             return .value(
-                ModelBox(model), age: response.storedUse?.age ?? .zero,
-                isMemoryOnly: isMemoryOnly(response, hasIdentity))
+                ModelBox(model), age: response.storedUse?.age ?? .zero, storage(of: response, in: operation))
         } catch {
             return served(error)
         }
@@ -132,18 +145,34 @@ final class Fetch<Value: Codable & Sendable>: FetchWork {
 
     // MARK: The cache
 
-    /// Whether it matters if the cache may store a response.
-    private var isPrivacyChecked: Bool { hasCache && options.caches && !storesSensitiveResponses }
-
-    private func isMemoryOnly(_ response: DataResponse, _ hasIdentity: Bool) -> Bool {
-        guard isPrivacyChecked, let key else { return false }
-        return CacheRules.isMemoryOnly(response, to: request, partition: key.partition, hasIdentity: hasIdentity)
+    /// How a cache may keep the model of a response.
+    private func storage(of response: DataResponse, in operation: FetchOperation) -> ModelStorage {
+        guard hasCache, options.caches, let partition = key?.key(in: operation).partition else {
+            return ModelStorage()
+        }
+        let isMemoryOnly = !storesSensitiveResponses && CacheRules.forbidsStoring(response.headerFields)
+        guard partition.isShared else { return ModelStorage(isMemoryOnly: isMemoryOnly) }
+        let isPersonal = CacheRules.isPersonalModel(
+            response, to: request, hasIdentity: operation.hasClientIdentity)
+        return ModelStorage(
+            isMemoryOnly: isMemoryOnly || isPersonal && !storesSensitiveResponses,
+            isPersonal: isPersonal || request.base.isEnvironment && operation.hasCredentials)
     }
 
-    func load() async -> LoadedModel? {
-        guard let cache, let key else { return nil }
+    /// The key of an operation; `nil` if it may not use the stores of its account.
+    private func key(in operation: FetchOperation) -> FetchKey? {
+        guard let key = key?.key(in: operation), operation.permits(key.partition) else { return nil }
+        // A base that is pinned to another environment than that of the key.
+        if let environment = operation.context?.environment, !request.base.permits(environment.snapshot) { return nil }
+        return key
+    }
+
+    func load(in operation: FetchOperation) async -> LoadedModel? {
+        guard let cache, let key = key(in: operation) else { return nil }
         do {
             guard let cached = try await cache.load(key.typed() as ModelKey<Value>) else { return nil }
+            // The credentials may have been replaced while the cache was read, or since the model was stored.
+            guard operation.permits(key.partition), cached.provenance?.isHidden != true else { return nil }
             return LoadedModel(model: ModelBox(cached.value), date: cached.date)
         } catch {
             problems?.add(error, "load")
@@ -152,16 +181,36 @@ final class Fetch<Value: Codable & Sendable>: FetchWork {
     }
 
     /// - Parameter age: The time since the server sent it, which is above zero if it comes from a response cache.
-    func save(_ model: FetchedModel, age: Duration, isMemoryOnly: Bool) async {
-        guard let cache, let key, let box = model as? ModelBox<Value> else { return }
+    func save(
+        _ model: FetchedModel, age: Duration, _ storage: ModelStorage, in operation: FetchOperation
+    ) async {
+        guard let cache, let key = key(in: operation), let box = model as? ModelBox<Value> else { return }
+        let name = TypeName(Value.self)
+        if !name.isLasting { problems?.add(nameless: name.text) }
         let date = clock.date.addingTimeInterval(-(age / .seconds(1)))
-        let cached = CachedModel(box.value, date: date, isMemoryOnly: isMemoryOnly)
+        var cached = CachedModel(box.value, date: date, isMemoryOnly: storage.isMemoryOnly || !name.isLasting)
+        cached.provenance = operation.provenance(isPersonal: storage.isPersonal)
         do { try await cache.save(cached, for: key.typed()) } catch { problems?.add(error, "save") }
     }
 
-    func delete() async {
-        guard let cache, let key else { return }
+    func delete(in operation: FetchOperation) async {
+        guard let cache, let key = key(in: operation) else { return }
         do { try await cache.delete(key.typed() as ModelKey<Value>) } catch { problems?.add(error, "delete") }
+    }
+}
+
+/// What the key of a fetch is made from when an operation begins.
+enum FetchKeySource: Sendable {
+    /// A key of the caller's.
+    case given(FetchKey)
+    /// The request.
+    case request(FetchKeyRules.Parts)
+
+    func key(in operation: FetchOperation) -> FetchKey {
+        switch self {
+        case .given(let key): operation.key(key)
+        case .request(let parts): operation.key(parts)
+        }
     }
 }
 

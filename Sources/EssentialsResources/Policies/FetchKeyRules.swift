@@ -6,35 +6,73 @@ enum FetchKeyRules {
     /// The parts of a key that depend on the request.
     struct Parts: Sendable, Hashable {
         var name: String
-        var variant: String
+        /// The header fields that can select a representation or a person.
+        var fields: [HTTPField] = []
+
+        /// The header fields in a canonical form, sorted.
+        ///
+        /// Values of fields other than those of content negotiation can be secret, so only their hash becomes a part of the
+        /// key.
+        func variant(key: @autoclosure () -> FingerprintKey) -> String {
+            guard !fields.isEmpty else { return "" }
+            let lines = fields.map { field in
+                let name = field.name.canonicalName
+                let isKnown = FetchKeyRules.negotiation.contains(name)
+                let value = isKnown ? field.value : FetchKeyRules.hash(of: field, key: key())
+                return "\(name): \(value)"
+            }
+            return lines.sorted().joined(separator: "\n")
+        }
     }
 
     /// The parts of a request's key; `nil` if its response must not be stored without a key of the caller.
     ///
     /// The name of a GET request consists of its path without the leading slash and its query, sorted by name. The method
-    /// precedes the name of a HEAD request, and a base of its own that of every request.
+    /// precedes the name of a HEAD request, and a base of its own that of every request. Different requests have different
+    /// names.
     ///
     /// - Parameters:
     ///   - request: The request. One that has an effect, a body, a range or credentials of its own has no key.
     ///   - nested: The part of the document that is read.
     static func parts(of request: DataRequest, below nested: NestedPath?) -> Parts? {
         guard request.method == .get || request.method == .head, request.body.isNone else { return nil }
-        guard let variant = variant(of: request.headerFields) else { return nil }
-        var name = request.path
+        guard let fields = selecting(request.headerFields) else { return nil }
+        var path = request.path
         // Most requests are a plain path.
-        let isPlain = request.parameters.isEmpty && request.query.isEmpty && !name.utf8.contains(UInt8(ascii: "?"))
+        let isPlain = request.parameters.isEmpty && request.query.isEmpty && !path.utf8.contains(UInt8(ascii: "?"))
         if !isPlain {
             guard let whole = sorted(request) else { return nil }
-            name = whole
+            path = whole
         }
-        if name.utf8.first == UInt8(ascii: "/") { name.removeFirst() }
+        if path.utf8.first == UInt8(ascii: "/") { path.removeFirst() }
+        var base = ""
         if !request.base.isEnvironment {
             guard let url = try? request.base.url else { return nil }
-            name = "\(url) \(name)"
+            base = "\(url)"
         }
-        if request.method != .get { name = "\(request.method.rawValue) \(name)" }
+        let method = request.method == .get ? "" : request.method.rawValue
+        return Parts(name: name(method, base, path, below: nested), fields: fields)
+    }
+
+    /// One text for all parts of a name: method, base and path with spaces in between, and the names of the part of the
+    /// document behind a `#`. If one of them contains such a character, all are counted.
+    private static func name(_ method: String, _ base: String, _ path: String, below nested: NestedPath?) -> String {
+        guard isPlain(path), isPlain(base) else {
+            var whole = "\u{1}"
+            for part in [method, base, path] + (nested?.names ?? []) { whole += "\(part.utf8.count):\(part)" }
+            return whole
+        }
+        var name = path
+        if !base.isEmpty { name = "\(base) \(name)" }
+        if !method.isEmpty { name = "\(method) \(name)" }
+        // Names contain no points, because the path was split at them.
         if let nested { name += "#" + nested.names.joined(separator: ".") }
-        return Parts(name: name, variant: variant)
+        return name
+    }
+
+    /// Whether a part can be joined with others.
+    private static func isPlain(_ part: String) -> Bool {
+        part.utf8.allSatisfy { $0 > UInt8(ascii: " ") && $0 != UInt8(ascii: "#") }
     }
 
     /// The path with its query, the query items and the parameters in a canonical order.
@@ -54,25 +92,21 @@ enum FetchKeyRules {
         return "\(path)?\(sorted)"
     }
 
-    /// The header fields that can select a representation or a person, sorted; `nil` if one of them is a credential or makes
-    /// the response incomplete.
-    ///
-    /// Values of fields other than those of content negotiation can be secret, so only their hash becomes a part of the key.
-    private static func variant(of fields: HTTPFields) -> String? {
-        guard !fields.isEmpty else { return "" }
-        var lines: [String] = []
+    /// The header fields that can select a representation or a person; `nil` if one of them is a credential or makes the
+    /// response incomplete.
+    private static func selecting(_ fields: HTTPFields) -> [HTTPField]? {
+        guard !fields.isEmpty else { return [] }
+        var selecting: [HTTPField] = []
         for field in fields {
             let name = field.name.canonicalName
             if ["authorization", "proxy-authorization", "cookie", "range"].contains(name) { return nil }
-            if Self.withoutEffect.contains(name) { continue }
-            let value = negotiation.contains(name) ? field.value : hash(of: field.value)
-            lines.append("\(name): \(value)")
+            if !withoutEffect.contains(name) { selecting.append(field) }
         }
-        return lines.sorted().joined(separator: "\n")
+        return selecting
     }
 
-    private static func hash(of value: String) -> String {
-        StableHash.hexadecimal(StableHash.name(of: value.utf8))
+    private static func hash(of field: HTTPField, key: FingerprintKey) -> String {
+        StableHash.hexadecimal(key.hash(of: field.withUnsafeBytesOfValue { Array($0) }))
     }
 
     /// The fields of content negotiation (RFC 9110, 12.5).

@@ -9,7 +9,8 @@ final class FetchRun: EmissionRun {
     private let fetch: any FetchWork
     private var machine: FetchMachine
     private var steps: FetchMachine.Steps = []
-    private var hasBegun = false
+    /// What the iteration belongs to, from its first step on.
+    private var operation: FetchOperation?
     private var cached: FetchedModel?
     private var cachedAge: Duration?
     private var served: ServedModel?
@@ -31,8 +32,8 @@ final class FetchRun: EmissionRun {
     }
 
     func next() async throws(RequestFailure) -> FetchEmission? {
-        if !hasBegun {
-            hasBegun = true
+        if operation == nil {
+            operation = fetch.beginOperation()
             steps = machine.begin()
         }
         if Task.isCancelled, !machine.hasEnded { leave() }
@@ -54,12 +55,14 @@ final class FetchRun: EmissionRun {
         if !steps.isDisjoint(with: [.emitCached, .emitCachedWithFailure]) {
             let failure = steps.contains(.emitCachedWithFailure) ? failure : nil
             steps.subtract([.emitCached, .emitCachedWithFailure])
-            return cached.map { FetchEmission(model: $0, isCached: true, age: cachedAge, failure: failure) }
+            return cached.map {
+                FetchEmission(model: $0, isCached: true, age: cachedAge, failure: failure, operation: operation)
+            }
         }
         steps.remove(.emitServed)
         return switch served {
-        case .value(let model, let age, _): FetchEmission(model: model, isCached: false, age: age)
-        case .nothing(let model): FetchEmission(model: model, isCached: false, age: .zero)
+        case .value(let model, let age, _): FetchEmission(model: model, isCached: false, age: age, operation: operation)
+        case .nothing(let model): FetchEmission(model: model, isCached: false, age: .zero, operation: operation)
         case .empty, .gone, .failure, nil: nil
         }
     }
@@ -68,9 +71,10 @@ final class FetchRun: EmissionRun {
     private func change() -> (@Sendable () async -> Void)? {
         let isSave = steps.contains(.save)
         steps.subtract(Self.changes)
-        guard isSave else { return { [fetch] in await fetch.delete() } }
-        guard case .value(let model, let age, let isMemoryOnly)? = served else { return nil }
-        return { [fetch] in await fetch.save(model, age: age, isMemoryOnly: isMemoryOnly) }
+        guard let operation else { return nil }
+        guard isSave else { return { [fetch] in await fetch.delete(in: operation) } }
+        guard case .value(let model, let age, let storage)? = served else { return nil }
+        return { [fetch] in await fetch.save(model, age: age, storage, in: operation) }
     }
 
     private func end() throws(RequestFailure) -> FetchEmission? {
@@ -92,11 +96,13 @@ final class FetchRun: EmissionRun {
     private func ask() async {
         let asked = steps.intersection([.askServer, .askCache])
         steps.subtract(asked)
-        switch asked {
-        case .askServer: return received(await fetch.serve())
-        case .askCache: return received(await fetch.load())
-        case []: break
-        default: askBoth()
+        if let operation {
+            switch asked {
+            case .askServer: return received(await fetch.serve(in: operation))
+            case .askCache: return received(await fetch.load(in: operation))
+            case []: break
+            default: askBoth(in: operation)
+            }
         }
         switch await replies?.next() {
         case .cache(let model): received(model)
@@ -121,18 +127,20 @@ final class FetchRun: EmissionRun {
     }
 
     /// Asks the cache and the server, each in a task that begins now.
-    private func askBoth() {
+    private func askBoth(in operation: FetchOperation) {
         let replies = FetchReplies()
         self.replies = replies
         // A cache in memory replies at once, so that its value is the first one if the first one is wanted.
         let isRace = fetch.source == .both
-        if isRace { cacheTask = Self.load(fetch, into: replies) }
-        serverTask = Task.immediate { [fetch] in replies.deliver(.server(await fetch.serve())) }
-        if !isRace { cacheTask = Self.load(fetch, into: replies) }
+        if isRace { cacheTask = Self.load(fetch, operation, into: replies) }
+        serverTask = Task.immediate { [fetch] in replies.deliver(.server(await fetch.serve(in: operation))) }
+        if !isRace { cacheTask = Self.load(fetch, operation, into: replies) }
     }
 
-    private static func load(_ fetch: any FetchWork, into replies: FetchReplies) -> Task<Void, Never> {
-        Task.immediate { replies.deliver(.cache(await fetch.load())) }
+    private static func load(
+        _ fetch: any FetchWork, _ operation: FetchOperation, into replies: FetchReplies
+    ) -> Task<Void, Never> {
+        Task.immediate { replies.deliver(.cache(await fetch.load(in: operation))) }
     }
 
     private func cancelTasks() {

@@ -20,10 +20,15 @@ struct FetchKey: Sendable {
     let partition: EntityPartition
     let environment: String
     let schema: UInt32
+    /// See ``ModelKey/followsService``.
+    let followsService: Bool
 
     /// The key with its type.
     func typed<Value>() -> ModelKey<Value> {
-        ModelKey(name, variant: variant, partition: partition, environment: environment, schema: schema)
+        var key = ModelKey<Value>(
+            name, variant: variant, partition: partition, environment: environment, schema: schema)
+        key.followsService = followsService
+        return key
     }
 }
 
@@ -33,7 +38,7 @@ extension FetchKey {
         guard let key else { return nil }
         self.init(
             name: key.name, variant: key.variant, partition: key.partition, environment: key.environment,
-            schema: key.schema)
+            schema: key.schema, followsService: key.followsService)
     }
 }
 
@@ -43,6 +48,8 @@ struct FetchEmission: Sendable {
     let isCached: Bool
     let age: Duration?
     var failure: RequestFailure?
+    /// For whom it was fetched; `nil` for a double.
+    var operation: FetchOperation?
 }
 
 extension Emission {

@@ -72,20 +72,22 @@ extension FetchingService {
 
     // MARK: Keys
 
-    /// The key under which this service stores the model of a request; `nil` if it stores it only under a key that is given.
+    /// The key under which this service stores the model of a request now; `nil` if it stores it only under a key that is
+    /// given.
     ///
     /// It consists of the request, its header fields, and the type, partition, environment and schema version. The name for
-    /// a GET request is its path with its query.
+    /// a GET request is its path with its query. In other functions of this service the key stands for the same request in
+    /// the partition and the environment of then; for a cache, it is the key of now.
     public func modelKey<Value: Codable & Sendable>(
         for request: some BuildableRequest, below keyPath: String? = nil, as type: Value.Type = Value.self
     ) -> ModelKey<Value>? {
         guard let request = try? request.build() else { return nil }
-        return FetchKeyRules.parts(of: request, below: NestedPath(keyPath)).map {
-            key($0.name, variant: $0.variant).typed()
-        }
+        return FetchKeyRules.parts(of: request, below: NestedPath(keyPath)).map { beginFetch().key($0).typed() }
     }
 
-    /// A key with a name of the caller's, and with the partition, environment and schema version of this service.
+    /// A key with a name of the caller's, and with the partition, environment and schema version that this service has now.
+    ///
+    /// A fetch of this service that is given the key uses those that the service has when an iteration begins.
     ///
     /// ```swift
     /// let coins = service.get("coins", parameters: ["page": page], key: service.modelKey(named: "first page"), as: …)
@@ -93,12 +95,7 @@ extension FetchingService {
     public func modelKey<Value: Codable & Sendable>(
         named name: String, variant: String = "", as type: Value.Type = Value.self
     ) -> ModelKey<Value> {
-        key(name, variant: variant).typed()
-    }
-
-    private func key(_ name: String, variant: String) -> FetchKey {
-        FetchKey(
-            name: name, variant: variant, partition: partition, environment: environmentName, schema: schemaVersion)
+        beginFetch().key(name, variant: variant).typed()
     }
 
     // MARK: All of them
@@ -120,11 +117,9 @@ extension FetchingService {
     ) -> Emissions<Value> {
         let defaults = fetchDefaults
         let nested = NestedPath(keyPath)
-        var key = given
-        if key == nil, refusal == nil, modelCache != nil,
-            let parts = FetchKeyRules.parts(of: request, below: nested)
-        {
-            key = self.key(parts.name, variant: parts.variant)
+        var key = given.map { FetchKeySource.given($0) }
+        if key == nil, refusal == nil, modelCache != nil {
+            key = FetchKeyRules.parts(of: request, below: nested).map { FetchKeySource.request($0) }
         }
         request.prepare(retry: retry, defaults)
         let fetch = Fetch<Value>(

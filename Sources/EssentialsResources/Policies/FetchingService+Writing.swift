@@ -9,7 +9,8 @@ public import EssentialsRequests
 /// ```
 ///
 /// The cached models that a write makes outdated are deleted when the server has accepted it, before its response is read,
-/// so that a response which cannot be read leaves no outdated model either. A cache that fails is no failure of the write.
+/// so that a response which cannot be read leaves no outdated model either. They are those of the environment and the account
+/// in which the write was sent, whatever the present ones are then. A cache that fails is no failure of the write.
 ///
 /// A POST is sent once if its fate is unknown, unless the request has an idempotency key; see `RetryPolicy`.
 extension FetchingService {
@@ -128,11 +129,13 @@ extension FetchingService {
         _ request: some BuildableRequest, below keyPath: String? = nil, retry: RetryPolicy? = nil,
         outdating models: [OutdatedModel] = [], as type: Value.Type = Value.self
     ) async throws(RequestFailure) -> Value {
+        let operation = beginFetch(hasKeys: !models.isEmpty && modelCache != nil)
+        let deletions = OutdatedModel.deletions(of: models, in: operation)
         var request = try request.build()
         request.prepare(retry: retry, fetchDefaults)
         let reader = NestedReader<Value>(NestedPath(keyPath), codecs: request.codecs ?? requests.codecs)
-        let response = try await requests.send(reader.requesting(request))
-        await OutdatedModel.delete(models, of: self)
+        let response = try await requests.send(reader.requesting(request).bound(to: operation.context))
+        await OutdatedModel.perform(deletions, fetchDefaults.cacheProblems)
         return try await reader.model(from: response, to: request.method)
     }
 
@@ -167,10 +170,12 @@ extension FetchingService {
     public func fireAndForget(
         _ request: some BuildableRequest, retry: RetryPolicy? = nil, outdating models: [OutdatedModel] = []
     ) async throws(RequestFailure) {
+        let operation = beginFetch(hasKeys: !models.isEmpty && modelCache != nil)
+        let deletions = OutdatedModel.deletions(of: models, in: operation)
         var request = try request.build()
         request.prepare(retry: retry, fetchDefaults)
-        try await requests.send(request)
-        await OutdatedModel.delete(models, of: self)
+        try await requests.send(request.bound(to: operation.context))
+        await OutdatedModel.perform(deletions, fetchDefaults.cacheProblems)
     }
 
     /// Sends a request to a path whose response does not matter beyond its status; see

@@ -25,12 +25,20 @@ public protocol FetchingService: Sendable {
     var fetchDefaults: FetchDefaults { get }
     /// The person or tenant whose models are fetched. The default is the shared partition.
     ///
-    /// Models of one partition are never found in another one. Fetches use the partition that is current when they are
-    /// described.
+    /// Models of one partition are never found in another one. It is read when an iteration or a write begins, so a fetch
+    /// that is kept in a property is for whom is logged in then. Credentials that replace others, and a logout, suspend it:
+    /// its models are neither read nor written until `HTTPDataRequestService.enter(_:)` was called for it, or until the
+    /// property is another partition that was not used with the former credentials.
+    ///
+    /// In the shared partition, models that were fetched with credentials end with these; all others stay.
     var partition: EntityPartition { get }
     /// The name under which models of the present environment are stored. The default is the base URL of the data-request
     /// service, so that another environment has its own models; it is empty for a service without one, such as a test
     /// double.
+    ///
+    /// It is read when an iteration or a write begins. The environment's header fields and trust policy distinguish models
+    /// beside it, and so does the name of the environment, unless this property is another text than the base URL. The keys
+    /// contain a hash of the header fields, and never their values.
     var environmentName: String { get }
     /// The version of the models' encoding. Raise it when old models cannot be read any more. The default is 0.
     var schemaVersion: UInt32 { get }
@@ -66,7 +74,4 @@ extension Persisting {
 extension DataRequestService {
     /// The current base URL of the service that sends the requests; empty if it has none.
     fileprivate var baseURLText: String { sender?.currentEnvironment.baseURL.description ?? "" }
-
-    /// Whether the server knows the application, and so perhaps a person, by a certificate of the environment.
-    var hasClientIdentity: Bool { sender?.currentEnvironment.trust?.identity != nil }
 }

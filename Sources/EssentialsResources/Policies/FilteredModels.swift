@@ -26,7 +26,7 @@ extension AsyncCache {
     public func liveModels<Model: Codable & Sendable>(
         matching filter: ModelFilter<Model>, key: ModelKey<[Model]>
     ) -> LiveModels<Model> {
-        LiveModels(cache: self, filter: filter, key: key)
+        LiveModels(cache: self, filter: filter) { LiveModels<Model>.Place(key: key, isReadable: { true }) }
     }
 
     @concurrent
@@ -69,8 +69,19 @@ extension Persisting {
     public func models<Model: Codable & Sendable>(
         matching filter: ModelFilter<Model>, of request: some BuildableRequest, below keyPath: String? = nil
     ) async throws -> [Model] {
-        guard let key = modelKey(for: request, below: keyPath, as: [Model].self) else { return [] }
-        return try await cache.models(matching: filter, key: key)
+        guard let request = try? request.build(),
+            let parts = FetchKeyRules.parts(of: request, below: NestedPath(keyPath))
+        else { return [] }
+        return try await models(matching: filter, in: .request(parts))
+    }
+
+    private func models<Model: Codable & Sendable>(
+        matching filter: ModelFilter<Model>, in source: FetchKeySource
+    ) async throws -> [Model] {
+        let operation = beginFetch()
+        let key = source.key(in: operation)
+        guard operation.permits(key.partition) else { return [] }
+        return try await cache.models(matching: filter, key: key.typed())
     }
 
     /// The matching models of a path, now and each time that a fetch or other code saves or deletes their list; see
@@ -94,7 +105,23 @@ extension Persisting {
     public func liveModels<Model: Codable & Sendable>(
         matching filter: ModelFilter<Model>, of request: some BuildableRequest, below keyPath: String? = nil
     ) -> LiveModels<Model> {
-        LiveModels(cache: cache, filter: filter, key: modelKey(for: request, below: keyPath, as: [Model].self))
+        guard let request = try? request.build(),
+            let parts = FetchKeyRules.parts(of: request, below: NestedPath(keyPath))
+        else { return LiveModels(cache: cache, filter: filter) { nil } }
+        return liveModels(matching: filter, in: .request(parts))
+    }
+
+    private func liveModels<Model: Codable & Sendable>(
+        matching filter: ModelFilter<Model>, in source: FetchKeySource
+    ) -> LiveModels<Model> {
+        LiveModels(cache: cache, filter: filter) {
+            let key = source.key(in: beginFetch())
+            let requests = requests
+            // The account may be suspended while the models are observed, and entered again.
+            return LiveModels<Model>.Place(key: key.typed()) {
+                requests.beginOperation()?.admits(key.partition) ?? true
+            }
+        }
     }
 
     /// The models of the list under a key that match a filter, in their order. Nothing is fetched. Without a list there are
@@ -113,7 +140,8 @@ extension Persisting {
     public func models<Model: Codable & Sendable>(
         matching filter: ModelFilter<Model>, key: ModelKey<[Model]>
     ) async throws -> [Model] {
-        try await cache.models(matching: filter, key: key)
+        guard let key = FetchKey(key) else { return [] }
+        return try await models(matching: filter, in: .given(key))
     }
 
     /// The matching models, now and each time that a fetch or other code saves or deletes their list; see
@@ -121,7 +149,8 @@ extension Persisting {
     public func liveModels<Model: Codable & Sendable>(
         matching filter: ModelFilter<Model>, key: ModelKey<[Model]>
     ) -> LiveModels<Model> {
-        cache.liveModels(matching: filter, key: key)
+        guard let key = FetchKey(key) else { return LiveModels(cache: cache, filter: filter) { nil } }
+        return liveModels(matching: filter, in: .given(key))
     }
 }
 
@@ -134,7 +163,8 @@ extension Persisting {
 /// ```
 ///
 /// A deleted list gives an empty element, and so does one that was never saved. A reader that is slower than the changes
-/// finds only the newest list, so nothing piles up. A cache that fails gives no element: the next change is waited for. There
+/// finds only the newest list, so nothing piles up. An iteration follows the list of the environment and the account in which
+/// it began, and finds nothing while that account is suspended by other credentials. A cache that fails gives no element: the next change is waited for. There
 /// can be any number of readers, each with its own position. The sequence ends when the calling task is cancelled, never
 /// throws, and fetches nothing.
 public struct LiveModels<Model: Codable & Sendable>: AsyncSequence, Sendable {
@@ -143,10 +173,21 @@ public struct LiveModels<Model: Codable & Sendable>: AsyncSequence, Sendable {
     /// The sequence never fails.
     public typealias Failure = Never
 
-    let cache: any AsyncCache
-    let filter: ModelFilter<Model>
-    /// The key of the list; `nil` if there is none.
-    let key: ModelKey<[Model]>?
+    /// Where one iteration finds the list.
+    struct Place: Sendable {
+        let key: ModelKey<[Model]>
+        /// Whether the list may be read now.
+        let isReadable: @Sendable () -> Bool
+    }
+
+    private let cache: any AsyncCache
+    private let filter: ModelFilter<Model>
+    /// Begins an iteration; `nil` if there is no list.
+    private let place: @Sendable () -> Place?
+
+    init(cache: any AsyncCache, filter: ModelFilter<Model>, at place: @escaping @Sendable () -> Place?) {
+        (self.cache, self.filter, self.place) = (cache, filter, place)
+    }
 
     /// Begins with the models that are there.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
@@ -154,12 +195,14 @@ public struct LiveModels<Model: Codable & Sendable>: AsyncSequence, Sendable {
     /// Reads the models.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let models: LiveModels
+        private let place: Place?
         private let reader: ModelReader?
         private var hasBegun = false
 
         fileprivate init(_ models: LiveModels) {
             self.models = models
-            guard let key = models.key, let cache = models.cache as? any ObservableCache else {
+            place = models.place()
+            guard let key = place?.key, let cache = models.cache as? any ObservableCache else {
                 reader = nil
                 return
             }
@@ -173,9 +216,11 @@ public struct LiveModels<Model: Codable & Sendable>: AsyncSequence, Sendable {
         public mutating func next(isolation actor: isolated (any Actor)?) async -> [Model]? {
             while await hasNext() {
                 hasBegun = true
-                guard let key = models.key else { return [] }
-                if let matching = try? await models.cache.matchingModels(models.filter, key) ?? [] {
-                    return Task.isCancelled ? nil : matching
+                guard let place else { return [] }
+                guard place.isReadable() else { return Task.isCancelled ? nil : [] }
+                if let matching = try? await models.cache.matchingModels(models.filter, place.key) ?? [] {
+                    guard !Task.isCancelled else { return nil }
+                    return place.isReadable() ? matching : []
                 }
             }
             return nil

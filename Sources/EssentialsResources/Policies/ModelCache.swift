@@ -25,6 +25,9 @@ import Synchronization
 /// A model that is ``CachedModel/isMemoryOnly`` is kept in memory and in an entity cache that is not persistent. From a
 /// persistent one its save removes the earlier model, so it is gone when it leaves memory.
 ///
+/// The cache joins the data-request services of the ``Persisting`` services that use it, so that a logout ends what was
+/// fetched with credentials and without a partition; see ``clearPrivateState(of:)``.
+///
 /// A model that cannot be decoded, because its type has changed without a new ``ModelKey/schema``, and an entry that is
 /// damaged are misses, and are removed.
 public final class ModelCache: ObservableCache {
@@ -54,9 +57,11 @@ public final class ModelCache: ObservableCache {
 
     /// Notifies observers of changes.
     public let changes = ModelChanges()
-    private let access: CacheAccess?
+    let access: CacheAccess?
     private let configuration: Configuration
-    private let memory: Mutex<ModelMemory>
+    let memory: Mutex<ModelMemory>
+    /// The services whose logout ends what is kept here.
+    let membership = ModelMembership()
     private let ownProblems = Mutex(CacheProblems())
     private let hasLoggedMemoryOnly = Mutex(false)
 
@@ -85,6 +90,9 @@ public final class ModelCache: ObservableCache {
         self.init(over: files, configuration: configuration)
     }
 
+    /// The key of the entity cache below; without one, a key of this process.
+    public var fingerprintKey: FingerprintKey { access?.cache.fingerprintKey ?? .process }
+
     /// What has gone wrong. An entry that could not be decoded counts as one failed call.
     public var problems: CacheProblems {
         let own = ownProblems.withLock { $0 }
@@ -105,6 +113,7 @@ public final class ModelCache: ObservableCache {
         _ model: CachedModel<Value>, for key: ModelKey<Value>
     ) async throws {
         let slot = ModelSlot(key)
+        let (begun, provenance) = (model.provenance?.begun ?? .now, model.provenance)
         let ticket = memory.withLock { $0.begin(slot) }
         let body: Data
         do {
@@ -113,16 +122,30 @@ public final class ModelCache: ObservableCache {
             memory.withLock { $0.end(slot) }
             throw error
         }
-        let entry = ModelMemory.Entry(model: TypedHeldModel(model), date: model.date)
+        let credentials = key.partition.isShared ? provenance?.credentials : nil
+        var kept = model
+        kept.provenance = nil
+        let entry = ModelMemory.Entry(
+            model: TypedHeldModel(kept), date: model.date, credentials: credentials, provenance: provenance)
         // The field says it also when the model is read again.
         let fields: HTTPFields = model.isMemoryOnly ? [.cacheControl: "no-store"] : [:]
         let entity = StoredEntity(
             body: body, mediaType: ModelCoding.mediaType, headerFields: fields, date: model.date)
-        let entityKey = access == nil ? nil : EntityKey(key)
+        let places = places(of: key, with: credentials)
         let (counts, removed) = memory.withLock { memory -> (Bool, [ModelMemory.Entry]) in
             defer { memory.end(slot) }
-            guard memory.claims(slot, ticket) else { return (false, []) }
-            if let entityKey { add(entity, for: entityKey) }
+            // What began before a logout or a removal is not stored after it.
+            guard provenance?.hasEnded != true, !memory.forbids(key.partition, credentials, since: begun),
+                memory.claims(slot, ticket)
+            else { return (false, []) }
+            for place in places {
+                if place.credentials == credentials {
+                    add(entity, for: place.key)
+                } else if place.credentials.map({ memory.mayHold(credentials: $0) }) ?? true {
+                    access?.add(.remove, for: place.key)
+                }
+            }
+            if let credentials { memory.note(credentials: credentials) }
             return (true, memory.insert(entry, for: slot, bytes: body.count))
         }
         withExtendedLifetime(removed) {}
@@ -156,6 +179,7 @@ public final class ModelCache: ObservableCache {
     public func load<Value: Codable & Sendable>(_ key: ModelKey<Value>) async -> CachedModel<Value>? {
         let slot = ModelSlot(key)
         if let entry = memory.withLock({ $0.use(slot) }) {
+            guard !entry.isHidden else { return nil }
             guard let held = entry.model as? TypedHeldModel<Value>, isYoung(entry.date) else {
                 removeIfExpired(entry, slot, key)
                 return nil
@@ -189,36 +213,46 @@ public final class ModelCache: ObservableCache {
 
     private func readOnce<Value: Codable & Sendable>(_ key: ModelKey<Value>, _ slot: ModelSlot) async -> Reading<Value>
     {
-        let entityKey = EntityKey(key)
         let ticket = memory.withLock { $0.begin(slot) }
-        guard let access, let entity = await access.entity(for: entityKey) else {
+        guard let (entity, place) = await entity(for: key) else {
             memory.withLock { $0.end(slot) }
             return .missing
         }
         guard isYoung(entity.date) else {
-            end(slot, ticket, removing: isExpired(entity.date) ? entityKey : nil)
+            end(slot, ticket, removing: isExpired(entity.date) ? place.key : nil)
             return .missing
         }
         do {
             let model = CachedModel(
                 try await ModelCoding.decode(Value.self, entity.body), date: entity.date,
                 isMemoryOnly: CacheRules.forbidsStoring(entity.headerFields))
-            return keep(model, slot, ticket, bytes: entity.body.count)
+            return keep(model, place.credentials, slot, ticket, bytes: entity.body.count)
         } catch {
             failed(error)
-            end(slot, ticket, removing: entityKey)
+            end(slot, ticket, removing: place.key)
             return .missing
         }
     }
 
+    /// What the entity cache has for a key, and where; `nil` if it has nothing.
+    private func entity<Value>(for key: ModelKey<Value>) async -> (StoredEntity, ModelPlace)? {
+        guard let access else { return nil }
+        for place in places(of: key) {
+            if let entity = await access.entity(for: place.key) { return (entity, place) }
+        }
+        return nil
+    }
+
     /// Keeps what was read in memory. If there was a change meanwhile, that one counts.
     private func keep<Value: Sendable>(
-        _ model: CachedModel<Value>, _ slot: ModelSlot, _ ticket: ModelMemory.Ticket, bytes: Int
+        _ model: CachedModel<Value>, _ credentials: Origin?, _ slot: ModelSlot, _ ticket: ModelMemory.Ticket,
+        bytes: Int
     ) -> Reading<Value> {
-        let entry = ModelMemory.Entry(model: TypedHeldModel(model), date: model.date)
+        let entry = ModelMemory.Entry(model: TypedHeldModel(model), date: model.date, credentials: credentials)
         let (newer, removed) = memory.withLock { memory -> (ModelMemory.Entry?, [ModelMemory.Entry]) in
             defer { memory.end(slot) }
             guard memory.isUnchanged(slot, since: ticket) else { return (memory.use(slot), []) }
+            if let credentials { memory.note(credentials: credentials) }
             return (entry, memory.insert(entry, for: slot, bytes: bytes))
         }
         withExtendedLifetime(removed) {}
@@ -236,8 +270,8 @@ public final class ModelCache: ObservableCache {
 
     /// Whether there is a model under a key that is not too old. Decoding it may still fail.
     public func contains<Value: Codable & Sendable>(_ key: ModelKey<Value>) async -> Bool {
-        if let entry = memory.withLock({ $0.use(ModelSlot(key)) }) { return isYoung(entry.date) }
-        guard let access, let entity = await access.entity(for: EntityKey(key)) else { return false }
+        if let entry = memory.withLock({ $0.use(ModelSlot(key)) }) { return isYoung(entry.date) && !entry.isHidden }
+        guard let (entity, _) = await entity(for: key) else { return false }
         return isYoung(entity.date)
     }
 
@@ -246,8 +280,9 @@ public final class ModelCache: ObservableCache {
     /// Deletes a model. It is not found any more when the function returns.
     public func delete<Value: Codable & Sendable>(_ key: ModelKey<Value>) async {
         let slot = ModelSlot(key)
+        let places = places(of: key)
         let removed = memory.withLock { memory in
-            access?.add(.remove, for: EntityKey(key))
+            for place in places { access?.add(.remove, for: place.key) }
             return memory.remove(slot)
         }
         withExtendedLifetime(removed) {}
@@ -269,7 +304,11 @@ public final class ModelCache: ObservableCache {
     }
 
     private func deleteAll(of partition: EntityPartition?) async throws(RequestFailure) {
-        let scope = EntityScope(partition: partition, origin: EntityKey.modelOrigin)
+        var scope = EntityScope(partition: partition, origin: EntityKey.modelOrigin)
+        if partition?.isShared == true {
+            // Also those that were received with credentials.
+            scope = EntityScope(origin: EntityKey.modelOrigin) { $0.partition.isShared || $0.partition.isOfCredentials }
+        }
         let isDone = await withCheckedContinuation { continuation in
             let removed = memory.withLock { memory in
                 access?.addRemoval(of: scope, continuation)
@@ -316,14 +355,38 @@ public final class ModelCache: ObservableCache {
     /// Removes a model from memory and the entity cache because of its age, unless it was replaced.
     private func removeIfExpired<Value>(_ entry: ModelMemory.Entry, _ slot: ModelSlot, _ key: ModelKey<Value>) {
         guard isExpired(entry.date) else { return }
-        let entityKey = access == nil ? nil : EntityKey(key)
+        let places = places(of: key)
         let removed = memory.withLock { memory -> ModelMemory.Entry? in
             guard memory.use(slot)?.model === entry.model else { return nil }
-            if let entityKey { access?.add(.remove, for: entityKey) }
+            for place in places { access?.add(.remove, for: place.key) }
             return memory.remove(slot)
         }
         withExtendedLifetime(removed) {}
         access?.work()
+    }
+
+    /// Counts that a service could not be joined.
+    func failedToJoin(_ failure: RequestFailure) {
+        ownProblems.withLock { problems in
+            problems.count += 1
+            problems.last = failure.message
+        }
+    }
+
+    /// Where the entity cache may hold the model of a key: first the place of the key, then those of the credentials of
+    /// origins. There is none if the type has no name that the next start of the program has too.
+    private func places<Value>(of key: ModelKey<Value>, with credentials: Origin? = nil) -> [ModelPlace] {
+        guard let access else { return [] }
+        let name = TypeName(Value.self)
+        guard name.isLasting || !isPersistent else {
+            access.cannotName(name.text)
+            return []
+        }
+        let own = EntityKey(key)
+        guard key.partition.isShared else { return [ModelPlace(key: own)] }
+        var origins = membership.origins(of: key.environment)
+        if let credentials, !origins.contains(credentials) { origins.append(credentials) }
+        return [ModelPlace(key: own)] + origins.map { ModelPlace(key: own.ofCredentials($0), credentials: $0) }
     }
 
     private var isPersistent: Bool { access?.cache.isPersistent ?? false }
@@ -346,18 +409,5 @@ public final class ModelCache: ObservableCache {
             problems.last = "A model could not be decoded: \(type(of: error))"
         }
         configuration.logger.debug("A model in a cache could not be decoded.", metadata: ["category": "cache"])
-    }
-}
-
-/// A model cache can join a data-request service, so that clearing the credentials also deletes the models:
-///
-/// ```swift
-/// try requests.privateStateRegistry?.add(privateStateStore: cache)
-/// ```
-extension ModelCache: PrivateStateStore {
-    /// Deletes all models, because their keys do not name an origin.
-    public func clearPrivateState(of origin: Origin) async {
-        // What fails is tried again in the background, and is counted.
-        try? await deleteAll()
     }
 }

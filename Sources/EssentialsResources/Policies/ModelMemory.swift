@@ -1,3 +1,4 @@
+import EssentialsHTTP
 import FoundationEssentials
 
 /// Decoded models by their slots, up to a number and a size, and the order of the operations on them, as a pure value.
@@ -17,6 +18,19 @@ struct ModelMemory: Sendable {
     struct Entry: Sendable {
         let model: any HeldModel
         let date: Date
+        /// The origin with whose credentials the model was received, without an account.
+        var credentials: Origin?
+        /// For whom a fetch of this process has received it.
+        var provenance: ModelProvenance?
+
+        /// Whether the model must not be shown any more, because the clearing that removes it is about to begin.
+        var isHidden: Bool { credentials != nil && provenance?.hasEnded == true }
+    }
+
+    /// What is cleared together.
+    private enum Part: Hashable, Sendable {
+        case partition(EntityPartition)
+        case credentials(Origin)
     }
 
     private struct Operations: Sendable {
@@ -31,6 +45,12 @@ struct ModelMemory: Sendable {
     private var entries: LeastRecentlyUsed<ModelSlot, Entry>
     private var operations: [ModelSlot: Operations] = [:]
     private var lastNumber: UInt64 = 0
+    private var clearings = Clearings<Part>()
+    /// The origins with whose credentials a model was kept; `nil` after too many.
+    private var origins: Set<Origin>? = []
+
+    /// More origins than an application fetches from with credentials.
+    private static let maximumOrigins = 64
 
     init(maximumCount: Int, maximumBytes: Int) {
         entries = LeastRecentlyUsed(maximumCount: maximumCount, maximumBytes: maximumBytes)
@@ -98,10 +118,40 @@ struct ModelMemory: Sendable {
 
     /// Removes the models of a partition, or all. Changes that have begun no longer count.
     mutating func removeAll(of partition: EntityPartition?) -> [Entry] {
+        if let partition { clearings.clear(.partition(partition)) } else { clearings.clearAll() }
         let isRemoved = { (slot: ModelSlot) in partition == nil || slot.partition == partition }
         for slot in operations.keys where isRemoved(slot) { supersede(slot) }
         return entries.keys.filter(isRemoved).compactMap { entries.remove($0) }
     }
+
+    /// Removes the models that were received with the credentials of an origin and without an account.
+    ///
+    /// - Parameter all: Whether to remove all models without an account.
+    mutating func removeAll(ofCredentials origin: Origin, all: Bool) -> [Entry] {
+        clearings.clear(.credentials(origin))
+        if all { clearings.clear(.partition(.shared)) }
+        // What is read now may have been removed below.
+        for slot in operations.keys where slot.partition.isShared { operations[slot]?.changes += 1 }
+        let removed = entries.keys.filter { slot in
+            slot.partition.isShared && (all || entries.value(of: slot)?.credentials == origin)
+        }
+        return removed.compactMap { entries.remove($0) }
+    }
+
+    /// Whether a model that was received since a moment must not be kept, because its part was cleared.
+    func forbids(_ partition: EntityPartition, _ credentials: Origin?, since begun: Epoch) -> Bool {
+        if clearings.forbid(.partition(partition), since: begun) { return true }
+        return credentials.map { clearings.forbid(.credentials($0), since: begun) } ?? false
+    }
+
+    /// Notes that a model was kept that was received with the credentials of an origin.
+    mutating func note(credentials origin: Origin) {
+        origins?.insert(origin)
+        if let count = origins?.count, count > Self.maximumOrigins { origins = nil }
+    }
+
+    /// Whether a model may have been kept that was received with the credentials of an origin.
+    func mayHold(credentials origin: Origin) -> Bool { origins?.contains(origin) ?? true }
 
     /// Removes a part of the models, those that were used longest ago.
     mutating func trim(part: Double) -> [Entry] {

@@ -1,3 +1,5 @@
+import EssentialsHTTP
+
 /// What a model is kept under in memory: the parts of its key, with the type itself in place of its name.
 struct ModelSlot: Hashable, Sendable {
     let name: String
@@ -31,5 +33,12 @@ extension EntityKey {
         self.init(
             url: Self.modelOrigin + "/" + key.name, variant: key.variant, stage: "fetched model", type: key.type,
             schema: key.schema, partition: key.partition, environment: key.environment)
+    }
+
+    /// The place of the model that was received with the credentials of an origin and without an account.
+    func ofCredentials(_ origin: Origin) -> EntityKey {
+        var key = self
+        key.partition = .credentials(of: origin)
+        return key
     }
 }

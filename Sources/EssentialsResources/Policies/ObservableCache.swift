@@ -1,3 +1,5 @@
+public import EssentialsRequests
+
 /// A cache of models whose changes can be observed. ``ModelCache`` is one.
 ///
 /// A cache of your own becomes one with ``ObservedCache``, or by reporting its changes itself:
@@ -33,6 +35,9 @@ public struct ObservedCache: ObservableCache {
 
     /// Wraps a cache.
     public init(_ wrapped: any AsyncCache) { self.wrapped = wrapped }
+
+    /// The key of the wrapped cache.
+    public var fingerprintKey: FingerprintKey { wrapped.fingerprintKey }
 
     /// Saves a model and notifies observers, also if the cache fails, because it may have changed.
     public func save<Value: Codable & Sendable>(

@@ -9,11 +9,28 @@ public import EssentialsRequests
 ///     outdating: [.get("coins", as: [Coin].self), .request(Coins.top), .key(ModelKey<Int>("count"))])
 /// ```
 public struct OutdatedModel: Sendable {
-    private let delete: @Sendable (any FetchingService, any AsyncCache) async throws -> Void
+    /// A deletion for the cache of one write.
+    typealias Deletion = @Sendable () async throws -> Void
+
+    /// Makes the deletion for a write; `nil` if there is nothing to delete.
+    private let deletion: @Sendable (FetchOperation, any AsyncCache) -> Deletion?
+
+    private init(deletion: @escaping @Sendable (FetchOperation, any AsyncCache) -> Deletion?) {
+        self.deletion = deletion
+    }
+
+    private init<Value: Codable & Sendable>(
+        _ type: Value.Type, _ key: @escaping @Sendable (FetchOperation) -> FetchKey?
+    ) {
+        self.init { operation, cache in
+            guard let key = key(operation), operation.permits(key.partition) else { return nil }
+            return { try await cache.delete(key.typed() as ModelKey<Value>) }
+        }
+    }
 
     /// The model under a key.
     public static func key<Value: Codable & Sendable>(_ key: ModelKey<Value>) -> OutdatedModel {
-        OutdatedModel { try await $1.delete(key) }
+        OutdatedModel(Value.self) { operation in FetchKey(key).map { operation.key($0) } }
     }
 
     /// The model that ``FetchingService/get(_:parameters:query:headerFields:below:from:options:retry:key:as:)`` of the same
@@ -30,9 +47,9 @@ public struct OutdatedModel: Sendable {
     public static func request<Value: Codable & Sendable>(
         _ request: some BuildableRequest, below keyPath: String? = nil, as type: Value.Type
     ) -> OutdatedModel {
-        OutdatedModel { service, cache in
-            guard let key = service.modelKey(for: request, below: keyPath, as: Value.self) else { return }
-            try await cache.delete(key)
+        OutdatedModel(type) { operation in
+            guard let request = try? request.build() else { return nil }
+            return FetchKeyRules.parts(of: request, below: NestedPath(keyPath)).map { operation.key($0) }
         }
     }
 
@@ -43,13 +60,18 @@ public struct OutdatedModel: Sendable {
         .request(request, below: keyPath, as: Request.Response.self)
     }
 
-    /// Deletes all models of a list, whether or not the calling task is cancelled. Failures are only counted.
-    static func delete(_ models: [OutdatedModel], of service: some FetchingService) async {
-        guard !models.isEmpty, let cache = service.modelCache else { return }
-        let problems = service.fetchDefaults.cacheProblems
+    /// The deletions for a write, which is not sent yet, so that they are those of its environment and its account.
+    static func deletions(of models: [OutdatedModel], in operation: FetchOperation) -> [Deletion] {
+        guard let cache = operation.cache else { return [] }
+        return models.compactMap { $0.deletion(operation, cache) }
+    }
+
+    /// Performs deletions, whether or not the calling task is cancelled. Failures are only counted.
+    static func perform(_ deletions: [Deletion], _ problems: CacheProblemLog?) async {
+        guard !deletions.isEmpty else { return }
         await Task {
-            for model in models {
-                do { try await model.delete(service, cache) } catch { problems?.add(error, "delete") }
+            for deletion in deletions {
+                do { try await deletion() } catch { problems?.add(error, "delete") }
             }
         }.value
     }

@@ -12,8 +12,8 @@ extension Emissions {
     /// ```
     ///
     /// An iteration that begins later first receives the latest value that has been emitted, and the end or the failure
-    /// if the fetch has ended. The fetch is cancelled when the returned sequence, its copies and all of their iterations
-    /// are released.
+    /// if the fetch has ended. Values that were fetched with credentials are left out after these were cleared or replaced by
+    /// others. The fetch is cancelled when the returned sequence, its copies and all of their iterations are released.
     public func shared() -> Emissions<Value> { Emissions(SharedFetch(source)) }
 }
 
@@ -55,16 +55,18 @@ private final class SharedRun: EmissionRun {
     }
 
     func next() async throws(RequestFailure) -> FetchEmission? {
-        guard !hasEnded else { return nil }
-        switch await board.item(at: position) {
-        case .emission(let emission):
-            position += 1
-            return emission
-        case .end(let failure):
-            hasEnded = true
-            if let failure { throw failure }
-            return nil
+        while !hasEnded {
+            switch await board.item(at: position) {
+            case .emission(let emission):
+                position += 1
+                // Whoever iterates now may be another user than the one for whom the fetch has begun.
+                if emission.operation?.isForFormerCredentials != true { return emission }
+            case .end(let failure):
+                hasEnded = true
+                if let failure { throw failure }
+            }
         }
+        return nil
     }
 }
 

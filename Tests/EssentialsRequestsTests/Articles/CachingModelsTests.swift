@@ -60,6 +60,8 @@ struct CachingModelsTests {
         try await cache.save(CachedModel(coins, date: Date()), for: ModelKey("coins", partition: "account-7"))
         // Article begins
         try await cache.deleteAll(of: "account-7")
+        // Article ends
+        // Article begins
         try requests.privateStateRegistry?.add(privateStateStore: cache)
         // Article ends
         #expect(await cache.contains(ModelKey<[Coin]>("coins", partition: "account-7")) == false)

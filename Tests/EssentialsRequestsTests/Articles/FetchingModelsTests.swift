@@ -107,6 +107,27 @@ struct FetchingModelsTests {
         #expect(service.problems.current.count == 0)
     }
 
+    @Test("The article on fetching models shows how an account is entered again")
+    func accounts() async throws {
+        struct AccountService: FetchingService, Persisting {
+            let requests: any DataRequestService
+            let cache: any AsyncCache
+            let partition: EntityPartition = "account-7"
+        }
+        let service = AccountService(requests: requests, cache: cache)
+        transport.on(.get, "/v1/coins").answer(json: Coin(name: "a"))
+        try requests.setAuthorization(.bearer("old"))
+        _ = try await service.get("coins", from: .backend, as: Coin.self).last()
+        let token = "new"
+        // Article begins
+        try requests.setAuthorization(.bearer(token))
+        requests.enter("account-7")
+        // Article ends
+        #expect(try await service.get("coins", from: .cache, as: Coin.self).last()?.value.name == "a")
+        try requests.setAuthorization(.bearer("another user's"))
+        #expect(try await service.get("coins", from: .cache, as: Coin.self).last() == nil)
+    }
+
     @Test("The article on fetching models shows writes")
     func writes() async throws {
         let service = CoinService(requests: requests, cache: cache)

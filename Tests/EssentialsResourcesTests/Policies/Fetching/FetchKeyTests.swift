@@ -23,6 +23,32 @@ import Testing
         #expect(try key(foreign)?.name == "https://other.example.com/v2/ coins")
     }
 
+    @Test("Different requests have different names, whatever their paths and key paths contain")
+    func injective() throws {
+        let service = try FetchFixture().service
+        let paths = [
+            "a", "a#b", "a#", "HEAD a", "HEAD", "https://h/ a", "https://h/ a#b", "a b", "\u{1}1:a", "\u{1}0:0:1:a",
+            "\u{1}0:0:3:a#b", "0:0:1:a", "a?x=1", "a%23b",
+        ]
+        var known: [String: String] = [:]
+        for path in paths {
+            for method in [HTTPRequest.Method.get, .head] {
+                for base in [nil, "https://h/", "https://h/a"] {
+                    for nested in [nil, "b", "b.c", "b#c", "b c", "1:b"] {
+                        var request = DataRequest(method, path)
+                        if let base { request.base = RequestBase(base) }
+                        let key = try #require(service.modelKey(for: request, below: nested, as: Coin.self))
+                        let parts = "\(method) \(base ?? "-") \(path.debugDescription) \(nested ?? "-")"
+                        let former = known.updateValue(parts, forKey: key.name)
+                        #expect(former == nil, "\(former ?? "") and \(parts)")
+                    }
+                }
+            }
+        }
+        #expect(try key(.get("a#b"))?.name != key(.get("a"), below: "b")?.name)
+        #expect(try key(.get("HEAD a"))?.name != key(.head("a"))?.name)
+    }
+
     @Test("Fields that select a representation distinguish keys, and conditions and traces do not")
     func variants() throws {
         #expect(try key(.get("a", headerFields: [.accept: "text/csv"]))?.variant == "accept: text/csv")

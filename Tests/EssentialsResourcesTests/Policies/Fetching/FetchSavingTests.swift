@@ -197,6 +197,29 @@ import Testing
         #expect(fixture.cache.stored(fixture.key)?.name == "old")
     }
 
+    @Test(
+        "A page of a portal, an error with the status 200 and an unknown charset change nothing in the cache",
+        arguments: [
+            ("text/html", "<html>Log in</html>"), ("application/json", #"{"error":"maintenance"}"#),
+            ("application/json; charset=x-unknown", #"{"name":"new"}"#),
+        ])
+    func portal(type: String, body: String) async throws {
+        let fixture = try FetchFixture()
+        fixture.transport.on(.get, "/v1/coins").answer(
+            .ok, data: Data(body.utf8), headerFields: [.contentType: type])
+        fixture.preset("old")
+        let optional: ModelKey<Coin?> = fixture.service.modelKey(named: "coins")
+        fixture.cache.put(CachedModel(Coin(name: "old"), date: fixture.clock.date), for: optional)
+        await #expect(throws: RequestFailure.self) {
+            try await fixture.service.get("coins", from: .backend, as: Coin.self).last()
+        }
+        await #expect(throws: RequestFailure.self) {
+            try await fixture.service.get("coins", from: .backend, as: Coin?.self).last()
+        }
+        #expect(fixture.cache.calls == [])
+        #expect(fixture.cache.count == 2)
+    }
+
     @Test("A 304 is a failure even if the request expects it, and deletes nothing")
     func notModified() async throws {
         let fixture = try FetchFixture()

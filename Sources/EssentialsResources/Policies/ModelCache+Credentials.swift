@@ -1,0 +1,70 @@
+public import EssentialsHTTP
+import EssentialsRequests
+import Synchronization
+
+/// Where an entity cache may hold a model.
+struct ModelPlace: Sendable {
+    let key: EntityKey
+    /// The origin with whose credentials the model was received, without an account.
+    var credentials: Origin?
+}
+
+extension ModelCache {
+    /// Joins the service that sends the requests of an operation, unless it has done so.
+    ///
+    /// - Parameters:
+    ///   - origin: The origin to which the operation sends credentials.
+    ///   - environment: The text of the operation's environment in keys.
+    func join(_ requests: any DataRequestService, _ origin: Origin, environment: String) {
+        do throws(RequestFailure) {
+            try membership.note(requests.sender?.privateStateMembers, origin, environment: environment) {
+                () throws(RequestFailure) in
+                try requests.privateStateRegistry?.add(privateStateStore: self)
+            }
+        } catch {
+            failedToJoin(error)
+        }
+    }
+}
+
+/// A model cache is cleared together with the credentials of the data-request services whose models it keeps. It joins them
+/// when a ``Persisting`` service uses it for the first time. One that only the application itself uses can join a service:
+///
+/// ```swift
+/// try requests.privateStateRegistry?.add(privateStateStore: cache)
+/// ```
+extension ModelCache: PrivateStateStore {
+    /// Deletes the models that were fetched with the credentials of an origin and without a partition. Models of a
+    /// partition, those of other origins, and those that were fetched without credentials stay.
+    ///
+    /// A cache that no ``Persisting`` service has used does not know how its models were received, and deletes all that
+    /// have no partition.
+    public func clearPrivateState(of origin: Origin) async {
+        // What fails is tried again in the background, and is counted.
+        _ = await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
+            clear(origin) { $0.addRemoval(of: $1, continuation) }
+            if access == nil { continuation.resume(returning: true) }
+        }
+    }
+
+    /// Lets the same models not be found any more at once, and deletes them in the background.
+    public func credentialsWereReplaced(at origin: Origin) { clear(origin) { $0.addRemoval(of: $1) } }
+
+    private func clear(_ origin: Origin, _ remove: (CacheAccess, EntityScope) -> Void) {
+        let all = !membership.hasJoined
+        let partition = EntityPartition.credentials(of: origin)
+        var scope = EntityScope(partition: partition, origin: EntityKey.modelOrigin)
+        if all {
+            scope = EntityScope(origin: EntityKey.modelOrigin) { $0.partition.isShared || $0.partition == partition }
+        }
+        // In one step, so that no model is saved or read in between.
+        let removed = memory.withLock { memory in
+            if let access { remove(access, scope) }
+            return memory.removeAll(ofCredentials: origin, all: all)
+        }
+        withExtendedLifetime(removed) {}
+        access?.work()
+        // Observers of a suspended account look again too.
+        changes.allChanged()
+    }
+}
