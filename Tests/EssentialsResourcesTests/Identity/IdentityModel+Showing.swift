@@ -1,0 +1,96 @@
+import Synchronization
+
+/// Whether something may be shown.
+extension IdentityModel {
+    /// Checks what is shown now, such as the state of a resource at a quiet point.
+    func checkShown(_ number: Int?, in store: TestedStore, _ context: @autoclosure () -> String) {
+        guard let number else { return }
+        state.withLock { state in
+            state.activity += 1
+            state.judged["\(store.rawValue) shown", default: 0] += 1
+            // A receiver whose call began before a change may still get what was shown before it.
+            for view in state.recent.reversed() where objection(to: number, in: store, view, state) == nil { return }
+            guard let objection = objection(to: number, in: store, state.view, state) else { return }
+            Self.report("\(store.rawValue): \(objection)", "\(context()): \(Self.text(number, state))", &state)
+        }
+    }
+
+    /// Checks what an operation has returned that began with a view.
+    ///
+    /// - Parameter isOwn: Whether it is a response to the operation's own request. It belongs to those who began it, also
+    ///   after they have left, because nobody else sees it.
+    func checkReturned(
+        _ number: Int?, in store: TestedStore, to begun: View, isOwn: Bool, _ context: @autoclosure () -> String
+    ) {
+        guard let number else { return }
+        state.withLock { state in
+            state.activity += 1
+            state.judged["\(store.rawValue) \(isOwn ? "returned" : "found")", default: 0] += 1
+            if isOwn, let made = state.made[number], made.environments.contains(begun.environment) {
+                // A request that was submitted without credentials takes those that are there when it is sent.
+                if made.token == begun.token || begun.token == nil && number > begun.latest { return }
+            }
+            var view = begun
+            if !isOwn, let token = begun.token, state.ended.contains(token), !state.recentlyEnded.contains(token) {
+                // Nothing of a session is found after its end.
+                (view.token, view.isSuspended) = (nil, true)
+            }
+            guard let objection = objection(to: number, in: store, view, state) else { return }
+            let place = isOwn ? "the response of" : "what was stored for"
+            Self.report(
+                "\(store.rawValue), \(isOwn ? "returned" : "found"): \(objection)",
+                "\(context()), \(place) another: \(Self.text(number, state))", &state)
+        }
+    }
+
+    /// Checks what was found in a store by a program that looks at it with an identity.
+    func checkStored(_ number: Int?, in store: TestedStore, as view: View, _ context: @autoclosure () -> String) {
+        guard let number else { return }
+        state.withLock { state in
+            state.judged["\(store.rawValue) stored", default: 0] += 1
+            guard let objection = objection(to: number, in: store, view, state) else { return }
+            Self.report(
+                "\(store.rawValue), stored: \(objection)", "\(context()): \(Self.text(number, state))", &state)
+        }
+    }
+
+    /// Why something may not be shown with a view; `nil` if it may.
+    func objection(to number: Int, in store: TestedStore, _ view: View, _ state: State) -> String? {
+        guard let made = state.made[number] else { return "nobody has made it" }
+        guard made.environments.contains(view.environment) else { return "of another environment" }
+        if let objection = removal(of: number, made, in: store, view) { return objection }
+        guard let token = made.token, token != view.token else { return nil }
+        let user = TestedToken.user(of: token)
+        let present = TestedToken.user(of: view.token)
+        guard user == present else {
+            return view.token == nil ? "of a user who has left, to nobody" : "of another user"
+        }
+        guard hasAccounts, view.account == user else { return "of an earlier session, without an account" }
+        guard !view.isSuspended else { return "of an earlier session, before the account was entered" }
+        if made.isLate { return "of an earlier session, from a late response" }
+        // Models of an account stay through a logout; entities and blobs of the account that is entered do not.
+        let removed = view.removed[Place(place: Self.origin(view.environment), user: user)] ?? 0
+        return store != .model && number <= removed ? "of an earlier session, removed by the logout" : nil
+    }
+
+    private func removal(of number: Int, _ made: Made, in store: TestedStore, _ view: View) -> String? {
+        switch store {
+        case .resource:
+            // The result of a write that was under way at the wipe may still be shown.
+            guard made.purpose == .response else { return nil }
+            return number <= view.wiped[Self.wipedPlace(view)] ?? 0 ? "wiped before" : nil
+        case .model: return number <= view.modelsDeleted[view.account] ?? 0 ? "deleted before" : nil
+        case .blob: return number <= view.blobsRemoved ? "removed before" : nil
+        }
+    }
+
+    /// A description of something that was made, and of the present identity.
+    static func text(_ number: Int, _ state: State) -> String {
+        let made = state.made[number].map {
+            "made for \($0.token ?? "nobody") in \($0.environments.sorted())\($0.isLate ? ", late" : "")"
+        }
+        let view = state.view
+        let account = view.account + (view.isSuspended ? ", suspended" : "")
+        return "\(number) \(made ?? "unknown"), now \(view.token ?? "nobody") in \(view.environment) (\(account))"
+    }
+}

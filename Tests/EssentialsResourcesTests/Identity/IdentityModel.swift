@@ -1,0 +1,239 @@
+import Synchronization
+
+/// The slow model: who is logged in where, and for whom each byte was made. It shares no code with the product.
+///
+/// What may be shown:
+/// - in an environment what was made for it, because a store compares the name, the base URL and all header fields;
+/// - what was made without credentials, to everybody in that environment, because it belongs to nobody;
+/// - what was made for a session, to that session as long as it lasts;
+/// - with accounts, what was made in an earlier session of the user whose account is entered, unless a logout removed it.
+final class IdentityModel: Sendable {
+    /// Something that the server or the test has made.
+    struct Made: Sendable {
+        /// The environments for which it can have been made: several if the server cannot tell them apart.
+        var environments: Set<Int>
+        let token: String?
+        let purpose: Purpose
+        /// Whether its session had ended before the response left the server.
+        var isLate = false
+    }
+
+    enum Purpose: Sendable { case response, write, outboxEntry, event }
+
+    struct Place: Hashable, Sendable {
+        let place: String
+        let user: String
+    }
+
+    /// What a viewer may see at one moment.
+    struct View: Sendable {
+        var environment = 0
+        var token: String?
+        /// The account that is entered; empty for the shared one.
+        var account = ""
+        /// Whether the account waits for `enter`, because the credentials have changed.
+        var isSuspended = false
+        /// The number of what was made last.
+        var latest = 0
+        /// The latest number that a logout removed, by origin and user.
+        var removed: [Place: Int] = [:]
+        /// The latest number that a wipe removed, by environment and account.
+        var wiped: [Place: Int] = [:]
+        /// The latest number that was deleted from the cache of models, by account.
+        var modelsDeleted: [String: Int] = [:]
+        /// The latest number that was removed from the blobs.
+        var blobsRemoved = 0
+    }
+
+    struct State: Sendable {
+        var view = View()
+        /// The token of each origin.
+        var tokens: [String: String] = [:]
+        var ended: Set<String> = []
+        /// The tokens whose cookies an earlier process has left in the file, by origin.
+        var leftCookies: [String: Set<String>] = [:]
+        var made: [Int: Made] = [:]
+        /// What was current since the test was quiet last, oldest first. The last one is current.
+        var recent: [View] = [View()]
+        /// What ended since the test was quiet last.
+        var recentlyEnded: Set<String> = []
+        var isQuiet = true
+        /// The token of the latest event stream, until the environment changes.
+        var followedToken: String?
+        var violations: [IdentityViolation] = []
+        var activity = 0
+        /// How often something was judged, by what it was.
+        var judged: [String: Int] = [:]
+    }
+
+    let hasAccounts: Bool
+    let state = Mutex(State())
+
+    init(hasAccounts: Bool) { self.hasAccounts = hasAccounts }
+
+    var violations: [IdentityViolation] { state.withLock { $0.violations } }
+    var view: View { state.withLock { $0.view } }
+    /// Counts everything that happens, so that the test can wait until nothing more does.
+    var activity: Int { state.withLock { $0.activity } }
+
+    func noteActivity() { state.withLock { $0.activity += 1 } }
+
+    func report(_ kind: String, _ detail: String) {
+        state.withLock { Self.report(kind, detail, &$0) }
+    }
+
+    static func report(_ kind: String, _ detail: String, _ state: inout State) {
+        guard state.violations.count < 20 else { return }
+        state.violations.append(IdentityViolation(kind: kind, detail: detail))
+    }
+
+    static func origin(_ environment: Int) -> String { TestedEnvironment.all[environment].origin }
+
+    // MARK: Changes
+
+    /// Performs a change of the product, during which both identities are allowed. Afterwards only the new one is, if
+    /// nothing was under way before.
+    func changing(_ update: (inout State) -> Void, _ change: () -> Void) {
+        begin(update)
+        change()
+        end()
+    }
+
+    func begin(_ update: (inout State) -> Void) {
+        state.withLock { state in
+            update(&state)
+            let origin = Self.origin(state.view.environment)
+            state.view.token = state.tokens[origin]
+            state.recent.append(state.view)
+        }
+    }
+
+    func end() {
+        state.withLock { state in
+            if state.isQuiet { state.recent = [state.view] }
+        }
+    }
+
+    /// Nothing is under way any more, except for requests that the server holds.
+    func becameQuiet() {
+        state.withLock { state in
+            state.isQuiet = true
+            state.recent = [state.view]
+            state.recentlyEnded = []
+        }
+    }
+
+    func becameBusy() { state.withLock { $0.isQuiet = false } }
+
+    static func end(_ origin: String, _ state: inout State) {
+        guard let token = state.tokens.removeValue(forKey: origin) else { return }
+        state.ended.insert(token)
+        state.recentlyEnded.insert(token)
+    }
+
+    func switchEnvironment(to environment: Int, _ change: () -> Void) {
+        changing(
+            {
+                $0.view.environment = environment
+                $0.followedToken = nil
+            }, change)
+    }
+
+    func setCredentials(_ token: String, _ change: () -> Void) {
+        changing(
+            { [hasAccounts] state in
+                let origin = Self.origin(state.view.environment)
+                guard state.tokens[origin] != token else { return }
+                if state.tokens[origin] != nil {
+                    Self.end(origin, &state)
+                    state.leftCookies[origin] = nil
+                    state.view.isSuspended = hasAccounts && !state.view.account.isEmpty
+                }
+                state.tokens[origin] = token
+            }, change)
+    }
+
+    func logOut(_ change: () -> Void) {
+        changing(
+            { [hasAccounts] state in
+                let origin = Self.origin(state.view.environment)
+                state.leftCookies[origin] = nil
+                guard let token = state.tokens[origin] else { return }
+                let user = TestedToken.user(of: token)
+                if state.view.account == user, !state.view.isSuspended {
+                    state.view.removed[Place(place: origin, user: user)] = state.view.latest
+                }
+                Self.end(origin, &state)
+                state.view.isSuspended = hasAccounts && !state.view.account.isEmpty
+            }, change)
+    }
+
+    func enter(_ account: String, _ change: () -> Void) {
+        changing(
+            {
+                $0.view.account = account
+                $0.view.isSuspended = false
+            }, change)
+    }
+
+    /// Wipes the resources of the present environment and account. Nothing is removed for an account that is suspended.
+    func wipe(_ change: () -> Void) {
+        changing(
+            { state in
+                guard !state.view.isSuspended else { return }
+                state.view.wiped[Self.wipedPlace(state.view)] = state.view.latest
+            }, change)
+    }
+
+    static func wipedPlace(_ view: View) -> Place { Place(place: "\(view.environment)", user: view.account) }
+
+    func deleteModels(of account: String, _ change: () -> Void) {
+        changing({ $0.view.modelsDeleted[account] = $0.view.latest }, change)
+    }
+
+    func removeBlobs(_ change: () -> Void) {
+        changing({ $0.view.blobsRemoved = $0.view.latest }, change)
+    }
+
+    /// A new process begins without credentials and account. The cookies of the sessions that have not ended stay in
+    /// their file.
+    func restart() {
+        state.withLock { state in
+            for (origin, token) in state.tokens { state.leftCookies[origin, default: []].insert(token) }
+            state.tokens = [:]
+            state.view.token = nil
+            (state.view.account, state.view.isSuspended) = ("", false)
+            state.followedToken = nil
+            state.recent = [state.view]
+            state.isQuiet = true
+        }
+    }
+
+    // MARK: What is made
+
+    /// Makes something on behalf of the present user, which the test sends.
+    func makeLocal(_ purpose: Purpose) -> MadeItem {
+        state.withLock { state in
+            Self.make([state.view.environment], state.view.token, purpose, &state)
+        }
+    }
+
+    static func make(
+        _ environments: Set<Int>, _ token: String?, _ purpose: Purpose, _ state: inout State
+    ) -> MadeItem {
+        state.view.latest += 1
+        let number = state.view.latest
+        state.made[number] = Made(environments: environments, token: token, purpose: purpose)
+        state.recent[state.recent.count - 1].latest = number
+        return MadeItem(number: number, token: token)
+    }
+
+    /// A response leaves the server.
+    func answered(_ number: Int) {
+        state.withLock { state in
+            state.activity += 1
+            guard let token = state.made[number]?.token, state.ended.contains(token) else { return }
+            state.made[number]?.isLate = true
+        }
+    }
+}
