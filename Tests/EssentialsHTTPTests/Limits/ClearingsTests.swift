@@ -36,7 +36,7 @@ import Testing
 
     @Test("Random clearings forbid what a list of all of them forbids", arguments: 0..<20 as Range<UInt64>)
     func model(seed: UInt64) {
-        var numbers = SeededNumbers(seed: seed)
+        var numbers = SeededNumbers(state: seed)
         var clearings = Clearings<Int>()
         var all: [(part: Int?, at: Epoch)] = []
         var begun: [Epoch] = [.now]
