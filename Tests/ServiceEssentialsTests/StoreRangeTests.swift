@@ -166,7 +166,7 @@ struct StoreRangeTests {
                 .times(\.watchesOthers)
             for (number, description) in variants.whole().enumerated() {
                 let store = SQLitePersistenceService(description, migrations: Self.migrations)
-                try await store.create(Row(id: Int64(number), text: "a"), save: .store)
+                _ = try? await store.create(Row(id: Int64(number), text: "a"), save: .store)
                 let observation = try store.observeChanges { _ in }
                 for count in Extremes.counts {
                     _ = try? await store.fetch(Row.all.limit(count).offset(count))
@@ -180,7 +180,8 @@ struct StoreRangeTests {
             for count in Extremes.counts where count < .max {
                 _ = try? await store.reserveIDs(for: Row.self, count: count)
                 for time in Extremes.times {
-                    do { for try await _ in store.batches(of: Row.all, size: count, state: .oneState(for: time)) {} } catch {}
+                    let batches = store.batches(of: Row.all, size: count, state: .oneState(for: time))
+                    do { for try await _ in batches {} } catch {}
                 }
             }
             await #expect(throws: PersistenceFailure.self) { try await store.reserveIDs(for: Row.self, count: .max) }

@@ -51,7 +51,7 @@ extension ToolTests {
             #expect(try directory.contents("out") == Array("old".utf8))
         }
 
-        @Test("The hidden file of a killed run is removed by the next run with that name, and that of a running one stays")
+        @Test("The next run with a name removes the hidden file of a killed run, and not that of a running one")
         func killed() async throws {
             let server = try LoopbackServer { request in
                 request.path == "/slow"

@@ -101,8 +101,10 @@ extension SecretName {
 
     private static let table = [
         Row(
-            .word, everywhere, "2fa", "auth", "csrf", "dpop", "hmac", "jsessid", "jws", "jwt", "key", "keys", "mfa", "otp",
-            "pass", "phpsessid", "pin", "pins", "psk", "pwd", "saml", "samlart", "samlrequest", "samlresponse", "sessid",
+            .word, everywhere, "2fa", "auth", "csrf", "dpop", "hmac", "jsessid", "jws", "jwt", "key", "keys", "mfa",
+            "otp",
+            "pass", "phpsessid", "pin", "pins", "psk", "pwd", "saml", "samlart", "samlrequest", "samlresponse",
+            "sessid",
             "sid", "sig", "totp", "xsrf"),
         Row(
             .part, everywhere, "accesskey", "apikey", "authcode", "authentic", "authkey", "authoris", "authoriz",

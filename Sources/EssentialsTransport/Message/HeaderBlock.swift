@@ -42,19 +42,26 @@ package enum HeaderBlock {
     package static func readAll(_ block: [UInt8]) -> [HTTPResponse] {
         var heads: [HTTPResponse] = []
         var lines: [UInt8] = []
+        // The length of the lines up to the last blank one, which ends a head. They are read once for each head.
+        var end = 0
+        func finish() {
+            if end > 0, !heads.isEmpty { heads[heads.count - 1].headerFields = read(lines[..<end]) }
+            (lines, end) = ([], 0)
+        }
         for line in block.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
             if line.starts(with: "HTTP/".utf8) {
                 let digits = line.split(separator: UInt8(ascii: " "), maxSplits: 2).dropFirst().first ?? []
                 let status = Int(String(decoding: digits.filter { !isBlank($0) }, as: UTF8.self)) ?? 0
                 guard (0...999).contains(status) else { continue }
+                finish()
                 heads.append(HTTPResponse(status: HTTPResponse.Status(code: status)))
-                lines = []
             } else if !heads.isEmpty {
                 lines.append(contentsOf: line)
                 lines.append(UInt8(ascii: "\n"))
-                if line.allSatisfy(isBlank) { heads[heads.count - 1].headerFields = read(lines) }
+                if line.allSatisfy(isBlank) { end = lines.count }
             }
         }
+        finish()
         return heads
     }
 

@@ -113,8 +113,7 @@ import Testing
             }
             #expect(isLinear, "\(unit)")
         }
-        let line = String(repeating: ",\\\"", count: 80_000) + ", no-store, a=\"\\\", max-age=\"7"
-        let read = try directives(line)
-        #expect(read.forbidsStoring && read.maximumAge == 0)
+        let read = try directives(String(repeating: ",\\\"", count: 80_000) + ", no-store, a=b, max-age=7")
+        #expect(read.forbidsStoring && read.maximumAge == 7)
     }
 }

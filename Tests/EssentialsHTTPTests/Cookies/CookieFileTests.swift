@@ -61,7 +61,9 @@ import Testing
         #expect(try directory.names == ["cookies.txt"])
     }
 
-    @Test("A file that others can write to is refused, when reading and when writing", arguments: [0o666, 0o620, 0o602])
+    @Test(
+        "A file that others can write to is refused, when reading and when writing",
+        arguments: [0o666, 0o620, 0o602] as [mode_t])
     func otherWriters(mode: mode_t) async throws {
         let first = try jar()
         first.store("a=1; Max-Age=600", from: url)
@@ -93,17 +95,17 @@ import Testing
         #expect(directory.text("other.txt")?.contains("b\t2") == false)
     }
 
-    @Test("A file of 16 MiB of newlines takes a few times its size in memory, and is kept when cookies are saved")
+    @Test("A file of 4 MiB of newlines takes a few times its size in memory, and is kept when cookies are saved")
     func newlines() async throws {
-        let size = 16 << 20
+        let size = 4 << 20
         try directory.write(String(repeating: "\n", count: size), "cookies.txt")
         chmod(directory("cookies.txt"), 0o600)
         let before = try Self.peakMemory()
-        let jar = try jar()
+        let jar = try self.jar()
         jar.store("a=1; Max-Age=600; Path=/", from: url)
         try await jar.flush()
-        // All tests of the process share the peak.
-        #expect(try Self.peakMemory() - before < 512 << 20)
+        // Other tests of the process add to the peak. An entry for each line would take more than 500 MiB.
+        #expect(try Self.peakMemory() - before < 256 << 20)
         var status = stat()
         #expect(stat(directory("cookies.txt"), &status) == 0 && status.st_size > size)
         #expect(text(try self.jar()) == "a=1")

@@ -31,8 +31,8 @@ import Testing
         arguments: [
             "X-Access-Code", "X-Passkey", "X-Ticket", "X-Sessid", "X-Invite-Code", "X-Verification-Code", "accessCode",
             "client_assertion", "clientAssertion", "code_verifier", "codeVerifier", "device_code", "SAMLResponse",
-            "SAMLRequest", "SAMLart", "PHPSESSID", "passkey", "X-One-Time-Code", "X-OneTime-Code", "X-2FA", "recovery-code",
-            "X-Assertion", "X-Login-Ticket", "X-My-Device-Code",
+            "SAMLRequest", "SAMLart", "PHPSESSID", "passkey", "X-One-Time-Code", "X-OneTime-Code", "X-2FA",
+            "recovery-code", "X-Assertion", "X-Login-Ticket", "X-My-Device-Code",
         ])
     func compounds(name: String) {
         for place in Self.places {

@@ -45,7 +45,7 @@ struct LoggingRequestsTests {
         #expect(requests.requestsInFlight == 0)
 
         // Article begins
-        configuration.redaction.query = .hidden(["email"])  // shows queries without the values of “email” and of secrets
+        configuration.redaction.query = .hidden(["mail"])  // shows queries without the values of “mail” and of secrets
         configuration.redaction.hiddenFields = [.userAgent]  // in addition to the fields that sound secret
         configuration.logsCommands = true  // curl -X 'GET' -H 'Authorization: …' 'https://api.example.com/v1/users?…'
         // Article ends
@@ -57,7 +57,7 @@ struct LoggingRequestsTests {
 
         let logged = HTTPDataRequestService(
             environment: environment, transport: transport, configuration: configuration)
-        try await logged.get("users", parameters: ["email": "s3cret"])
+        try await logged.get("users", parameters: ["mail": "s3cret"])
         await #expect(throws: RequestFailure.self) { try await logged.get("users") }
         let written = lines.withLock { $0 }
         let messages = written.map { $0.prefix { $0 != "=" } }

@@ -151,7 +151,8 @@ struct AuthenticationChallengeTests {
     @Test(
         "Hostile challenges are read in linear time",
         arguments: [
-            ",\\\"", "a=\"", "\"", "\\", "\\\"", ",", ", ", "a ", "a,", "a=", "=", " ", "a b=c, ", "a b=, ", "a \"", "a b=\"c\"d,",
+            ",\\\"", "a=\"", "\"", "\\", "\\\"", ",", ", ", "a ", "a,", "a=", "=", " ", "a b=c, ", "a b=, ", "a \"",
+            "a b=\"c\"d,",
             "Digest a=\"", "Basic ==", "a=b c", "\t", "a  ",
         ])
     func linear(unit: String) {

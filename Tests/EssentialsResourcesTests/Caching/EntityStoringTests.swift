@@ -220,9 +220,11 @@ struct EntityStoringTests {
     func otherCredentials() throws {
         #expect(CacheRules.hasSecrets(query: "page=1&access%5Ftoken=x"))
         #expect(!CacheRules.hasSecrets(query: "page=1&sort=name"))
-        for query in ["code=7", "ticket=3", "zip_code=1", "assertion=a"] { #expect(!CacheRules.hasSecrets(query: query)) }
+        for query in ["code=7", "ticket=3", "zip_code=1", "assertion=a"] {
+            #expect(!CacheRules.hasSecrets(query: Substring(query)))
+        }
         for query in ["client_assertion=a", "SAMLResponse=a", "passkey=1"] {
-            #expect(CacheRules.hasSecrets(query: query))
+            #expect(CacheRules.hasSecrets(query: Substring(query)))
         }
         #expect(!CacheRules.hasSecrets(query: nil))
         let request = DataRequest(.get, "item")

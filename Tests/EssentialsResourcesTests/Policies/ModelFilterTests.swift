@@ -127,7 +127,8 @@ struct ModelFilterTests {
         }
     }
 
-    @Test("A text that repeats itself is found where it stands, after parts of it too", arguments: [1, 2, 3] as [UInt64])
+    @Test(
+        "A text that repeats itself is found where it stands, after parts of it too", arguments: [1, 2, 3] as [UInt64])
     func repeatingTexts(seed: UInt64) {
         var numbers = SeededNumbers(state: seed)
         for _ in 0..<3_000 {
@@ -139,7 +140,8 @@ struct ModelFilterTests {
             #expect(ModelFilter(part, in: \Coin.name).matches(coin) == isFound, "seed \(seed): \(part) in \(text)")
             let exact = ModelFilter(part, in: \Coin.name, comparing: [.caseSensitive, .diacriticSensitive])
             let isExact = Self.contains(Array(text.unicodeScalars), Array(part.unicodeScalars))
-            #expect(exact.matches(Coin(id: 0, name: text, symbol: "")) == isExact, "seed \(seed): \(part) in \(text)")
+            let same = Coin(id: 0, name: text, symbol: "")
+            #expect(exact.matches(same) == isExact, "seed \(seed): \(part) in \(text)")
         }
     }
 

@@ -42,7 +42,8 @@ struct WritingTests {
         shop.transport.on(.put, "/v1/cart").answer(.noContent, headerFields: fields)
         shop.transport.on(.post, "/v1/cart").answer(json: Cart(items: ["a"]), headerFields: fields)
         let outcome = try await shop.cart.put(Cart(items: ["b"]))
-        let response = try await shop.cart.request(.post, Cart(items: ["b"])).start().response
+        let response = try await shop.cart.request(.post, body: .model(Cart(items: ["b"])), as: Cart.self).start()
+            .response
         let entity = PipelineEntity(content: 1, mediaType: .json, headerFields: fields, status: .ok)
         var configuration = ResourceConfiguration()
         configuration.headerFields = [.authorization: "s3cret"]

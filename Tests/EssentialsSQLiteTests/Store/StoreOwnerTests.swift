@@ -36,7 +36,9 @@
             next.release()
         }
 
-        @Test("Another file in the place of the claim is refused and not overwritten", arguments: ["link", "pipe", "folder"])
+        @Test(
+            "Another file in the place of the claim is refused and not overwritten",
+            arguments: ["link", "pipe", "folder"])
         func otherFile(kind: String) throws {
             let (path, precious) = (folder.file("store.sqlite"), folder.file("precious"))
             let descriptor = open(precious, O_WRONLY | O_CREAT, 0o600)
