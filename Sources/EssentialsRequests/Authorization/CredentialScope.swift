@@ -1,4 +1,4 @@
-package import EssentialsHTTP
+package import EssentialsTransport
 import Synchronization
 
 /// The time in which requests to an origin are sent for one user: from setting credentials until others replace them or

@@ -1,4 +1,4 @@
-package import EssentialsHTTP
+package import EssentialsTransport
 
 /// The person, tenant or account whose content is cached, as the application names it.
 ///

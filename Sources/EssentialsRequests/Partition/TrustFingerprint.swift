@@ -1,4 +1,4 @@
-package import EssentialsHTTP
+package import EssentialsTransport
 import FoundationEssentials
 
 /// The fingerprint of a trust policy, which is the same in every process and another one for each other policy.

@@ -153,9 +153,9 @@ extension PagedResource {
                 try first.service.checkAdopted(environment)
                 let page = try page(of: step)
                 if case .refresh = step.operation {
-                    try await page.load(in: environment)
+                    _ = try await page.load(in: environment)
                 } else {
-                    try await page.loadUnlessFresh(in: environment)
+                    _ = try await page.loadUnlessFresh(in: environment)
                 }
                 guard let next = try finish(step, page) else { break }
                 step = next
