@@ -37,9 +37,12 @@ struct JoinKeyTests {
         ("another field", { $0.request.headerFields[.ifNoneMatch] = "\"1\"" }),
         ("the credentials", { $0.request.headerFields[.authorization] = "Bearer x" }),
         ("the time without credentials", { $0.submission = try JoinKeyTests.submission(nil) }),
-        ("the credentials for Digest", {
-            $0.submission = try JoinKeyTests.submission(.digest(user: "a", password: "b"))
-        }),
+        (
+            "the credentials for Digest",
+            {
+                $0.submission = try JoinKeyTests.submission(.digest(user: "a", password: "b"))
+            }
+        ),
         ("the environment", { $0.environment = EnvironmentSnapshot(baseURL: try RequestURL("https://h/")) }),
         ("the trust", { $0.request.options.trust = TrustPolicy(minimumTLS: .tls13) }),
         ("the delivery limit", { $0.request.options.delivery = .collected(upTo: 1) }),
