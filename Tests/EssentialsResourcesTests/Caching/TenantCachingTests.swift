@@ -9,7 +9,7 @@ import Testing
 @Suite("Entity caches: tenants of one server", .leavesNothing, .timeLimit(.minutes(1)))
 struct TenantCachingTests {
     /// Header fields by which a server tells tenants apart, and the value of the other tenant.
-    static let fields: [(name: String, one: String, other: String)] = [
+    static let tenants: [(name: String, one: String, other: String)] = [
         ("X-Tenant", "a", "b"), ("Accept-Language", "de", "en"), ("X-Api-Key", "key-a", "key-b"),
         ("Authorization", "Bearer a", "Bearer b"), ("Cookie", "tenant=a", "tenant=b"),
     ]
@@ -29,8 +29,8 @@ struct TenantCachingTests {
 
     @Test(
         "Environments that differ in one header field find only their own entities, also after a restart",
-        arguments: fields)
-    func fields(name: String, one: String, other: String) async throws {
+        arguments: tenants)
+    func restart(name: String, one: String, other: String) async throws {
         let directory = CacheDirectory()
         let fixture = try ResourceFixture(cache: directory.cache())
         try Self.answer(fixture, name)

@@ -300,7 +300,8 @@ struct ProgressTests {
         let fixture = try ResourceFixture()
         let item: Resource<Item> = fixture.service.resource("item")
         let (log, observation) = log(item, fixture)
-        let run = item.core.beginLoad(isAwaited: false, isStarted: true, usesCache: false)
+        let run = item.core.beginLoad(
+            isAwaited: false, isStarted: true, in: fixture.service.adoptEnvironment(), usesCache: false)
         let isMeasured = run.measurement.decide(isAsked: false)
         #expect(isMeasured)
         await withTaskGroup { group in
@@ -336,8 +337,9 @@ struct ProgressTests {
             item.invalidate()
         }
         let (log, observation) = log(item, fixture)
+        let environment = fixture.service.adoptEnvironment()
         let measured = item.core.changing { contents in
-            let new = item.core.beginLoad(&contents, isAwaited: false, isStarted: true)
+            let new = item.core.beginLoad(&contents, isAwaited: false, isStarted: true, in: environment)
             run.withLock { $0 = new }
             return new
         }
