@@ -155,10 +155,10 @@ import Testing
 
     @Test("The pages of a list are requested for one user, and the list ends when that one leaves")
     func pages() async throws {
-        let transport = StubTransport { request throws(RequestFailure) in
+        let next = HTTPField(name: try #require(.init("Link")), value: "<https://h/v1/list?page=2>; rel=\"next\"")
+        let transport = StubTransport { _ throws(RequestFailure) in
             TransportResponse(
-                HTTPResponse(status: .ok, headerFields: [HTTPField.Name("Link")!: "<https://h/v1/list?page=2>; rel=\"next\""]),
-                body: ResponseBody(Data("[1]".utf8)))
+                HTTPResponse(status: .ok, headerFields: HTTPFields([next])), body: ResponseBody(Data("[1]".utf8)))
         }
         let fixture = try ServiceFixture(transport)
         fixture.service.setAuthorization(ada)

@@ -120,6 +120,23 @@ struct BlobPartitionTests {
         #expect(fixture.transport.requestCount == 4)
     }
 
+    @Test("A logout removes the blobs of the account that was entered, and of no other one")
+    func logout() async throws {
+        let fixture = try fixture(field: .authorization) { $0.partition = "ada" }
+        let (blobs, requests) = (fixture.blobs, fixture.requests)
+        requests.setAuthorization(try .bearer("ada"))
+        #expect(try await text(blobs) == "Bearer ada")
+        requests.setAuthorization(try .bearer("grace"))
+        blobs.enter("grace")
+        #expect(try await text(blobs) == "Bearer grace")
+        await requests.clearAuthorization()
+        #expect(fixture.directory.records.count == 1)
+        requests.setAuthorization(try .bearer("ada"))
+        blobs.enter("ada")
+        #expect(try await text(blobs) == "Bearer ada")
+        #expect(fixture.transport.requestCount == 2)
+    }
+
     @Test("Blobs that were stored with credentials and for no account are not found with other credentials")
     func replaced() async throws {
         let fixture = try fixture(field: .authorization) { $0.storesSensitiveResponses = true }

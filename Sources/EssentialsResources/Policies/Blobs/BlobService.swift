@@ -348,10 +348,19 @@ public final class BlobService: Sendable {
 
 /// Clearing the authorization of the data-request service removes what was loaded with it.
 extension BlobService: PrivateStateStore {
-    /// Removes the blobs of an origin. The service joins the data-request service by itself, which calls this function in
-    /// `clearAuthorization()`. A failure is counted in ``problems``.
+    /// Removes the blobs of an origin that belong to the present account, and those that were stored with credentials and
+    /// for no account. Those of other accounts stay. The service joins the data-request service by itself, which calls this
+    /// function in `clearAuthorization()`. A failure is counted in ``problems``.
     public func clearPrivateState(of origin: Origin) async {
-        await remove(BlobBar(origin: EntityFile.Name.hash(origin.description)))
+        let hash = EntityFile.Name.hash(origin.description)
+        let account = adopted.withLock { $0.account }
+        var bars = [BlobBar(origin: hash, account: EntityFile.Name.hash(account.name))]
+        if !account.isShared, configuration.storesSensitiveResponses {
+            bars.append(BlobBar(origin: hash, account: EntityFile.Name.hash(EntityPartition.shared.name)))
+        }
+        // None of them is read any more before the first file is removed.
+        for bar in bars { begin(bar) }
+        for bar in bars { await finish(bar) }
     }
 
     /// Removes the blobs of an origin that belong to no account, because they may be those of whoever was logged in. Those
@@ -363,11 +372,6 @@ extension BlobService: PrivateStateStore {
             account: EntityFile.Name.hash(EntityPartition.shared.name))
         begin(bar)
         Task { await finish(bar) }
-    }
-
-    private func remove(_ bar: BlobBar) async {
-        begin(bar)
-        await finish(bar)
     }
 
     private func begin(_ bar: BlobBar) {
