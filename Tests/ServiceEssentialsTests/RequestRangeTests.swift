@@ -7,6 +7,11 @@ import Testing
 /// Each number of a public configuration has a range: another value counts as the nearest, or the first use fails.
 @Suite("Ranges of numbers: requests", .timeLimit(.minutes(5)))
 struct RequestRangeTests {
+    /// Whether work has ended.
+    private final class End: Sendable {
+        let isReached = Atomic(false)
+    }
+
     private let server: LoopbackServer
     private let environment: MutableEnvironment
 
@@ -21,14 +26,14 @@ struct RequestRangeTests {
 
     /// Runs work while a clock is moved from wait to wait, and cancels what waits again and again.
     private func run(_ clock: ManualClock, _ work: @escaping @Sendable () async -> Void) async {
-        let isOver = Mutex(false)
+        let end = End()
         await withTaskGroup { group in
             group.addTask {
                 await work()
-                isOver.withLock { $0 = true }
+                end.isReached.store(true, ordering: .releasing)
             }
             var moves = 0
-            while !isOver.withLock({ $0 }) {
+            while !end.isReached.load(ordering: .acquiring) {
                 if clock.advanceToNextDeadline() != nil { moves += 1 }
                 if moves == 100 { group.cancelAll() }
                 await Task.yield()

@@ -40,6 +40,12 @@ import Testing
 
     init() throws { (ada, bob) = (try .bearer("ada"), try .bearer("bob")) }
 
+    private static func response(
+        _ status: HTTPResponse.Status = .ok, _ fields: HTTPFields = [:]
+    ) -> TransportResponse {
+        TransportResponse(HTTPResponse(status: status, headerFields: fields), body: ResponseBody(Data("{}".utf8)))
+    }
+
     @Test("A request whose interceptor waits while one user leaves and another comes is not sent")
     func replacedWhilePreparing() async throws {
         let waiting = try Waiting()
@@ -141,9 +147,9 @@ import Testing
     func redirect() async throws {
         let box = Mutex<HTTPDataRequestService?>(nil)
         let transport = StubTransport { [bob] request throws(RequestFailure) in
-            guard request.url.path.hasSuffix("/a") else { return TransportResponse(HTTPResponse(status: .ok)) }
+            guard request.url.path.hasSuffix("/a") else { return Self.response() }
             box.withLock { $0 }?.setAuthorization(bob)
-            return TransportResponse(HTTPResponse(status: .found, headerFields: [.location: "b"]))
+            return Self.response(.found, [.location: "b"])
         }
         let fixture = try ServiceFixture(transport)
         box.withLock { $0 = fixture.service }
@@ -210,11 +216,10 @@ import Testing
         let box = Mutex<HTTPDataRequestService?>(nil)
         let transport = StubTransport { request throws(RequestFailure) in
             guard request.url.path.hasSuffix("/slow"), let service = box.withLock({ $0 }) else {
-                return TransportResponse(HTTPResponse(status: .ok))
+                return Self.response()
             }
             await meanwhile(jar, service)
-            return TransportResponse(
-                HTTPResponse(status: .ok, headerFields: [.setCookie: "session=ada; Path=/\(domain)"]))
+            return Self.response(.ok, [.setCookie: "session=ada; Path=/\(domain)"])
         }
         let fixture = try ServiceFixture(transport, base: "https://api.h.example/v1/") { $0.cookies = jar }
         box.withLock { $0 = fixture.service }

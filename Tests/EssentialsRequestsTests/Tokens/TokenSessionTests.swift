@@ -123,8 +123,8 @@ struct TokenSessionTests {
     @Test(
         "Requests that wait fail if other credentials replace their tokens, because these may be another user's",
         arguments: [
-            try .bearer("new"), .tokens(CountingProvider()),
-            .digest(user: "ada", password: "x", hash: HashFunctions { _, _ in nil }),
+            try Credentials.bearer("new"), Credentials.tokens(CountingProvider()),
+            try Credentials.digest(user: "ada", password: "x", hash: HashFunctions { _, _ in nil }),
         ])
     func replaced(by other: Credentials) async throws {
         let gate = LoopbackGate()
