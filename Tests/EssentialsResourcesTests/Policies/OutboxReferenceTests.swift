@@ -342,7 +342,8 @@ struct OutboxModelRun {
     /// The wall clock has made an entry younger that would be too old.
     private mutating func correct(_ id: OutboxEntry.ID) {
         guard let item = model[id], item.isDated, item.start + maximumAge <= moment.now else { return }
-        model[id]?.start = max(item.start, moment.now - wait(of: item))
+        let start = max(item.start, moment.now - wait(of: item))
+        model[id]?.start = start
     }
 
     /// Whether it is the turn of an entry.

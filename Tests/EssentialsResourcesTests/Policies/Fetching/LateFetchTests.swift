@@ -2,6 +2,7 @@ import EssentialsHTTP
 import EssentialsRequests
 import EssentialsTestKit
 import FoundationEssentials
+import Synchronization
 import Testing
 
 @testable import EssentialsResources
