@@ -41,7 +41,7 @@ package final class CredentialScope: Sendable {
     /// Whether the credentials were cleared or replaced. It reads one number.
     package var hasEnded: Bool { phase.load(ordering: .acquiring) == Self.ended }
     /// Whether the scope is the one in which an operation would begin now.
-    var isCurrent: Bool { phase.load(ordering: .acquiring) == 0 }
+    package var isCurrent: Bool { phase.load(ordering: .acquiring) == 0 }
 
     /// The credentials as the stages use them; `nil` without credentials.
     var content: AuthorizationStore.Content? {

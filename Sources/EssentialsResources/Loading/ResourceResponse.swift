@@ -30,7 +30,8 @@ extension ResourceResponse: CustomReflectable {
     public var customMirror: Mirror {
         Mirror(
             self,
-            children: ["content": content, "status": status, "headerFields": RedactedText.names(of: headerFields)])
+            children: ["content": content, "status": status, "headerFields": RedactedText.names(of: headerFields)],
+            displayStyle: .struct)
     }
 }
 

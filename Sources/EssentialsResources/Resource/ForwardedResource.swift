@@ -60,14 +60,16 @@ extension ResourceCore {
                 lost.address = address
                 kept.address = address
                 let (lostRuns, keptRuns) = (lost.takeRuns(), kept.takeRuns())
-                // The versions that the moved observers see go on rising, and no number of a load is used by both. Both
-                // resources are wiped with one version, so that what is delivered here still counts there.
-                kept.facts.version = max(kept.facts.version, lost.facts.version)
-                lost.facts.version = kept.facts.version
+                // The versions that the moved observers see go on rising, and no number of a load is used by both. What
+                // the wipe of the other resource tells them still counts here.
+                let last = max(kept.facts.version, lost.facts.version)
+                lost.facts.version = last
                 _ = other.endSession(&lost, .environment)
+                kept.facts.version = lost.facts.version
                 kept.machine.advance(past: lost.machine.last)
                 lost.machine.retire()
                 _ = endSession(&kept, .environment)
+                flags.begin(at: lost.facts.version)
                 kept.take(from: &lost)
                 lost.forward = ForwardedResource(to: self, isReloaded: lostLoaded)
                 other.writeFlags(lost.facts, isForwarded: true)

@@ -56,18 +56,22 @@ extension Resource {
     // MARK: Without a type
 
     /// The resource below this one without a type, for a step to another one; otherwise like ``child(_:as:)``.
+    @_disfavoredOverload  // An inferred type wins.
     public func child(_ path: String) -> AnyResource { any.child(path) }
 
     /// The resource one segment below this one without a type; otherwise like ``child(segment:as:)``.
+    @_disfavoredOverload  // An inferred type wins.
     public func child(segment: String) -> AnyResource { any.child(segment: segment) }
 
     /// The resource to which a reference leads without a type; otherwise like ``relative(_:as:)``.
+    @_disfavoredOverload  // An inferred type wins.
     public func relative(_ reference: String?) -> AnyResource? { any.relative(reference) }
 }
 
 /// Resources near this one. Only the last step needs the type of a content.
 extension AnyResource {
     /// The resource below this one; see ``Resource/child(_:as:)``.
+    @_disfavoredOverload  // An inferred type wins.
     public func child(_ path: String) -> AnyResource { near { base, url in base.child(of: url, path) } }
 
     /// The resource below this one with content of a type; see ``Resource/child(_:as:)``.
@@ -76,6 +80,7 @@ extension AnyResource {
     }
 
     /// The resource one segment below this one; see ``Resource/child(segment:as:)``.
+    @_disfavoredOverload  // An inferred type wins.
     public func child(segment: String) -> AnyResource { near { base, url in base.child(of: url, segment: segment) } }
 
     /// The resource one segment below this one with content of a type; see ``Resource/child(segment:as:)``.
@@ -84,6 +89,7 @@ extension AnyResource {
     }
 
     /// The resource to which a reference leads; see ``Resource/relative(_:as:)``.
+    @_disfavoredOverload  // An inferred type wins.
     public func relative(_ reference: String?) -> AnyResource? {
         guard let reference else { return nil }
         return near { base, url in base.relative(to: url, reference) ?? url }

@@ -94,8 +94,12 @@ extension ResourceCore {
         let rules = service.effective(for: self).freshness
         typealias Confirmed = (verdict: ResourceMachine.Verdict, projections: [any AnyProjection])
         let confirmed = changing { contents -> Confirmed? in
-            guard let entity = contents.facts.entity, contents.isConfirmed(by: confirmation) else { return nil }
             let projections = contents.layered.server
+            guard let entity = contents.facts.entity, contents.isConfirmed(by: confirmation) else {
+                // A stored response that is older than the content is overtaken, and need not be asked for again.
+                guard let identity = origin.identity, identity.load < contents.machine.response else { return nil }
+                return (contents.end(arrival, identity), projections)
+            }
             let verdict = contents.end(arrival, origin.identity)
             guard verdict == .commits else { return (verdict, projections) }
             let renewed = entity.revalidated(by: fields, date: date)

@@ -44,6 +44,6 @@ extension WriteOutcome: CustomReflectable {
             children: [
                 "status": status, "headerFields": RedactedText.names(of: headerFields),
                 "location": location?.description as Any, "body": value.body.map(RedactedText.size(of:)) as Any,
-            ])
+            ], displayStyle: .struct)
     }
 }

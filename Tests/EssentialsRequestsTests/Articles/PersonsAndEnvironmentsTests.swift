@@ -66,8 +66,8 @@ struct PersonsAndEnvironmentsTests {
         // Article begins
         try service.invalidate("/orders/**")  // outdated, but still shown
         service.invalidate(tagged: ["prices"])
-        try service.wipe("/accounts/*")  // removed from memory
-        try await service.wipe("/accounts/**", purging: .caches)  // and from the caches
+        try service.wipe("/accounts/*")  // removed from memory, and in the background from the caches
+        try await service.wipe("/accounts/**", purging: .caches)  // waits for the caches, for five seconds
         try service.wipe(.all, .includingWrites)  // everywhere, and writes are cancelled
         // Article ends
         #expect(order.content == nil && account.content == nil)

@@ -136,14 +136,17 @@ struct ResponseCacheTests {
     func authorization() async throws {
         let fixture = CacheFixture()
         let service = try fixture.service()
-        var other = CacheFixture.key
+        var mine = CacheFixture.key
+        mine.partition = "account-7"
+        var other = mine
         other.url = "https://other/"
-        for key in [CacheFixture.key, other] { fixture.cache.set(fixture.entity("Ada"), for: key) }
+        for key in [mine, other, CacheFixture.key] { fixture.cache.set(fixture.entity("Ada"), for: key) }
+        service.enter("account-7")
         let item: Resource<Item> = service.resource("item")
         #expect(try await item.loadIfNeeded().name == "Ada")
         await (service.requests as? HTTPDataRequestService)?.clearAuthorization()
         #expect(item.content == nil)
-        #expect(fixture.cache.entities.keys.map(\.url) == ["https://other/"])
+        #expect(Set(fixture.cache.entities.keys) == [other, CacheFixture.key])
         fixture.transport.on(.get, "/v1/item").answer(json: Item(name: "new"))
         #expect(try await item.loadIfNeeded().name == "new")
     }

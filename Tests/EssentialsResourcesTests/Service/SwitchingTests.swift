@@ -179,7 +179,8 @@ struct SwitchingTests {
         for item in items {
             for await state in item.states() where state.content == 1 { break }
         }
-        #expect(fixture.transport.requestCount == 2_000)
+        // The four that were loading when all were asked for again may be loaded once more.
+        #expect((2_000...2_004).contains(fixture.transport.requestCount))
         for observation in observations { observation.cancel() }
     }
 

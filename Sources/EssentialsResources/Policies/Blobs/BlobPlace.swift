@@ -21,8 +21,8 @@ final class BlobPlace: Sendable {
         scope = requests.sender?.operation(in: identity, begun: .now).scope
     }
 
-    /// Whether the environment is that of now, and the credentials were neither cleared nor replaced.
+    /// Whether the environment and the credentials are those of now.
     func isCurrent(in environment: any EnvironmentService) -> Bool {
-        identity.versioned.isCurrent(in: environment) && scope?.hasEnded != true
+        identity.versioned.isCurrent(in: environment) && scope?.isCurrent != false
     }
 }

@@ -28,7 +28,7 @@ struct FetchAccountTests {
         #expect(try await service.served() == "a Bearer B")
         #expect(try await service.cached() == "a Bearer B")
 
-        try fixture.requests.setAuthorization(.bearer("A again"))
+        try fixture.requests.setAuthorization(.bearer("A-again"))
         fixture.account.enter("ada")
         #expect(try await service.cached() == nil)
         fixture.requests.enter("ada")
@@ -52,7 +52,7 @@ struct FetchAccountTests {
         latch.open()
         _ = try await task.value
         #expect(try await service.served() == "a Bearer B")
-        try fixture.requests.setAuthorization(.bearer("A again"))
+        try fixture.requests.setAuthorization(.bearer("A-again"))
         fixture.requests.enter("ada")
         #expect(try await service.cached() == nil)
         #expect(try await fixture.restarted().cached() == nil)
@@ -84,7 +84,7 @@ struct FetchAccountTests {
         try fixture.requests.setAuthorization(.bearer("B"))
         #expect(await reader.next() == [])
         #expect(try await service.models(matching: ModelFilter("", in: \Coin.name), key: key) == [])
-        try fixture.requests.setAuthorization(.bearer("A again"))
+        try fixture.requests.setAuthorization(.bearer("A-again"))
         #expect(await reader.next() == [])
         fixture.requests.enter("ada")
         try await fixture.cache.save(CachedModel(coins, date: Date()), for: key)

@@ -26,7 +26,7 @@ struct FetchTenantTests {
         switch difference {
         case .name: try fixture.use(base, name: value)
         case .trust:
-            try fixture.use(base, trust: TrustPolicy(minimumTLS: value == "one" ? .tls12 : .tls13))
+            try fixture.use(base, trust: TrustPolicy(minimumTLS: value.hasSuffix("one") ? .tls12 : .tls13))
         default:
             let name = try #require(HTTPField.Name(difference.rawValue))
             try fixture.use(base, [name: value])
