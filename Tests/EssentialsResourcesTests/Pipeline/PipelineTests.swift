@@ -192,7 +192,9 @@ struct PipelineTests {
         try configure(.skipsOutput, false)
         await #expect(throws: RequestFailure(.decoding, "")) { try await item.load() }
         // A model decides whether a response can be read, so the text is asked for where there is no model.
-        try fixture.service.configure("/text") { $0.pipeline.transform(at: .model, wrongInput: .skips) { (_: Int) in 1 } }
+        try fixture.service.configure("/text") {
+            $0.pipeline.transform(at: .model, wrongInput: .skips) { (_: Int) in 1 }
+        }
         fixture.transport.on(.get, "/v1/text").answer(text: "x")
         #expect(try await fixture.service.resource("text", as: String.self).load() == "x")
     }
