@@ -124,7 +124,7 @@ struct FetchingModelsTests {
         requests.enter("account-7")
         // Article ends
         #expect(try await service.get("coins", from: .cache, as: Coin.self).last()?.value.name == "a")
-        try requests.setAuthorization(.bearer("another user's"))
+        try requests.setAuthorization(.bearer("another-user"))
         #expect(try await service.get("coins", from: .cache, as: Coin.self).last() == nil)
     }
 

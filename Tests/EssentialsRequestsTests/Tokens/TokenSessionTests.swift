@@ -98,7 +98,7 @@ struct TokenSessionTests {
         await fixture.service.clearAuthorization()
         let failure = await #expect(throws: RequestFailure.self) { try await task.value }
         #expect(failure?.reason == .authorization)
-        #expect(failure?.message == "The credentials were cleared, so there is no access token.")
+        #expect(failure?.message == "The credentials were cleared or replaced, so there is no access token.")
         gate.open()
         await source.waitUntilIdle()
         await #expect(throws: RequestFailure.self) { try await fixture.service.get("a") }
