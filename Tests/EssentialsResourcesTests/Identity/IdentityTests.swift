@@ -11,9 +11,9 @@ struct IdentityTests {
     }
 
     #if ESSENTIALS_THREAD_SANITIZER
-        private static let standardCount: UInt64 = 50
+        private static let standardCount: UInt64 = 20
     #else
-        private static let standardCount: UInt64 = 500
+        private static let standardCount: UInt64 = 100
     #endif
 
     private static func number(_ variable: String) -> UInt64? {
