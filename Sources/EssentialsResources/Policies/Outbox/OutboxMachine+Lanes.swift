@@ -100,7 +100,7 @@ extension OutboxMachine {
         nextExpiry = nextExpiry.map { min($0, expiry) } ?? expiry
     }
 
-    /// Gives up what has become too old and is not being sent, and takes back what is not too old after all.
+    /// Gives up waiting entries that are too old, and resumes those that a corrected clock has made young enough again.
     mutating func expire(_ moment: Moment) -> [Action] {
         var actions = revive(moment)
         guard let nextExpiry, nextExpiry <= moment.now else { return actions }
