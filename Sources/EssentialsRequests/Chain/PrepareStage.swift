@@ -20,8 +20,7 @@ struct PrepareStage: Sendable {
         // What interceptors add is meant for the servers of the service's environment.
         if !environment.isForeign { draft = try await intercepted(draft, cancellation) }
         let scope = try authorization.bound(submitted)
-        var prepared = try assembly.result(of: draft, authorization: scope.content)
-        prepared.scope = scope
+        let prepared = try assembly.result(of: draft, in: scope)
         log.passedOver(prepared.passedOver)
         return prepared
     }
@@ -52,7 +51,7 @@ struct RequestAssembly {
         var rules: ExchangeRules
         /// The names of fields that were set in several places. The less specific values were dropped.
         var passedOver: [HTTPField.Name]
-        /// For whom the request is sent.
+        /// For whom the request is sent; `nil` if no scope is known.
         var scope: CredentialScope?
     }
 
@@ -131,9 +130,8 @@ struct RequestAssembly {
 
     // MARK: The request
 
-    func result(
-        of draft: RequestDraft, authorization: AuthorizationStore.Content?
-    ) throws(RequestFailure) -> Result {
+    /// The request that is sent, with the credentials of the scope.
+    func result(of draft: RequestDraft, in scope: CredentialScope?) throws(RequestFailure) -> Result {
         try draft.headerFields.checkNothingRefused()
         try environment.headerFields.checkNothingRefused()
         var fields = draft.headerFields
@@ -145,7 +143,7 @@ struct RequestAssembly {
         let body = try encoded(draft, fields: &fields, passedOver: &passedOver)
         var digest: DigestSession?
         var tokens: TokenSession?
-        if let authorization {
+        if let authorization = scope?.content {
             if fields.contains(.authorization) {
                 passedOver.append(.authorization)
             } else {
@@ -186,7 +184,7 @@ struct RequestAssembly {
                 ownOrigin: environment.stages.isEmpty ? nil : OwnOriginRules(request, in: environment, settings),
                 retries: settings.retries(request.retry), isIdempotent: isIdempotent,
                 usesCookies: request.usesCookies, joins: settings.joins(request.joins), digest: digest, tokens: tokens),
-            passedOver: passedOver)
+            passedOver: passedOver, scope: scope)
     }
 
     /// Adds the request's idempotency key, and returns whether the server may process the request twice; `nil` means that

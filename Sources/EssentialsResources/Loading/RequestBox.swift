@@ -9,6 +9,8 @@ final class RequestBox<Content: Sendable>: Sendable {
     typealias Outcome = Result<ResourceResponse<Content>, RequestFailure>
     /// Starts the work, whose outcome goes to ``end(_:)``. Returns how it is cancelled.
     typealias Begin = @Sendable (RequestBox) -> @Sendable () -> Void
+    /// What a chain begins with, and what decides how it goes on.
+    typealias Link = (first: RequestBox, next: @Sendable (Outcome) async -> ChainStep<Content>)
 
     private struct State {
         var phase = ResourceRequestPhase.notStarted
@@ -36,7 +38,10 @@ final class RequestBox<Content: Sendable>: Sendable {
     private let state: Mutex<State>
     private let completion = Completion<Outcome>()
     private let begin: Begin
-    private let again: @Sendable () -> RequestBox
+    /// Creates the repeated request; `nil` for a chain.
+    private let again: (@Sendable () -> RequestBox)?
+    /// `nil` if the request is no chain, or a chain that nobody holds any more.
+    private let chainLink: Mutex<Link?>
     /// Whether ``cancel()`` ends the request.
     private let isCancellable: Bool
     #if DEBUG
@@ -53,12 +58,47 @@ final class RequestBox<Content: Sendable>: Sendable {
         isCancellable: Bool = true, again: @escaping @Sendable () -> RequestBox, begin: @escaping Begin
     ) {
         (self.isCancellable, self.again, self.begin) = (isCancellable, again, begin)
+        chainLink = Mutex(nil)
         state = Mutex(State())
+    }
+
+    /// Creates a chain.
+    ///
+    /// - Parameters:
+    ///   - link: What it begins with. `begin` must not hold it, but take it from the chain.
+    ///   - begin: Starts the work.
+    init(_ link: Link, begin: @escaping Begin) {
+        (isCancellable, again, self.begin) = (true, nil, begin)
+        chainLink = Mutex(link)
+        state = Mutex(State())
+    }
+
+    deinit {
+        // Chains can be longer than a stack allows to recurse.
+        var next = chainLink.withLock { $0.take() }?.first
+        while next != nil, isKnownUniquelyReferenced(&next) {
+            next = next?.chainLink.withLock { $0.take() }?.first
+        }
     }
 
     var phase: ResourceRequestPhase { state.withLock { $0.phase } }
 
-    func repeated() -> RequestBox { again() }
+    /// What the chain begins with.
+    var link: Link? { chainLink.withLock { $0 } }
+
+    /// The request once more. Of a chain, the first request is repeated, and the rest is chained to that.
+    func repeated() -> RequestBox {
+        var links: [Link] = []
+        var first = self
+        while let link = first.link {
+            links.append(link)
+            first = link.first
+        }
+        guard let again = first.again else { return first }
+        var box = again()
+        while let link = links.popLast() { box = .chain(of: (box, link.next)) }
+        return box
+    }
 
     // MARK: Start and end
 

@@ -29,52 +29,66 @@ extension ResourceRequest {
     public func chained(
         _ next: @escaping @Sendable (Result<ResourceResponse<Content>, RequestFailure>) async -> ChainStep<Content>
     ) -> ResourceRequest {
-        let first = self
-        let chain = RequestBox<Content>(again: { first.repeated().chained(next).box }) { chain in
+        ResourceRequest(.chain(of: (box, next)))
+    }
+}
+
+extension RequestBox {
+    /// A request that begins with another one and goes on as a closure says.
+    static func chain(of link: Link) -> RequestBox {
+        let chain = RequestBox(link) { chain in
+            // Without it the chain was dropped at the moment in which its first request was started.
+            guard let (first, next) = chain.link else { return {} }
             let run = ChainRun<Content>(first)
-            chain.whenCancelled { run.take()?.box }
+            chain.whenCancelled { run.take() }
             if chain.reportsProgress {
                 // The part for the first request; what is left is for the one that may follow.
-                first.onProgress { chain.deliver(progress: min($0 * 0.8, 0.8)) }
+                first.observeProgress { chain.deliver(progress: min($0 * 0.8, 0.8)) }
             }
-            let task = Task {
-                // Nobody needs to wait for the chain.
-                let outcome = await first.box.outcome(keepsLoad: false)
-                guard run.isActive else { return }
-                switch await next(outcome) {
-                case .keep: chain.end(outcome)
-                case .use(let other): chain.end(other)
-                case .pass(let second):
-                    guard run.goOn(with: second) else { return second.cancel() }
-                    if chain.reportsProgress {
-                        second.onProgress { if $0 < 1 { chain.deliver(progress: 0.8 + $0 * 0.2) } }
-                    }
-                    chain.end(await second.box.outcome(keepsLoad: false))
-                }
-            }
+            let task = Task { await run.finish(chain, next) }
             return {
                 run.take()?.cancel()
                 task.cancel()
             }
         }
-        box.whenStarted { [weak chain] in chain }
-        return ResourceRequest(chain)
+        link.first.whenStarted { [weak chain] in chain }
+        return chain
     }
 }
 
 /// The request of a chain that runs.
 private final class ChainRun<Content: Sendable>: Sendable {
-    private let present: Mutex<ResourceRequest<Content>?>
+    private let present: Mutex<RequestBox<Content>?>
 
-    init(_ first: ResourceRequest<Content>) { present = Mutex(first) }
+    init(_ first: RequestBox<Content>) { present = Mutex(first) }
+
+    /// Waits for the first request, and goes on as the closure says. Nobody needs to wait for the chain.
+    func finish(
+        _ chain: RequestBox<Content>,
+        _ next: @Sendable (RequestBox<Content>.Outcome) async -> ChainStep<Content>
+    ) async {
+        guard let first = present.withLock({ $0 }) else { return }
+        let outcome = await first.outcome(keepsLoad: false)
+        guard isActive else { return }
+        switch await next(outcome) {
+        case .keep: chain.end(outcome)
+        case .use(let other): chain.end(other)
+        case .pass(let second):
+            guard goOn(with: second.box) else { return second.cancel() }
+            if chain.reportsProgress {
+                second.onProgress { if $0 < 1 { chain.deliver(progress: 0.8 + $0 * 0.2) } }
+            }
+            chain.end(await second.box.outcome(keepsLoad: false))
+        }
+    }
 
     /// Whether the chain was not cancelled.
-    var isActive: Bool { present.withLock { $0 != nil } }
+    private var isActive: Bool { present.withLock { $0 != nil } }
 
     /// Goes on with another request.
     ///
     /// - Returns: Whether the chain was not cancelled.
-    func goOn(with request: ResourceRequest<Content>) -> Bool {
+    private func goOn(with request: RequestBox<Content>) -> Bool {
         present.withLock { present in
             guard present != nil else { return false }
             present = request
@@ -83,7 +97,7 @@ private final class ChainRun<Content: Sendable>: Sendable {
     }
 
     /// Ends the run, and returns the request that is to be cancelled; `nil` if the run was ended before.
-    func take() -> ResourceRequest<Content>? {
+    func take() -> RequestBox<Content>? {
         present.withLock { present in
             defer { present = nil }
             return present

@@ -239,6 +239,22 @@ import Testing
         #expect(jar.count == 0)
     }
 
+    @Test("Nor does it in the file of a jar, from which the former cookies are gone too")
+    func lateCookieInFile() async throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let opened = { () throws(RequestFailure) in
+            try CookieJar(file: CookieFile(path, keepsSessionCookies: true))
+        }
+        let jar = try opened()
+        jar.store("balance=7; Path=/", from: try RequestURL("https://api.h.example/"))
+        try await jar.flush()
+        #expect(try opened().count == 1)
+        _ = try await settingCookie({ _, service in await service.clearAuthorization() }, file: jar)
+        try await jar.flush()
+        #expect(try opened().count == 0)
+    }
+
     @Test("So it is if the cookies of the jar are removed by hand, or through another service")
     func removedCookie() async throws {
         #expect(try await settingCookie { jar, _ in jar.removeAll() }.count == 0)

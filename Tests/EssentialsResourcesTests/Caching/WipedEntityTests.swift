@@ -34,8 +34,11 @@ struct WipedEntityTests {
         let latch = Latch()
         fixture.cache.stalls(latch)
         try wipe(kind, service)
-        service.dropUnused()
-        #expect(service.resourceCount == 0)
+        // The task of the load uses the resource until it has ended.
+        await settled {
+            service.dropUnused()
+            return service.resourceCount == 0
+        }
         await #expect(throws: RequestFailure.self) {
             try await service.resource("item", as: Item.self).loadIfNeeded()
         }

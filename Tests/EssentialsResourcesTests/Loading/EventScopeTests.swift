@@ -133,6 +133,33 @@ struct EventScopeTests {
         await settled { events.status == .ended }
     }
 
+    @Test("A stream goes on when its token source renews the token, and the account stays entered")
+    func renewedToken() async throws {
+        let count = Mutex(0)
+        fixture.requests.setAuthorization(.tokens(Tokens { "\(count.withLock { $0 += 1; return $0 })" }))
+        fixture.service.enter("ada")
+        let events = follow()
+        await settled { item.content == "Bearer 1" }
+        fixture.transport.on(.get, "/v1/refusing").answer { request in
+            request.headerFields[.authorization] == "Bearer 1"
+                ? ScriptedAnswer(.unauthorized) : ScriptedAnswer(json: "renewed")
+        }
+        let refusing: Resource<String> = fixture.service.resource("refusing")
+        #expect(try await refusing.load() == "renewed")
+        #expect(count.withLock { $0 } == 2)
+        #expect(events.status == .connected && item.content == "Bearer 1")
+        #expect(connections.count == 1)
+        fixture.clock.advance(by: .seconds(1_000))
+        await settled { late.content == "x" }
+        events.cancel()
+        await settled { events.status == .ended }
+    }
+
+    private struct Tokens: AccessTokenProvider {
+        let next: @Sendable () -> String
+        func token(replacing old: AccessToken?) async throws -> AccessToken { try AccessToken(next()) }
+    }
+
     @Test("A logout during a pause sends no id of the last event to the next connection")
     func duringPause() async throws {
         fixture.transport.on(.get, "/v1/short").answer(pieces: ["id: 7\ndata: 1\n\n"], headerFields: stream)

@@ -333,16 +333,43 @@ struct RequestChainTests {
         await #expect(throws: RequestFailure(.cancelled, "")) { try await chain.content }
     }
 
-    @Test("A request that begins 2,000 chains within each other starts and ends all of them")
+    @Test("A request that begins 20,000 chains within each other starts and ends all of them")
     func manyBeginnings() async throws {
         for startsFirst in [true, false] {
             let first = ResourceRequest<Item>.custom { _ in }
-            let chain = (0..<2_000).reduce(first) { request, _ in request.chained { _ in .keep } }
+            let chain = (0..<20_000).reduce(first) { request, _ in request.chained { _ in .keep } }
             _ = startsFirst ? first.start() : chain.start()
             #expect(chain.phase == .running)
             while first.phase == .notStarted { await Task.yield() }
             chain.cancel()
             #expect(first.isCompleted && chain.isCompleted)
+        }
+    }
+
+    @Test("20,000 chains within each other are repeated and dropped, whatever the size of the stack")
+    func manyRepeated() async throws {
+        let first = ResourceRequest<Int>.custom { $0.complete(.success(ResourceResponse(0))) }
+        let chain = (0..<20_000).reduce(first) { request, _ in
+            request.chained { outcome in
+                guard case .success(let response) = outcome else { return .keep }
+                return .use(.success(ResourceResponse(response.content + 1)))
+            }
+        }
+        #expect(try await chain.repeated().content == 20_000)
+        #expect(chain.phase == .notStarted && first.phase == .notStarted)
+        _ = chain.repeated()
+        #expect(try await chain.content == 20_000)
+    }
+
+    @Test("A chain that is dropped while its first request is started breaks nothing")
+    func droppedWhileStarting() async throws {
+        for _ in 0..<200 {
+            let first = ResourceRequest<Int>.custom { $0.complete(.success(ResourceResponse(0))) }
+            var chain: ResourceRequest<Int>? = (0..<20).reduce(first) { request, _ in request.chained { _ in .keep } }
+            let starting = Task { first.start() }
+            _ = chain?.phase
+            chain = nil
+            #expect(try await starting.value.content == 0)
         }
     }
 

@@ -56,6 +56,7 @@ struct BlobEnvironmentTests {
         environment.set(two)
         _ = try await blobs.bytes(at: "a")
         environment.set(one)
+        #expect(try await blobs.bytes(at: "a") == Data("bad".utf8))
         let failure = await #expect(throws: RequestFailure.self) {
             try await blobs.value(at: "a") { _ -> Int in
                 environment.set(two)

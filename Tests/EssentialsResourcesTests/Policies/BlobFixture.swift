@@ -64,11 +64,13 @@ struct BlobFixture {
     /// Bytes that differ from each other.
     static func bytes(_ count: Int, seed: UInt64 = 1) -> Data {
         var state = seed
-        return Data(
-            (0..<count).map { _ in
-                state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-                return UInt8(truncatingIfNeeded: state >> 56)
-            })
+        // Words instead of bytes, because sanitized code is slow.
+        var words = [UInt64](repeating: 0, count: (count + 7) / 8)
+        for index in words.indices {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            words[index] = state ^ (state >> 33)
+        }
+        return words.withUnsafeBytes { Data($0.prefix(count)) }
     }
 
     /// Bytes in pieces, as they arrive.

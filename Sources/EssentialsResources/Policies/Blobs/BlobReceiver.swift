@@ -25,7 +25,9 @@ struct BlobReceiver: Sendable {
         do throws(RequestFailure) {
             response = try await access.send(request, to: transfer.address.place)
             if response.status.code == 304, let stored { return await confirm(stored, by: response, transfer) }
-            return try await receive(response, to: request, transfer)
+            let (content, isReadable) = try await receive(response, to: request, transfer)
+            if isDoubted, !isReadable { store.index.withLock { $0.doubt(EntityFile.Name(transfer.key)) } }
+            return content
         } catch {
             if BlobRules.isGone(error) { await removeStored(transfer) }
             guard let stored, configuration.servesStale, BlobRules.isOutage(error),
@@ -96,9 +98,10 @@ struct BlobReceiver: Sendable {
         (response.storedUse ?? StoredResponseUse(of: response.headerFields)).age
     }
 
+    /// - Returns: The content, and whether it is the blob. If it is not, what was stored before stays.
     private func receive(
         _ response: DataResponse, to request: DataRequest, _ transfer: BlobTransfer
-    ) async throws(RequestFailure) -> BlobContent {
+    ) async throws(RequestFailure) -> (content: BlobContent, isReadable: Bool) {
         let entity = StoredEntity(
             body: Data(), mediaType: response.headerFields[.contentType], status: response.status.code,
             headerFields: CacheRules.kept(response.headerFields), date: configuration.clock.date,
@@ -112,10 +115,12 @@ struct BlobReceiver: Sendable {
         var body = BlobBody(store, transfer, directory: Int64(configuration.maximumBytes))
         do throws(RequestFailure) {
             try await body.read(response)
-            let content = try await body.finish(entity, isStored: isStored && !transfer.isRevoked, problems)
+            let isReadable = try await body.isReadable()
+            let content = try await body.finish(
+                entity, isStored: isStored && isReadable && !transfer.isRevoked, problems)
             // What was stored before is out of date now.
-            if !isStored { await removeStored(transfer) }
-            return content
+            if !isStored, isReadable { await removeStored(transfer) }
+            return (content, isReadable)
         } catch {
             await body.abandon()
             throw error

@@ -135,12 +135,12 @@ public final class BlobService: Sendable {
     public func bytes(
         at address: String, upTo maximum: Int = BlobService.defaultMaximum, priority: RequestPriority? = nil
     ) async throws(RequestFailure) -> Data {
-        try await found(at: address, upTo: maximum, priority).bytes
+        try await found(at: address, upTo: maximum, priority, nil).bytes
     }
 
     /// The bytes of a blob, and the name of its files.
     private func found(
-        at address: String, upTo maximum: Int, _ priority: RequestPriority?
+        at address: String, upTo maximum: Int, _ priority: RequestPriority?, _ reader: (any BlobReader)?
     ) async throws(RequestFailure) -> (bytes: Data, name: EntityFile.Name) {
         let place = adopt()
         if let entry = openEntry(for: address, in: place), entry.size <= Int64(maximum) {
@@ -149,13 +149,13 @@ public final class BlobService: Sendable {
             if let bytes = try? await entry.content.data(upTo: maximum) { return (bytes, entry.name) }
             await store.discard(entry)
         }
-        var (content, name) = try await content(at: address, in: place, maximum: Int64(maximum), priority)
+        var (content, name) = try await content(at: address, in: place, maximum: Int64(maximum), priority, reader)
         do throws(RequestFailure) { return (try await content.data(upTo: maximum), name) } catch {
             guard error.reason == .file, let entry = content.entry else { throw error }
             await store.discard(entry)
         }
         // Nothing of it was handed out, so it is loaded again, once.
-        (content, name) = try await self.content(at: address, in: place, maximum: Int64(maximum), priority)
+        (content, name) = try await self.content(at: address, in: place, maximum: Int64(maximum), priority, reader)
         return (try await content.data(upTo: maximum), name)
     }
 
@@ -166,28 +166,28 @@ public final class BlobService: Sendable {
     ///   - maximum: The maximum number of bytes. The default is 64 MiB.
     ///   - priority: The priority of the request. The default is `nil`, which means `normal`.
     ///   - decode: Makes the value. It is called on the global executor, for each call of this function.
-    /// - Throws: The failures of ``bytes(at:upTo:priority:)``; `decoding` with the error of the closure. The server is then
-    ///   asked at the next use whether it has other bytes, so that a broken blob does not stay for its whole lifetime.
+    /// - Throws: The failures of ``bytes(at:upTo:priority:)``; `decoding` with the error of the closure. A response that
+    ///   none of those can decode who ask for a value is not stored, and the blob that was stored before stays. If a
+    ///   stored blob cannot be decoded, the server is asked at the next use whether it has other bytes.
     public func value<Value: Sendable>(
         at address: String, upTo maximum: Int = BlobService.defaultMaximum, priority: RequestPriority? = nil,
         decode: @escaping @Sendable (Data) throws -> Value
     ) async throws(RequestFailure) -> Value {
-        let (bytes, name) = try await found(at: address, upTo: maximum, priority)
-        do {
-            return try await Self.decoded(bytes, decode)
-        } catch {
-            // The environment may have changed since, so the address may mean another blob.
-            store.index.withLock { $0.doubt(name) }
+        let reading = BlobReading(upTo: maximum, decode)
+        let (bytes, name) = try await found(at: address, upTo: maximum, priority, reading)
+        let received = reading.takeFirst()
+        let result = if let received { received } else { await reading.result(of: bytes) }
+        switch result {
+        case .success(let value): return value
+        case .failure(let error):
+            // What was received now was not stored. The environment may have changed since, so the address may mean another
+            // blob than the name.
+            if received == nil { store.index.withLock { $0.doubt(name) } }
             throw RequestFailure(
                 .decoding, "The blob could not be decoded.", remedy: "Check what the server sends at this URL.",
                 underlying: error)
         }
     }
-
-    @concurrent
-    private static func decoded<Value: Sendable>(
-        _ bytes: Data, _ decode: @Sendable (Data) throws -> Value
-    ) async throws -> Value { try decode(bytes) }
 
     /// A blob as an open file, whatever its size. Its bytes are not read into memory if it is larger than 1 MiB.
     ///
@@ -200,7 +200,7 @@ public final class BlobService: Sendable {
         if let entry = openEntry(for: address, in: place) {
             return BlobFile(entry, in: store)
         }
-        let content = try await content(at: address, in: place, maximum: .max, priority).content
+        let content = try await content(at: address, in: place, maximum: .max, priority, nil).content
         switch (content.entry, content.bytes) {
         case (let entry?, _): return BlobFile(entry, in: store)
         case (nil, .file(let file)): return BlobFile(file, mediaType: content.mediaType)
@@ -310,7 +310,8 @@ public final class BlobService: Sendable {
 
     /// The bytes of a blob from the transfer that all share, and the name of its files.
     private func content(
-        at address: String, in place: BlobPlace, maximum: Int64, _ priority: RequestPriority?
+        at address: String, in place: BlobPlace, maximum: Int64, _ priority: RequestPriority?,
+        _ reader: (any BlobReader)?
     ) async throws(RequestFailure) -> (content: BlobContent, name: EntityFile.Name) {
         guard !closed.load(ordering: .acquiring) else { throw Self.closedFailure }
         guard !Task.isCancelled else { throw BlobTransfer.cancelled }
@@ -318,8 +319,9 @@ public final class BlobService: Sendable {
         let operation = requests.sender?.operation(in: place.identity, begun: .now)
         let key = try await key(of: url, in: place)
         let (name, priority) = (EntityFile.Name(key), priority ?? .normal)
-        let joined = transfers.join(name, priority, maximum: maximum, in: place, operation) {
-            BlobTransfer(key, url, place, operation, priority, maximum: maximum)
+        let asker = BlobAsker(priority: priority, maximum: maximum, reader: reader)
+        let joined = transfers.join(name, asker, in: place, operation) {
+            BlobTransfer(key, url, place, operation, asker)
         }
         guard let (transfer, isNew) = joined else { throw Self.closedFailure }
         if isNew {

@@ -41,13 +41,19 @@ actor BlobSpool {
     /// The checksums of what was written.
     var checksums: PieceChecksums { running.finished }
 
-    /// Removes the name of the file, and returns it for reading. It takes space as long as somebody uses it.
-    func detach() throws(RequestFailure) -> CheckedFile {
+    /// Opens what was written for reading.
+    func opened() throws(RequestFailure) -> CheckedFile {
         try onFile { () throws(SystemError) in
             guard let opened = try directory.open(name) else { throw SystemError(code: 2) }
-            try directory.remove(name)
             return CheckedFile(file: opened, size: size, checksums: checksums)
         }
+    }
+
+    /// Removes the name of the file, and returns it for reading. It takes space as long as somebody uses it.
+    func detach() throws(RequestFailure) -> CheckedFile {
+        let file = try opened()
+        try onFile { () throws(SystemError) in try directory.remove(name) }
+        return file
     }
 
     /// Removes the file, unless it has another name now.

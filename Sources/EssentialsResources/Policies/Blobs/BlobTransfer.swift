@@ -1,5 +1,15 @@
 import EssentialsHTTP
+import FoundationEssentials
 import Synchronization
+
+/// What somebody wants of a transfer.
+struct BlobAsker: Sendable {
+    let priority: RequestPriority
+    /// The maximum number of bytes.
+    let maximum: Int64
+    /// Makes a value of the bytes; `nil` if the bytes themselves are wanted.
+    var reader: (any BlobReader)?
+}
 
 /// One look-up of a blob, on disk and then at its server, and those who wait for it.
 final class BlobTransfer: Sendable {
@@ -9,6 +19,8 @@ final class BlobTransfer: Sendable {
         var askers: Int
         /// The largest number of bytes that anybody wants.
         var maximum: Int64
+        /// How those who want a value read the bytes.
+        var readers: [any BlobReader]
         var task: Task<Void, Never>?
         /// Whether the outcome is known, or the last asker has left.
         var hasEnded = false
@@ -28,17 +40,30 @@ final class BlobTransfer: Sendable {
     /// Creates a transfer with one asker.
     init(
         _ key: EntityKey, _ address: ResourceURL, _ place: BlobPlace, _ operation: OperationContext?,
-        _ priority: RequestPriority, maximum: Int64
+        _ asker: BlobAsker
     ) {
         (self.key, self.address, self.place, self.operation) = (key, address, place, operation)
-        self.priority = RaisablePriority(priority)
-        state = Mutex(State(askers: 1, maximum: maximum))
+        priority = RaisablePriority(asker.priority)
+        state = Mutex(State(askers: 1, maximum: asker.maximum, readers: asker.reader.map { [$0] } ?? []))
     }
 
     /// The number of those who wait.
     var askers: Int { state.withLock { $0.askers } }
     /// The largest number of bytes that anybody wants.
     var maximum: Int64 { state.withLock { $0.maximum } }
+
+    /// Whether the bytes are the blob: somebody who wants a value can read them, or nobody wants one.
+    ///
+    /// - Parameter bytes: Gives all bytes. It is called only if somebody has to read them.
+    func isReadable(
+        size: Int64, _ bytes: () async throws(RequestFailure) -> Data
+    ) async throws(RequestFailure) -> Bool {
+        let readers = state.withLock { $0.readers.filter { $0.maximum >= size } }
+        guard !readers.isEmpty else { return true }
+        let bytes = try await bytes()
+        for reader in readers where await reader.reads(bytes) { return true }
+        return false
+    }
 
     /// Whether the blob was removed or the credentials were cleared or replaced since the transfer began, so that it is not
     /// stored.
@@ -50,17 +75,16 @@ final class BlobTransfer: Sendable {
 
     /// Adds an asker. Returns `false` if it is too late, or if the environment, the account or the credentials have changed
     /// since.
-    func join(
-        _ priority: RequestPriority, maximum: Int64, in place: BlobPlace, _ operation: OperationContext?
-    ) -> Bool {
+    func join(_ asker: BlobAsker, in place: BlobPlace, _ operation: OperationContext?) -> Bool {
         guard place === self.place, operation?.scope === self.operation?.scope else { return false }
         let joins = state.withLock { state in
             guard !state.hasEnded else { return false }
             state.askers += 1
-            state.maximum = max(state.maximum, maximum)
+            state.maximum = max(state.maximum, asker.maximum)
+            if let reader = asker.reader { state.readers.append(reader) }
             return true
         }
-        if joins { self.priority.raise(to: priority) }
+        if joins { priority.raise(to: asker.priority) }
         return joins
     }
 
@@ -132,12 +156,12 @@ final class BlobTransfers: Sendable {
     ///
     /// - Returns: The transfer, and whether it is new; `nil` after ``close()``.
     func join(
-        _ name: EntityFile.Name, _ priority: RequestPriority, maximum: Int64, in place: BlobPlace,
-        _ operation: OperationContext?, make: () -> BlobTransfer
+        _ name: EntityFile.Name, _ asker: BlobAsker, in place: BlobPlace, _ operation: OperationContext?,
+        make: () -> BlobTransfer
     ) -> (transfer: BlobTransfer, isNew: Bool)? {
         state.withLock { state in
             guard !state.isClosed else { return nil }
-            if let running = state.running[name], running.join(priority, maximum: maximum, in: place, operation) {
+            if let running = state.running[name], running.join(asker, in: place, operation) {
                 return (running, false)
             }
             let transfer = make()
