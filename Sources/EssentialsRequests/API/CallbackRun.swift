@@ -35,7 +35,8 @@ package struct CallbackRun: Sendable {
         serial.async { [token] in if token.state == .running { callback() } }
     }
 
-    /// Starts the work in a task and returns the token that cancels it.
+    /// Starts the work in a task and returns the token that cancels it. The work begins on the thread of the caller, so that
+    /// it uses the environment and the credentials of that moment, and leaves the thread at its first wait.
     ///
     /// - Parameters:
     ///   - completion: The handler.
@@ -65,7 +66,7 @@ package struct CallbackRun: Sendable {
         _ completion: @escaping @Sendable (Result<Value, RequestFailure>) -> Void,
         _ work: @escaping @Sendable (CallbackRun) async throws(RequestFailure) -> Value
     ) {
-        let task = Task {
+        let task = Task.immediate {
             let result: Result<Value, RequestFailure>
             do throws(RequestFailure) {
                 result = .success(try await work(self))

@@ -13,10 +13,11 @@ public protocol AuthorizationService: Sendable {
     ///
     /// No other origin receives them, neither after a redirect nor after a change of the environment.
     ///
-    /// The first credentials end nothing: requests that run without any go on. Equal credentials change nothing. Credentials
-    /// that replace others may be those of another user, so they end what the former ones have begun: requests that were
-    /// submitted before and are not sent yet, and further attempts of those that were, fail as `authorization`; the cookies
-    /// of the origin are removed; and the stores of an account are neither read nor written until it is entered again.
+    /// The first credentials end nothing: requests that run without any go on, until the next change. Equal credentials
+    /// change nothing. Credentials that replace others may be those of another user, so they end what the former ones have
+    /// begun: requests that were submitted before and are not sent yet, and further attempts of those that were, fail as
+    /// `authorization`; the cookies of the origin are removed; and the stores of an account are neither read nor written
+    /// until it is entered again.
     /// Whoever renews tokens by hand would end all of that each time: use `Credentials.tokens(_:)`, whose tokens change
     /// without it.
     func setAuthorization(_ credentials: Credentials)

@@ -28,73 +28,121 @@ final class AuthorizationStore: Sendable {
     }
 
     private struct State {
-        /// One scope for each origin, in the order of their beginning.
+        /// One scope for each origin, in the order of their beginning. One that has ended stays until the next one takes
+        /// its place, so that what begins in between fails as what began before.
         var scopes: [CredentialScope] = []
-        /// Earlier scopes without credentials that the first credentials have followed, until a clearing ends them.
-        var followed: [CredentialScope] = []
+        /// Earlier scopes without credentials, in which operations may still run. They end with the credentials that have
+        /// followed them.
+        var earlier: [EarlierScope] = []
         /// The scopes for which accounts were used or entered last.
-        var accounts: [AccountUse: CredentialScope] = [:]
+        var accounts = SuspendedAccounts()
     }
 
-    private struct AccountUse: Hashable {
+    private struct EarlierScope {
         let origin: Origin
-        let account: String
+        weak var scope: CredentialScope?
     }
 
     /// More origins than any application has environments. When it is exceeded, the oldest entry is removed, one without
     /// credentials first.
     static let limit = 64
-    /// The maximum number of accounts that are remembered. Beyond it all are forgotten, and count as never used.
-    static let accountLimit = 1_024
 
     private let state = Mutex(State())
 
+    // MARK: Changes
+
+    /// What one step of a change has done.
+    private enum Step {
+        /// The same credentials were set again.
+        case same(CredentialScope)
+        /// These scopes have ended. The new one follows after what belongs to them was removed.
+        case ended([CredentialScope])
+        /// The new scope is there. Another one had to go for it.
+        case done(oldest: CredentialScope?)
+    }
+
     /// Sets the credentials of an origin.
     ///
-    /// - Returns: Whether they have replaced others, whose scope has ended.
-    func set(_ new: Credentials, for origin: Origin) -> Bool {
+    /// Nothing begins in the new scope before the closure has returned, and nothing that begins meanwhile is sent.
+    ///
+    /// - Parameter whenReplacing: Removes what belongs to former credentials. It is called without the lock, and again if
+    ///   another thread sets other credentials at the same time.
+    /// - Returns: Whether they have replaced others.
+    func set(_ new: Credentials, for origin: Origin, whenReplacing: () -> Void) -> Bool {
         let scope = CredentialScope(new, for: origin)
-        typealias Change = (former: CredentialScope?, oldest: CredentialScope?, isSame: Bool)
-        let (former, oldest, isSame) = state.withLock { state -> Change in
-            let former = state.scopes.first { $0.origin == origin }
-            if let former, former.includes(new) { return (former, nil, true) }
-            state.scopes.removeAll { $0.origin == origin }
-            if let former, !former.hasCredentials {
-                former.follow()
-                state.followed.append(former)
-                if state.followed.count > Self.limit { state.followed.removeFirst() }
+        var hasReplaced = false
+        while true {
+            let step = state.withLock { Self.step(to: scope, with: new, &$0) }
+            // Without the lock, because waiting requests continue.
+            switch step {
+            case .same(let scope):
+                scope.renew()
+                return hasReplaced
+            case .done(let oldest):
+                oldest?.endContent()
+                return hasReplaced
+            case .ended(let scopes):
+                for scope in scopes { scope.endContent() }
+                hasReplaced = true
+                whenReplacing()
             }
-            return (former, Self.add(scope, &state), false)
         }
-        oldest?.end()
-        guard let former else { return false }
-        // Without the lock, because waiting requests continue.
-        if isSame { former.renew() } else if former.hasCredentials { former.end() }
-        return !isSame && former.hasCredentials
+    }
+
+    private static func step(to scope: CredentialScope, with new: Credentials, _ state: inout State) -> Step {
+        if let former = state.scopes.first(where: { $0.origin == scope.origin }), !former.hasEnded {
+            if former.includes(new) { return .same(former) }
+            if former.hasCredentials { return .ended(end(scope.origin, &state)) }
+            former.phase.follow()
+            keep(former, &state)
+        }
+        state.scopes.removeAll { $0.origin == scope.origin }
+        return .done(oldest: add(scope, &state))
     }
 
     /// Ends the scope of an origin, with or without credentials.
-    func clear(_ origin: Origin) {
-        let ended = state.withLock { state in
-            let ended = (state.scopes + state.followed).filter { $0.origin == origin }
-            state.scopes.removeAll { $0.origin == origin }
-            state.followed.removeAll { $0.origin == origin }
-            return ended
-        }
-        for scope in ended { scope.end() }
+    ///
+    /// - Parameter whileEnded: Removes what belongs to it, before anything can begin in the next scope. It is called without
+    ///   the lock.
+    func clear(_ origin: Origin, whileEnded: () -> Void) {
+        let ended = state.withLock { Self.end(origin, &$0) }
+        for scope in ended { scope.endContent() }
+        whileEnded()
+        state.withLock { $0.scopes.removeAll { $0.origin == origin && $0.hasEnded } }
+    }
+
+    /// Ends all scopes of an origin.
+    private static func end(_ origin: Origin, _ state: inout State) -> [CredentialScope] {
+        var ended = state.earlier.filter { $0.origin == origin }.compactMap(\.scope)
+        state.earlier.removeAll { $0.origin == origin }
+        ended += state.scopes.filter { $0.origin == origin && !$0.hasEnded }
+        for scope in ended { scope.phase.end() }
+        return ended
     }
 
     /// Ends the refreshes of the service. Its requests have ended.
     func close() {
-        for scope in state.withLock({ $0.scopes }) { scope.content?.end(replacedBy: nil) }
+        for scope in state.withLock({ $0.scopes }) { scope.endContent() }
     }
 
-    /// Adds a scope, and returns the one that had to go for it.
+    /// Adds a scope, and returns the one with credentials that had to go for it and has ended.
     private static func add(_ scope: CredentialScope, _ state: inout State) -> CredentialScope? {
         state.scopes.append(scope)
         guard state.scopes.count > limit else { return nil }
         let position = state.scopes.dropLast().firstIndex { !$0.hasCredentials } ?? 0
-        return state.scopes.remove(at: position)
+        let oldest = state.scopes.remove(at: position)
+        guard oldest.hasCredentials else {
+            keep(oldest, &state)
+            return nil
+        }
+        oldest.phase.end()
+        return oldest
+    }
+
+    /// Remembers a scope without credentials as long as something runs in it.
+    private static func keep(_ scope: CredentialScope, _ state: inout State) {
+        if state.earlier.count >= limit { state.earlier.removeAll { $0.scope == nil } }
+        state.earlier.append(EarlierScope(origin: scope.origin, scope: scope))
     }
 
     // MARK: Requests
@@ -113,8 +161,8 @@ final class AuthorizationStore: Sendable {
             let scope = CredentialScope(nil, for: origin)
             return (scope, Self.add(scope, &state))
         }
-        // It has no credentials, or there are more origins with credentials than can be remembered.
-        if let oldest, oldest.hasCredentials { oldest.end() }
+        // There are more origins with credentials than can be remembered.
+        oldest?.endContent()
         return scope
     }
 
@@ -133,25 +181,60 @@ final class AuthorizationStore: Sendable {
     /// were set after a logout, suspend the account until it is entered again.
     func admits(_ account: String, in scope: CredentialScope) -> Bool {
         guard !account.isEmpty else { return true }
-        guard !scope.hasEnded else { return false }
         return state.withLock { state in
-            let use = AccountUse(origin: scope.origin, account: account)
-            if let known = state.accounts[use] {
-                if known === scope { return true }
-                guard !known.hasEnded else { return false }
-            }
-            if state.accounts.count >= Self.accountLimit { state.accounts = [:] }
-            state.accounts[use] = scope
-            return true
+            !scope.hasEnded && state.accounts.admits(account, at: scope.origin, in: scope.phase)
         }
     }
 
     /// Enters an account in the present scope of an origin.
     func enter(_ account: String, at origin: Origin) {
         let scope = scope(for: origin)
-        state.withLock { state in
-            if state.accounts.count >= Self.accountLimit { state.accounts = [:] }
-            state.accounts[AccountUse(origin: origin, account: account)] = scope
+        state.withLock { $0.accounts.enter(account, at: origin, in: scope.phase) }
+    }
+}
+
+/// The accounts that were used, and in which scope. Those whose scope has ended are suspended.
+struct SuspendedAccounts: Sendable {
+    private struct Use: Hashable {
+        let origin: Origin
+        let account: String
+    }
+
+    /// The maximum number of accounts that are remembered.
+    static let limit = 1_024
+
+    private var phases: [Use: ScopePhase] = [:]
+    /// The origins of which a suspended account was forgotten. Accounts that are not known there are suspended too.
+    private var forgotten: Set<Origin> = []
+
+    /// Whether an account may be used in a scope that has not ended.
+    mutating func admits(_ account: String, at origin: Origin, in phase: ScopePhase) -> Bool {
+        let use = Use(origin: origin, account: account)
+        if let known = phases[use] {
+            if known === phase { return true }
+            guard !known.hasEnded else { return false }
+        } else if forgotten.contains(origin) {
+            return false
         }
+        // An operation that began before the present credentials does not take the account back to its time.
+        if phase.isCurrent { set(phase, for: use) }
+        return true
+    }
+
+    mutating func enter(_ account: String, at origin: Origin, in phase: ScopePhase) {
+        set(phase, for: Use(origin: origin, account: account))
+    }
+
+    private mutating func set(_ phase: ScopePhase, for use: Use) {
+        if phases[use] == nil, phases.count >= Self.limit { forget() }
+        phases[use] = phase
+    }
+
+    /// Makes room: accounts that are not suspended count as never used. If all are, they stay so without being known.
+    private mutating func forget() {
+        phases = phases.filter { $0.value.hasEnded }
+        guard phases.count >= Self.limit else { return }
+        for use in phases.keys { forgotten.insert(use.origin) }
+        phases = [:]
     }
 }

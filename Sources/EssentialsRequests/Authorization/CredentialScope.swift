@@ -1,6 +1,21 @@
 package import EssentialsTransport
 import Synchronization
 
+/// How far a scope of credentials is. It outlives the credentials, so that they need not be kept to know that they have
+/// ended.
+final class ScopePhase: Sendable {
+    private static let followed: UInt8 = 1
+    private static let ended: UInt8 = 2
+    private let phase = Atomic<UInt8>(0)
+
+    var hasEnded: Bool { phase.load(ordering: .acquiring) == Self.ended }
+    var isCurrent: Bool { phase.load(ordering: .acquiring) == 0 }
+
+    /// The first credentials were set after this time without any.
+    func follow() { phase.store(Self.followed, ordering: .releasing) }
+    func end() { phase.store(Self.ended, ordering: .releasing) }
+}
+
 /// The time in which requests to an origin are sent for one user: from setting credentials until others replace them or
 /// they are cleared, or a time without credentials.
 ///
@@ -8,7 +23,8 @@ import Synchronization
 /// of them is sent any more, because it would go out with the credentials of somebody else.
 ///
 /// A token source keeps its scope through every refresh, and setting equal credentials again keeps it too. The first
-/// credentials after a time without any end nothing: requests that were submitted before go on.
+/// credentials after a time without any end nothing: requests that were submitted before go on, until these credentials are
+/// replaced by others or cleared.
 package final class CredentialScope: Sendable {
     /// The origin to which the credentials are sent.
     package let origin: Origin
@@ -18,10 +34,7 @@ package final class CredentialScope: Sendable {
     private let fixed: AuthorizationStore.Content?
     /// The use of the token source, which begins anew when the same source is set again.
     private let tokens: Mutex<AuthorizationStore.Content?>
-    private let phase = Atomic<UInt8>(0)
-
-    private static let followed: UInt8 = 1
-    private static let ended: UInt8 = 2
+    let phase = ScopePhase()
 
     init(_ credentials: Credentials?, for origin: Origin) {
         self.origin = origin
@@ -39,9 +52,9 @@ package final class CredentialScope: Sendable {
     /// Whether the scope has credentials.
     package var hasCredentials: Bool { credentials != nil }
     /// Whether the credentials were cleared or replaced. It reads one number.
-    package var hasEnded: Bool { phase.load(ordering: .acquiring) == Self.ended }
+    package var hasEnded: Bool { phase.hasEnded }
     /// Whether the scope is the one in which an operation would begin now.
-    package var isCurrent: Bool { phase.load(ordering: .acquiring) == 0 }
+    package var isCurrent: Bool { phase.isCurrent }
 
     /// The credentials as the stages use them; `nil` without credentials.
     var content: AuthorizationStore.Content? {
@@ -62,14 +75,9 @@ package final class CredentialScope: Sendable {
         former?.end(replacedBy: content)
     }
 
-    /// The first credentials were set after this time without any.
-    func follow() { phase.store(Self.followed, ordering: .releasing) }
-
-    /// The credentials were cleared or replaced. Requests that wait for a token fail.
-    func end() {
-        phase.store(Self.ended, ordering: .releasing)
-        content?.end(replacedBy: nil)
-    }
+    /// Ends what belongs to credentials that were cleared or replaced: requests that wait for a token fail. The phase has
+    /// ended before.
+    func endContent() { content?.end(replacedBy: nil) }
 
     /// The failure of a request whose scope has ended.
     package static func endedFailure(host: String?) -> RequestFailure {

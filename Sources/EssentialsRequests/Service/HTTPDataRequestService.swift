@@ -200,12 +200,9 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     public func setAuthorization(_ credentials: Credentials) {
         let environment = currentEnvironment
         let origin = environment.baseURL.origin
-        let hasReplaced = authorization.set(credentials, for: origin)
-        if hasReplaced {
-            // They belong to whoever was logged in.
-            removeCookies(of: environment)
-            privateState.replaceCredentials(of: origin)
-        }
+        // Cookies belong to whoever was logged in. They are gone before anything is sent for the next one.
+        let hasReplaced = authorization.set(credentials, for: origin) { removeCookies(of: environment) }
+        if hasReplaced { privateState.replaceCredentials(of: origin) }
         settings.joins?.closeAll()
         privateState.credentialsWereSet(at: origin)
     }
@@ -214,8 +211,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     public func clearAuthorization() async {
         let environment = currentEnvironment
         let origin = environment.baseURL.origin
-        authorization.clear(origin)
-        removeCookies(of: environment)
+        authorization.clear(origin) { removeCookies(of: environment) }
         // Closed at once, because the stores may take a while, and again for groups that have used what they had.
         settings.joins?.closeAll()
         await privateState.clear(origin, configuration.clock)
