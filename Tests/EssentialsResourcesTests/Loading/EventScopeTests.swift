@@ -142,7 +142,7 @@ struct EventScopeTests {
         await settled { item.content == "Bearer 1" }
         fixture.transport.on(.get, "/v1/refusing").answer { request in
             request.headerFields[.authorization] == "Bearer 1"
-                ? ScriptedAnswer(.unauthorized) : ScriptedAnswer(json: "renewed")
+                ? ScriptedAnswer(.unauthorized) : ScriptedAnswer(text: "renewed")
         }
         let refusing: Resource<String> = fixture.service.resource("refusing")
         #expect(try await refusing.load() == "renewed")

@@ -145,7 +145,7 @@ struct BlobServiceTests {
         }
     }
 
-    @Test("A blob that cannot be decoded fails as decoding, and the server is asked whether it has another one")
+    @Test("A stored blob that cannot be decoded fails as decoding, and the server is asked whether it has another one")
     func decoding() async throws {
         let fixture = try BlobFixture()
         fixture.transport.on(.get, "/v1/a").answer(text: "bad", headerFields: [.eTag: "\"1\""])
@@ -154,6 +154,8 @@ struct BlobServiceTests {
             guard bytes.count == 4 else { throw Broken() }
             return String(decoding: bytes, as: UTF8.self)
         }
+        // Whoever wants bytes takes them as they are, and they are stored.
+        #expect(try await fixture.blobs.bytes(at: "a") == Data("bad".utf8))
         let failure = await #expect(throws: RequestFailure.self) {
             try await fixture.blobs.value(at: "a", decode: decode)
         }
