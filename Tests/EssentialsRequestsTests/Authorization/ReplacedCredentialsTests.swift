@@ -113,20 +113,19 @@ import Testing
 
     @Test("An account that another thread uses while credentials are replaced is suspended by them")
     func suspension() async throws {
+        let origin = try RequestURL("https://h/v1/").origin
         for round in 0..<500 {
             let service = try ServiceFixture().service
             service.setAuthorization(ada)
             service.enter("alice")
             let bob = bob
             await race {
-                if round % 2 == 0 { service.setAuthorization(bob) } else { service.authorization.clear(origin(service)) {} }
+                if round % 2 == 0 { service.setAuthorization(bob) } else { service.authorization.clear(origin) {} }
             } _: {
                 for _ in 0..<20 { _ = service.operation().admits("alice") }
             }
             #expect(!service.operation().admits("alice"), "round \(round)")
         }
-
-        func origin(_ service: HTTPDataRequestService) -> Origin { service.currentEnvironment.baseURL.origin }
     }
 
     @Test("No request is sent with the credentials of one user and the cookies of another")
@@ -193,17 +192,18 @@ import Testing
         let origin = try RequestURL("https://h/").origin
         let (other, former, present) = (try RequestURL("https://other/").origin, ScopePhase(), ScopePhase())
         var accounts = SuspendedAccounts()
+        func admits(_ account: String, at origin: Origin) -> Bool { accounts.admits(account, at: origin, in: present) }
         for number in 0..<SuspendedAccounts.limit { accounts.enter("\(number)", at: origin, in: former) }
         former.end()
-        #expect(!accounts.admits("7", at: origin, in: present))
+        #expect(!admits("7", at: origin))
         accounts.enter("one more", at: origin, in: present)
-        #expect(accounts.admits("one more", at: origin, in: present))
-        #expect(!accounts.admits("7", at: origin, in: present))
-        #expect(accounts.admits("7", at: other, in: present))
+        #expect(admits("one more", at: origin))
+        #expect(!admits("7", at: origin))
+        #expect(admits("7", at: other))
         // Accounts that are not suspended count as never used.
         accounts = SuspendedAccounts()
         for number in 0...SuspendedAccounts.limit { accounts.enter("\(number)", at: origin, in: present) }
-        #expect(accounts.admits("7", at: origin, in: present))
+        #expect(admits("7", at: origin))
     }
 
     @Test("Credentials of a further origin end nothing of origins without credentials")
