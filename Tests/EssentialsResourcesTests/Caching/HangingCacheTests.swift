@@ -198,4 +198,15 @@ struct HangingCacheTests {
         #expect(try await cache.entity(for: key("1")) == nil)
         #expect(directory.names == [EntityFile.Name(key("1", "bob")).text])
     }
+
+    @Test("All tasks that wait for one removal are resumed")
+    func waiters() async {
+        let clock = ManualClock()
+        let removal = EntityRemoval(1, clock.requestClock)
+        let waiters = (0..<3).map { _ in Task { await removal.isDone() } }
+        await clock.waitForSleepers(count: 3)
+        for _ in 0..<100 { await Task.yield() }
+        removal.end(isDone: true)
+        for waiter in waiters { #expect(await waiter.value) }
+    }
 }
