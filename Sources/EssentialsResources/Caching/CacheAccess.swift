@@ -140,22 +140,17 @@ final class CacheAccess: Sendable {
     /// - Returns: Whether the cache has removed them. If it has failed, it tries again in the background.
     func removeAll(in scope: EntityScope) async -> Bool {
         await withCheckedContinuation { continuation in
-            addRemoval(of: scope, continuation)
-            work()
+            remove([scope]) { continuation.resume(returning: $0) }
         }
     }
 
-    /// Adds the removal of a scope, without waiting for it. It is made in the background after ``work()`` was called.
-    func addRemoval(of scope: EntityScope) {
-        state.withLock { _ = $0.changes.removeAll(in: scope) }
-    }
-
-    /// Adds the removal of a scope. It is made in the background after ``work()`` was called, and then resumes a
-    /// continuation as ``removeAll(in:)`` returns.
-    func addRemoval(of scope: EntityScope, _ continuation: CheckedContinuation<Bool, Never>) {
+    /// Adds the removal of a scope. It is made in the background after ``work()`` was called.
+    ///
+    /// - Parameter end: Called with whether the cache has made it.
+    func addRemoval(of scope: EntityScope, _ end: @escaping @Sendable (Bool) -> Void = { _ in }) {
         let dropped = state.withLock { state in
             let number = state.changes.removeAll(in: scope)
-            return state.addWaiter(number) { continuation.resume(returning: $0) }
+            return state.addWaiter(number, end)
         }
         dropped?(false)
     }
