@@ -56,8 +56,8 @@ package struct FileDirectory: Sendable {
         guard status.owner == geteuid() else { throw SystemError(code: EPERM) }
     }
 
-    private func isThere(_ path: String) -> Bool {
-        do { _ = try FileStatus(of: path) } catch { return error.code != ENOENT }
+    private func isThere(_ path: String, followsLink: Bool = true) -> Bool {
+        do { _ = try FileStatus(of: path, followsLink: followsLink) } catch { return error.code != ENOENT }
         return true
     }
 
@@ -177,15 +177,47 @@ package struct FileDirectory: Sendable {
     /// Gives a file of ``create(temporary:)`` its name, unless a file has that name already. The temporary name is removed
     /// in either case.
     ///
+    /// On a file system without hard links the file is renamed under the lock of the directory.
+    ///
     /// - Returns: Whether no file had the name. Of several processes only one succeeds.
     package func publish(_ temporary: String, as name: String) throws(SystemError) -> Bool {
         defer { unlink(path(of: temporary)) }
-        guard link(path(of: temporary), path(of: name)) == 0 else {
-            let error = SystemError.last
-            if error.code == EEXIST { return false }
-            throw error
+        switch calls.link(path(of: temporary), path(of: name)) {
+        case 0: return true
+        case EEXIST: return false
+        case EPERM, EACCES, ENOSYS, EOPNOTSUPP, EMLINK, EINVAL: break
+        case let code: throw SystemError(code: code)
         }
-        return true
+        return try locked { () throws(SystemError) -> Bool in
+            guard !isThere(path(of: name), followsLink: false) else { return false }
+            try move(temporary, to: name)
+            return true
+        }
+    }
+
+    /// How often the lock of the directory is tried, with a millisecond in between.
+    private static let lockAttempts = 1_000
+
+    /// Does some work while no other process and no other task works under the lock of the directory (flock(2)). The lock
+    /// ends with the process that holds it. Without a directory, or on a file system without locks, there is none.
+    ///
+    /// - Throws: `EAGAIN` if another process has held the lock for a second.
+    package func locked<Value>(_ work: () throws(SystemError) -> Value) throws(SystemError) -> Value {
+        let file: OpenFile
+        do throws(SystemError) {
+            file = try OpenFile(path, O_RDONLY | O_DIRECTORY)
+        } catch {
+            guard error.isMissing else { throw error }
+            return try work()
+        }
+        for _ in 0..<Self.lockAttempts {
+            if file.lock() {
+                defer { withExtendedLifetime(file) {} }
+                return try work()
+            }
+            usleep(1_000)
+        }
+        throw SystemError(code: EAGAIN)
     }
 
     /// Removes a file. Without one nothing happens.

@@ -82,6 +82,11 @@ final class PrivateStateStores: Sendable {
         for case let follower as any CredentialsFollower in stores { follower.credentialsWereSet(at: origin) }
     }
 
+    /// An account that was suspended was entered again.
+    func accountWasEntered(_ account: EntityPartition, at origin: Origin) {
+        for case let follower as any AccountFollower in stores { follower.accountWasEntered(account, at: origin) }
+    }
+
     /// Removes the dead stores and returns the living ones.
     ///
     /// The caller keeps the result until the lock is free. Otherwise a store whose last other owner releases it now would

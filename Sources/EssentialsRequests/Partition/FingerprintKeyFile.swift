@@ -4,8 +4,8 @@ import Synchronization
 /// The key of a store that outlives the process, in a file of the store's directory.
 ///
 /// It is made at its first use. Several processes that begin at once agree on one key, because only one of them can give
-/// its file the name. A process that can neither read nor write the file has a key of its own, with which it finds nothing
-/// that others have stored.
+/// its file the name. As long as a process can neither read nor write the file it has a key of its own, with which it finds
+/// nothing that others have stored, and each use tries again.
 package final class FingerprintKeyFile: Sendable {
     /// The name of the file.
     package static let name = "fingerprint.key"
@@ -14,24 +14,45 @@ package final class FingerprintKeyFile: Sendable {
 
     private let directory: FileDirectory
     private let temporaryName: @Sendable () -> String
-    private let known = Mutex<FingerprintKey?>(nil)
+    private let state = Mutex(State())
+
+    private struct State {
+        /// The key that stays.
+        var key: FingerprintKey?
+        /// The key of this process, until the file can be used.
+        var own: FingerprintKey?
+        var failures = 0
+        var last: SystemError?
+    }
 
     /// - Parameter temporary: A name for a file that is being written, which the store removes if its writer was killed.
     package init(in directory: FileDirectory, temporary: @escaping @Sendable () -> String) {
         (self.directory, temporaryName) = (directory, temporary)
     }
 
+    /// How often the file could not be used, and why the last time.
+    package var failures: (count: Int, last: SystemError?) { state.withLock { ($0.failures, $0.last) } }
+
     /// The key. The first use reads or writes the file.
     package var key: FingerprintKey {
-        if let key = known.withLock({ $0 }) { return key }
-        var found: FingerprintKey?
-        do throws(SystemError) { found = try readOrMake() } catch {}
-        let key = found ?? .random()
-        return known.withLock { known in
-            // Another thread may have been faster.
-            if let known { return known }
-            known = key
-            return key
+        if let key = state.withLock({ $0.key }) { return key }
+        do throws(SystemError) {
+            let key = try readOrMake()
+            return state.withLock { state in
+                // Another thread may have been faster.
+                let kept = state.key ?? key ?? state.own ?? .random()
+                state.key = kept
+                return kept
+            }
+        } catch {
+            return state.withLock { state in
+                if let key = state.key { return key }
+                state.failures += 1
+                state.last = error
+                let own = state.own ?? .random()
+                state.own = own
+                return own
+            }
         }
     }
 

@@ -90,6 +90,16 @@ extension HTTPDataRequestService {
     /// credentials may be those of somebody else. Resource services, outboxes and blob services do this in their own
     /// `enter`. Call it for accounts of a `FetchingService` that logs in again.
     public func enter(_ account: EntityPartition) {
-        authorization.enter(account.name, at: currentEnvironment.baseURL.origin)
+        let origin = currentEnvironment.baseURL.origin
+        let wasSuspended = !authorization.admits(account.name, in: authorization.scope(for: origin))
+        authorization.enter(account.name, at: origin)
+        if wasSuspended { privateState.accountWasEntered(account, at: origin) }
     }
+}
+
+/// A store that notifies observers of what it keeps for accounts.
+package protocol AccountFollower: PrivateStateStore {
+    /// An account that was suspended by other credentials was entered again, so that what is kept for it can be read. It is
+    /// called on the thread that has entered it, after that.
+    func accountWasEntered(_ account: EntityPartition, at origin: Origin)
 }

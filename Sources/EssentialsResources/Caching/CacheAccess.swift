@@ -20,9 +20,6 @@ final class CacheAccess: Sendable {
         var reads = 0
         /// What is called at the end of a removal, by its number.
         var removalWaiters: [(number: UInt64, end: @Sendable (Bool) -> Void)] = []
-        /// The number of the last removal that has failed, but is written down in the cache, so that it is made after a
-        /// restart.
-        var notedRemoval: UInt64 = 0
         /// Those who wait until nothing is left to do.
         var idleWaiters: [CheckedContinuation<Void, Never>] = []
         /// The task that waits for the end of a rest.
@@ -53,10 +50,11 @@ final class CacheAccess: Sendable {
             var problems = state.problems
             problems.dropped = state.changes.dropped
             problems.resting = state.rest.isResting(at: now) ? 1 : 0
-            return (problems, isPersistent && state.changes.hasRemoval(after: state.notedRemoval))
+            return (problems, isPersistent && state.changes.hasRemoval)
         }
-        guard hasRemoval else { return problems }
-        var named = problems
+        let own = (cache as? any RemovalNoting)?.ownProblems ?? CacheProblems()
+        guard hasRemoval else { return own.adding(problems) }
+        var named = own.adding(problems)
         named.readableAfterRestart = [(cache as? any RemovalNoting)?.storeName ?? "\(type(of: cache))"]
         return named
     }
@@ -140,22 +138,17 @@ final class CacheAccess: Sendable {
     /// - Returns: Whether the cache has removed them. If it has failed, it tries again in the background.
     func removeAll(in scope: EntityScope) async -> Bool {
         await withCheckedContinuation { continuation in
-            addRemoval(of: scope, continuation)
-            work()
+            remove([scope]) { continuation.resume(returning: $0) }
         }
     }
 
-    /// Adds the removal of a scope, without waiting for it. It is made in the background after ``work()`` was called.
-    func addRemoval(of scope: EntityScope) {
-        state.withLock { _ = $0.changes.removeAll(in: scope) }
-    }
-
-    /// Adds the removal of a scope. It is made in the background after ``work()`` was called, and then resumes a
-    /// continuation as ``removeAll(in:)`` returns.
-    func addRemoval(of scope: EntityScope, _ continuation: CheckedContinuation<Bool, Never>) {
+    /// Adds the removal of a scope. It is made in the background after ``work()`` was called.
+    ///
+    /// - Parameter end: Called with whether the cache has made it.
+    func addRemoval(of scope: EntityScope, _ end: @escaping @Sendable (Bool) -> Void = { _ in }) {
         let dropped = state.withLock { state in
             let number = state.changes.removeAll(in: scope)
-            return state.addWaiter(number) { continuation.resume(returning: $0) }
+            return state.addWaiter(number, end)
         }
         dropped?(false)
     }
@@ -222,19 +215,20 @@ final class CacheAccess: Sendable {
             }
             end(work, isDone: true)
         } catch {
-            failed("A change could not be written to a cache.", error)
-            end(work, isDone: false)
+            // The cache itself hides what it has written down, and tries again to remove it. Other entities are not
+            // affected, so it is used as before.
+            let isNoted = work.isRemoval && (cache as? any RemovalNoting)?.hasNotedRemovals == true
+            failed("A change could not be written to a cache.", error, rests: !isNoted)
+            end(work, isDone: false, isNoted: isNoted)
         }
     }
 
-    private func end(_ work: WriteBehind.Work, isDone: Bool) {
-        let isNoted = !isDone && (cache as? any RemovalNoting)?.hasNotedRemovals == true
+    private func end(_ work: WriteBehind.Work, isDone: Bool, isNoted: Bool = false) {
         let waiters = state.withLock { state -> [@Sendable (Bool) -> Void] in
             if isDone { state.rest.succeeded() }
             // Nothing is tried again while the service ends.
-            state.changes.end(isDone: isDone, isPostponed: state.isHurried)
+            state.changes.end(isDone: isDone || isNoted, isPostponed: state.isHurried)
             guard case .removeAll(_, let number) = work else { return [] }
-            if isNoted { state.notedRemoval = max(state.notedRemoval, number) }
             // A later removal may have replaced earlier ones.
             let served = state.removalWaiters.filter { $0.number <= number }.map(\.end)
             state.removalWaiters.removeAll { $0.number <= number }
@@ -263,14 +257,27 @@ final class CacheAccess: Sendable {
         return isFirst
     }
 
-    private func failed(_ message: Logger.Message, _ error: any Error) {
+    /// Counts a fault.
+    ///
+    /// - Parameter rests: Whether the cache is left alone for a while after several of them.
+    private func failed(_ message: Logger.Message, _ error: any Error, rests: Bool = true) {
         let now = clock.now
         let isLogged = state.withLock { state in
             state.problems.count += 1
             state.problems.last = "\(error)"
-            return state.rest.failed(at: now)
+            return !rests || state.rest.failed(at: now)
         }
         if isLogged { logger.debug(message, metadata: ["category": "cache", "error": "\(error)"]) }
+    }
+}
+
+extension WriteBehind.Work {
+    /// Whether nothing is to be found afterwards.
+    fileprivate var isRemoval: Bool {
+        switch self {
+        case .removeAll, .change(_, .remove): true
+        case .change: false
+        }
     }
 }
 

@@ -20,7 +20,7 @@ struct CachePlaces: Sendable {
     let places: [Place]
     /// When the operation began. What was removed since is not stored.
     let begun = Epoch.now
-    /// For whom the operation began. After the end of its credentials it changes nothing.
+    /// For whom the operation began. After the end of its credentials it stores nothing.
     private let environment: AdoptedEnvironment
     /// Whether all requests have credentials, whatever their header fields are.
     private let isPersonal: Bool
@@ -136,11 +136,14 @@ struct CacheChanges: Sendable {
     /// When the operation began.
     let begun: Epoch
 
-    /// Adds them to what waits, unless the credentials have ended since. It may be called under the lock of the resource,
-    /// so that their order is that of the contents.
+    /// Adds them to what waits. After the end of the credentials these are only the removals: a write that was accepted makes
+    /// the entity outdated for everybody, and a removal that is too much costs one load. It may be called under the lock of
+    /// the resource, so that their order is that of the contents.
     func add() {
-        guard !environment.hasEnded else { return }
-        for (access, key, change) in changes { access.add(change, for: key, since: begun) }
+        let hasEnded = environment.hasEnded
+        for (access, key, change) in changes where !hasEnded || change == .remove {
+            access.add(change, for: key, since: begun)
+        }
     }
 
     /// Begins to write them.

@@ -1,3 +1,5 @@
+import EssentialsRequests
+
 /// What has gone wrong with the entity caches of a service. None of it has reached a load.
 ///
 /// ```swift
@@ -30,5 +32,15 @@ public struct CacheProblems: Sendable, Hashable {
         sum.readableAfterRestart += other.readableAfterRestart
         sum.resting += other.resting
         return sum
+    }
+}
+
+extension CacheProblems {
+    /// Why the key of a directory could not be read or written.
+    init(of file: FingerprintKeyFile) {
+        self.init()
+        let failures = file.failures
+        count = failures.count
+        last = failures.last.map { "The key of the directory could not be used: \($0)" }
     }
 }

@@ -96,14 +96,14 @@ final class EntityCaching: Sendable {
     func flush(within deadline: Duration) async {
         let accesses = accesses.filter { !$0.isIdle }
         guard !accesses.isEmpty else { return }
-        let promise = BoundedWait()
+        let promise = Promise<Bool>()
         let work = Task {
             await withTaskGroup { group in
                 for access in accesses { group.addTask { await access.flush() } }
             }
-            promise.end(true)
+            promise.keep(true)
         }
-        _ = await promise.result(within: deadline, clock)
+        _ = await promise.value(within: deadline, clock, otherwise: false)
         work.cancel()
     }
 

@@ -74,6 +74,8 @@ actor EntityFileStore {
         guard size <= maximumBytes, entity.head.count <= StoredEntity.maximumHead else {
             return try remove(name)
         }
+        // Nothing of an account is found whose removal could not even begin.
+        if removals.notes.scopes.contains(where: { $0.contains(name) }) { try finishRemovals() }
         try onDirectory("could not be written") { () throws(SystemError) in
             do throws(SystemError) {
                 try write(head, entity.body, name)
@@ -118,26 +120,33 @@ actor EntityFileStore {
         let noted = RemovalNotes.Scope(
             partition: scope.partition.map { EntityFile.Name.hash($0.name) },
             origin: scope.origin.map { EntityFile.Name.hash($0) })
-        let names: [EntityFile.Name]
+        removals.refresh()
+        let (present, earlier): ([EntityFile.Name], RemovalNotes)
         do throws(RequestFailure) {
-            names = try self.names(in: noted).filter { isContained($0, in: scope) }
+            (present, earlier) = (try self.names(), removals.notes)
         } catch {
             // Nobody knows which ones they are.
             note { $0.scopes.insert(noted) }
             throw error
         }
-        guard !names.isEmpty else { return note { $0.scopes.remove(noted) } }
+        let names = present.filter { noted.contains($0) && isContained($0, in: scope) }
         // It is written down first, because the process can end between two of them.
-        note { notes in
-            if scope.matches == nil { notes.scopes.insert(noted) } else { notes.names.formUnion(names) }
+        if !names.isEmpty {
+            note { notes in
+                if scope.matches == nil { notes.scopes.insert(noted) } else { notes.names.formUnion(names) }
+            }
         }
         let (left, failure) = removeAll(names)
+        // What could not be removed before is tried again.
+        let (again, _) = removeAll(present.filter { earlier.contains($0) && !names.contains($0) })
         note { notes in
+            notes.subtract(earlier)
             notes.scopes.remove(noted)
             notes.names.subtract(names)
-            notes.names.formUnion(left)
+            notes.names.formUnion(left + again)
         }
         if let failure { throw failure }
+        guard !names.isEmpty else { return }
         try onDirectory("could not be written") { () throws(SystemError) in try directory.sync() }
     }
 
@@ -157,12 +166,12 @@ actor EntityFileStore {
         return (left, first)
     }
 
-    /// The files of a partition and an origin.
-    private func names(in scope: RemovalNotes.Scope) throws(RequestFailure) -> [EntityFile.Name] {
+    /// The files of the directory.
+    private func names() throws(RequestFailure) -> [EntityFile.Name] {
         let names = try onDirectory("could not be read") { () throws(SystemError) in
             try directory.names(upTo: .max)
         }
-        return names.compactMap { EntityFile.Name($0) }.filter { scope.contains($0) }
+        return names.compactMap { EntityFile.Name($0) }
     }
 
     /// Whether the entity of a file belongs to a scope of its partition and origin. What cannot be read does.
@@ -197,14 +206,17 @@ actor EntityFileStore {
         note { $0.names.remove(name) }
     }
 
-    /// Removes what an earlier process has written down and not removed.
-    private func finishRemovals() {
+    /// Removes what is written down and was not removed, by an earlier process or by this one.
+    ///
+    /// - Throws: `file` if the directory cannot be read.
+    private func finishRemovals() throws(RequestFailure) {
         removals.refresh()
-        guard !removals.notes.isEmpty, let names = try? names(in: RemovalNotes.Scope()) else { return }
-        let (left, _) = removeAll(names.filter { removals.notes.contains($0) })
+        let earlier = removals.notes
+        guard !earlier.isEmpty else { return }
+        let (left, _) = removeAll(try names().filter { earlier.contains($0) })
         note { notes in
-            notes = RemovalNotes()
-            notes.names = Set(left)
+            notes.subtract(earlier)
+            notes.names.formUnion(left)
         }
     }
 
@@ -218,7 +230,7 @@ actor EntityFileStore {
             return try directory.names(upTo: Self.maximumFiles)
         }
         isOpened = true
-        finishRemovals()
+        try? finishRemovals()
         var found: [(name: EntityFile.Name, status: FileStatus)] = []
         for text in names {
             if EntityFile.isTemporary(text) {

@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import EssentialsRequests
 import Synchronization
 
 /// A removal of entities that several caches make. The entities are not found any more from its beginning on.
@@ -7,14 +8,14 @@ final class EntityRemoval: Sendable {
     static let patience = Duration.seconds(5)
 
     private let clock: RequestClock
-    private let wait = BoundedWait()
+    private let promise = Promise<Bool>()
     private let state: Mutex<(left: Int, isDone: Bool)>
 
     /// - Parameter count: How many caches make it.
     init(_ count: Int, _ clock: RequestClock) {
         self.clock = clock
         state = Mutex((count, true))
-        if count == 0 { wait.end(true) }
+        if count == 0 { promise.keep(true) }
     }
 
     /// A cache has made its part, or failed.
@@ -24,12 +25,12 @@ final class EntityRemoval: Sendable {
             state.isDone = state.isDone && isDone
             return state.left == 0 ? state.isDone : nil
         }
-        if let result { wait.end(result) }
+        if let result { promise.keep(result) }
     }
 
     /// Waits until all caches have made their part, for at most ``patience``. Those that take longer go on.
     ///
     /// - Returns: Whether all have made it.
     @discardableResult
-    func isDone() async -> Bool { await wait.result(within: Self.patience, clock) }
+    func isDone() async -> Bool { await promise.value(within: Self.patience, clock, otherwise: false) }
 }

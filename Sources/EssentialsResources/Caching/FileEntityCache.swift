@@ -41,8 +41,8 @@ public final class FileEntityCache: EntityCache {
 
     /// A random key, which lies in a file of the directory (mode 0600) and is made at the first use.
     ///
-    /// If the file can be neither read nor written, it is a key of this process: entities of environments with header
-    /// fields are not found after a restart then. The first use reads the file on the calling thread.
+    /// As long as the file can be neither read nor written, it is a key of this process: entities that environments with
+    /// header fields store meanwhile are not found afterwards. Each use then tries again, on the calling thread.
     public var fingerprintKey: FingerprintKey { keyFile.key }
 
     /// The entity under a key, which counts as a use.
@@ -71,7 +71,8 @@ public final class FileEntityCache: EntityCache {
     /// the files; a scope with a condition on keys needs the keys in all of their files to be read.
     ///
     /// What is removed is written down first, in the file `.removals`. An entity whose file cannot be removed is therefore
-    /// not found any more, neither by other processes nor after a restart, which tries to remove it again.
+    /// not found any more, neither by other processes nor after a restart, which tries to remove it again, as
+    /// each later removal does. All other entities are stored and found as before.
     ///
     /// - Throws: `file` if an entity could not be removed, after all others were.
     public func removeAll(in scope: EntityScope) async throws(RequestFailure) { try await store.removeAll(in: scope) }
@@ -93,4 +94,5 @@ public final class FileEntityCache: EntityCache {
 extension FileEntityCache: RemovalNoting {
     var storeName: String { store.path }
     var hasNotedRemovals: Bool { store.hasNoted.load(ordering: .acquiring) }
+    var ownProblems: CacheProblems { CacheProblems(of: keyFile) }
 }

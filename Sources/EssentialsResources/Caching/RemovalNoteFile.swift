@@ -31,23 +31,28 @@ struct RemovalNoteFile: Sendable {
         }
     }
 
-    /// Changes what is named, and writes it down.
+    /// Changes what is named, and writes it down. No other process writes between the reading and the writing.
     mutating func change(_ change: (inout RemovalNotes) -> Void) {
-        refresh()
-        let before = notes
-        change(&notes)
-        guard notes != before || !isWritten else { return }
+        let (known, directory) = (notes, directory)
         do throws(SystemError) {
-            if notes.isEmpty {
-                try directory.remove(RemovalNotes.fileName)
-            } else {
-                try directory.write(
-                    notes.bytes, Data(), to: RemovalNotes.fileName, temporary: EntityFile.temporaryName())
+            try directory.locked { () throws(SystemError) -> Void in
+                refresh()
+                let before = notes
+                change(&notes)
+                guard notes != before || !isWritten else { return }
+                try write()
+                isWritten = true
+                status = directory.status(of: RemovalNotes.fileName)
             }
-            isWritten = true
         } catch {
+            // Without the lock nothing was read, and nothing is written. The next change tries it again.
+            if notes == known { change(&notes) }
             isWritten = false
         }
-        status = directory.status(of: RemovalNotes.fileName)
+    }
+
+    private func write() throws(SystemError) {
+        guard !notes.isEmpty else { return try directory.remove(RemovalNotes.fileName) }
+        try directory.write(notes.bytes, Data(), to: RemovalNotes.fileName, temporary: EntityFile.temporaryName())
     }
 }

@@ -44,6 +44,12 @@ struct RemovalNotes: Sendable, Hashable {
         names.formUnion(other.names)
     }
 
+    /// Takes out what another value names.
+    mutating func subtract(_ other: RemovalNotes) {
+        scopes.subtract(other.scopes)
+        names.subtract(other.names)
+    }
+
     // MARK: Bytes
 
     /// All bytes: the mark, the version, a checksum of the rest, the scopes and the names.

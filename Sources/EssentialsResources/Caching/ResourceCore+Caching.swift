@@ -81,6 +81,8 @@ extension ResourceCore {
         var known = 0
         while true {
             let views = contents.withLock { $0.views }
+            // The views have moved to another resource, because both have the same URL now.
+            guard views.count >= known else { return .late }
             for view in views[known...] {
                 if let projection = view.snapshot.project(value, service.codecs) { projections.append(projection) }
             }

@@ -128,10 +128,9 @@ struct WriteBehind: Sendable {
         return lastNumber
     }
 
-    /// Whether a removal with a greater number than this one has not been made, or one of a single entity has failed.
-    func hasRemoval(after number: UInt64) -> Bool {
-        let waiting = removals + postponed + (runningRemoval.map { [$0] } ?? [])
-        if waiting.contains(where: { $0.number > number }) || !postponedKeys.isEmpty { return true }
+    /// Whether a removal has not been made.
+    var hasRemoval: Bool {
+        if !removals.isEmpty || !postponed.isEmpty || runningRemoval != nil || !postponedKeys.isEmpty { return true }
         return entries.values.contains { $0.replacesRemoval && !$0.isDroppable }
     }
 

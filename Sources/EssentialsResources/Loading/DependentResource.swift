@@ -32,11 +32,23 @@ public struct DependentResource<Source: Sendable, Content: Sendable>: Sendable {
     /// The content of the target. What is not fresh is loaded, first the source and then the target.
     ///
     /// - Returns: The content; `nil` if the source leads to no target.
-    /// - Throws: The failures of ``Resource/loadIfNeeded(priority:)``, of the source or the target.
+    /// - Throws: The failures of ``Resource/loadIfNeeded(priority:)``, of the source or the target. The target is loaded in
+    ///   the environment and with the credentials with which the source was: `authorization` if these were cleared or
+    ///   replaced in between, and `cancelled` if another environment or partition was entered.
     @discardableResult
     public func loadIfNeeded() async throws(RequestFailure) -> Content? {
-        guard let target = derive(try await source.loadIfNeeded()) else { return nil }
-        return try await target.loadIfNeeded()
+        let environment = source.service.adoptEnvironment()
+        guard let target = derive(try await source.loadUnlessFresh(in: environment)) else { return nil }
+        let next = targetEnvironment(target, after: environment)
+        try source.service.checkAdopted(environment)
+        return try await target.loadUnlessFresh(in: next)
+    }
+
+    /// The environment of a load of the target, which is taken before that of the source is checked.
+    fileprivate func targetEnvironment(
+        _ target: Resource<Content>, after environment: AdoptedEnvironment
+    ) -> AdoptedEnvironment {
+        target.service === source.service ? environment : target.service.adoptEnvironment()
     }
 }
 
@@ -117,10 +129,11 @@ public struct DependentStates<Source: Sendable, Content: Sendable>: AsyncSequenc
         public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
             guard await signal.next() else { return nil }
             while true {
+                let environment = resource.source.service.adoptEnvironment()
                 let source = resource.source.state
                 if contentVersion != source.snapshot.facts.contentVersion {
                     contentVersion = source.snapshot.facts.contentVersion
-                    follow(source.content.flatMap(resource.derive))
+                    follow(source.content.flatMap(resource.derive), environment)
                 }
                 let state = DependentState(source: source, target: target?.resource.state)
                 // Finding the target calls foreign code, during which the account can be left.
@@ -128,7 +141,7 @@ public struct DependentStates<Source: Sendable, Content: Sendable>: AsyncSequenc
             }
         }
 
-        private mutating func follow(_ new: Resource<Content>?) {
+        private mutating func follow(_ new: Resource<Content>?, _ environment: AdoptedEnvironment) {
             guard new != target?.resource else { return }
             guard let new else {
                 target = nil
@@ -136,7 +149,10 @@ public struct DependentStates<Source: Sendable, Content: Sendable>: AsyncSequenc
             }
             _ = new.state
             target = (new, TargetObservation(new.any, signal))
-            if loading == .ifNeeded { new.loadForObserver() }
+            guard loading == .ifNeeded else { return }
+            // What the content of one account leads to is not loaded for the next one.
+            let next = resource.targetEnvironment(new, after: environment)
+            if (try? resource.source.service.checkAdopted(environment)) != nil { new.loadForObserver(in: next) }
         }
     }
 }

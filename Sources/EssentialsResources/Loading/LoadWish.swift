@@ -65,7 +65,7 @@ struct LoadWish: Sendable {
     ///   decides.
     init(isInvalid: Bool, maximumAge: Duration? = nil, in environment: AdoptedEnvironment) {
         self.environment = environment
-        let limit = maximumAge.map { "max-age=\(min(max($0.components.seconds, 0), 1 << 31))" }
+        let limit = maximumAge.map { "max-age=\(min(max($0.bounded.components.seconds, 0), 1 << 31))" }
         cacheControl = isInvalid ? Self.noCache : limit
     }
 

@@ -267,7 +267,7 @@ final class EventFollower: Sendable {
             return state.machine.connected()
         }
         // Events that come from now on are not missed, so what is loaded from now on is current.
-        if isGap { await loadInvalid() }
+        if isGap { loadInvalid() }
         var resources = resources
         resources.connection = connection
         for try await event in response.body.serverSentEvents(maximumSize: maximumSize) {
@@ -300,19 +300,6 @@ final class EventFollower: Sendable {
         for core in resources.memory.cores(in: service.table) { core.invalidate() }
     }
 
-    /// Invalidates what the stream feeds, and begins to load the observed ones in a task of its own.
-    private func loadInvalid() async {
-        let cores = resources.memory.cores(in: service.table)
-        for core in cores { core.invalidate() }
-        let observed = cores.filter { $0.observerCount > 0 }
-        guard !observed.isEmpty else { return }
-        Task { [service] in
-            await withTaskGroup(of: Void.self) { group in
-                for (index, core) in observed.enumerated() {
-                    if index >= ReachabilityRecovery.maximumLoads { await group.next() }
-                    group.addTask { _ = await service.loadIfObserved(core)?.outcome() }
-                }
-            }
-        }
-    }
+    /// Invalidates what the stream feeds, and loads the observed ones in the background.
+    private func loadInvalid() { service.invalidate(resources.memory.cores(in: service.table)) }
 }

@@ -44,22 +44,31 @@ public struct PushedResources: ResourceService {
     /// Marks the content of a resource as outdated. If it is observed it is loaded, past caches. Four such loads of the service
     /// run at a time. Nothing happens if the event does not count any more; see ``push(_:to:)``.
     public func invalidate(_ resource: AnyResource) {
-        if let connection, !service.isLive(connection) { return }
+        guard isLive else { return }
         memory.add(resource.core)
         service.invalidate([resource.core])
     }
 
     /// Marks the content of a resource as outdated; like the function for resources without types.
     public func invalidate<Content: Sendable>(_ resource: Resource<Content>) { invalidate(resource.any) }
+
+    /// Whether the event still counts.
+    private var isLive: Bool {
+        guard let connection else { return true }
+        service.adoptEnvironment()
+        return service.isLive(connection)
+    }
 }
 
-/// The functions for several resources are those of the service. What they select is not fed by the stream.
+/// The functions for several resources are those of the service. What they select is not fed by the stream. None of them
+/// has an effect if the event does not count any more; see ``PushedResources/push(_:to:)``.
 extension PushedResources {
     /// Marks the content of all resources that a pattern selects as outdated. Those that are observed are loaded.
     ///
     /// - Throws: `invalidRequest` if the pattern is malformed.
     public func invalidate(_ pattern: ResourcePattern) throws(RequestFailure) {
         if let problem = pattern.problem { throw problem }
+        guard isLive else { return }
         service.adoptEnvironment()
         service.invalidate(service.cores(matching: [pattern]))
     }
@@ -67,6 +76,7 @@ extension PushedResources {
     /// Marks the content of all resources as outdated whose configuration has one of the tags. Those that are observed
     /// are loaded.
     public func invalidate(tagged tags: Set<String>) {
+        guard isLive else { return }
         service.adoptEnvironment()
         service.invalidate(service.cores(matching: [], tagged: tags))
     }
@@ -75,23 +85,35 @@ extension PushedResources {
     ///
     /// - Throws: `invalidRequest` if the pattern is malformed.
     public func wipe(_ pattern: ResourcePattern, _ extent: WipeExtent) throws(RequestFailure) {
+        if let problem = pattern.problem { throw problem }
+        guard isLive else { return }
         try service.wipe(pattern, extent)
     }
 
     /// Removes the content of all resources whose configuration has one of the tags, and cancels their loads.
-    public func wipe(tagged tags: Set<String>, _ extent: WipeExtent) { service.wipe(tagged: tags, extent) }
+    public func wipe(tagged tags: Set<String>, _ extent: WipeExtent) {
+        guard isLive else { return }
+        service.wipe(tagged: tags, extent)
+    }
 
     /// Removes the content of all resources that a pattern selects, and their entities from the caches.
     ///
-    /// - Returns: Whether all caches have removed what they had.
+    /// - Returns: Whether all caches have removed what they had; `false` if the event does not count any more.
     /// - Throws: `invalidRequest` if the pattern is malformed.
     @discardableResult
     public func wipe(
         _ pattern: ResourcePattern, purging store: PurgedStore, _ extent: WipeExtent
-    ) async throws(RequestFailure) -> Bool { try await service.wipe(pattern, purging: store, extent) }
+    ) async throws(RequestFailure) -> Bool {
+        if let problem = pattern.problem { throw problem }
+        guard isLive else { return false }
+        return try await service.wipe(pattern, purging: store, extent)
+    }
 
     /// Enters another partition of the service.
-    public func enter(_ partition: EntityPartition) { service.enter(partition) }
+    public func enter(_ partition: EntityPartition) {
+        guard isLive else { return }
+        service.enter(partition)
+    }
 }
 
 /// Which resources an event stream feeds.
@@ -139,28 +161,5 @@ final class PushedMemory: Sendable {
             return isFull || keys.contains(Key(url: url.text, variant: core.variant))
                 || patterns.contains { $0.matches(url, below: base) }
         }
-    }
-}
-
-extension HTTPResourceService {
-    /// Loads a resource if it is observed, not fresh and not being loaded.
-    ///
-    /// - Returns: The load that has begun.
-    @discardableResult
-    func loadIfObserved(_ known: ResourceCore) -> LoadRun? {
-        let (environment, now) = (adoptEnvironment(), time.now)
-        let core = known.current
-        if loadLog.isOn, core.observerCount == 0 { loadLog.note(.unobserved, core) }
-        let begun = core.changing { contents -> (LoadRun, Bool)? in
-            let isFresh = contents.facts.freshUntil.map { now <= $0 } ?? false
-            guard contents.observers.count > 0, !isFresh, contents.joinableRun(in: environment) == nil else {
-                return nil
-            }
-            let isInvalid = contents.machine.isInvalid
-            return (core.beginLoad(&contents, isAwaited: false, isStarted: false, in: environment), isInvalid)
-        }
-        guard let (run, isInvalid) = begun else { return nil }
-        start(run, of: core, LoadWish(isInvalid: isInvalid, in: environment))
-        return run
     }
 }

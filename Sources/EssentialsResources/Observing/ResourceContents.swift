@@ -97,8 +97,10 @@ extension Resource {
     public var contents: ResourceContents<Content> { ResourceContents(resource: self, areEqual: nil) }
 
     /// Starts a load for an observer that asked for it. It ends with the last observer.
-    package func loadForObserver() {
-        let environment = service.adoptEnvironment()
+    package func loadForObserver() { loadForObserver(in: service.adoptEnvironment()) }
+
+    /// Starts a load for an observer in an operation that has begun.
+    func loadForObserver(in environment: AdoptedEnvironment) {
         let (core, now) = (core, service.time.now)
         let need = core.beginLoadIfNeeded(
             of: Content.self, isAwaited: false, isStarted: false, at: now, in: environment,

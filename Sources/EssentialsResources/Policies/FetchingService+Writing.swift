@@ -9,8 +9,10 @@ public import EssentialsRequests
 /// ```
 ///
 /// The cached models that a write makes outdated are deleted when the server has accepted it, before its response is read,
-/// so that a response which cannot be read leaves no outdated model either. They are those of the environment and the account
-/// in which the write was sent, whatever the present ones are then. A cache that fails is no failure of the write.
+/// so that a response which cannot be read leaves no outdated model either. They are those of the environment and the
+/// account in which the write was sent, whatever the present ones are then. Without an account, a write whose credentials
+/// were cleared or replaced meanwhile deletes nothing, because what is stored then is for others. A cache that fails is no
+/// failure of the write.
 ///
 /// A POST is sent once if its fate is unknown, unless the request has an idempotency key; see `RetryPolicy`.
 extension FetchingService {

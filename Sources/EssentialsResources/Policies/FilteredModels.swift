@@ -163,10 +163,11 @@ extension Persisting {
 /// ```
 ///
 /// A deleted list gives an empty element, and so does one that was never saved. A reader that is slower than the changes
-/// finds only the newest list, so nothing piles up. An iteration follows the list of the environment and the account in which
-/// it began, and finds nothing while that account is suspended by other credentials. A cache that fails gives no element: the next change is waited for. There
-/// can be any number of readers, each with its own position. The sequence ends when the calling task is cancelled, never
-/// throws, and fetches nothing.
+/// finds only the newest list, so nothing piles up. An iteration follows the list of the environment and the account in
+/// which it began. It finds nothing while that account is suspended by other credentials; when the account is entered
+/// again, the models of a ``ModelCache`` are there again. A cache that fails gives no element: the next change is waited
+/// for. There can be any number of readers, each with its own position. The sequence ends when the calling task is
+/// cancelled, never throws, and fetches nothing.
 public struct LiveModels<Model: Codable & Sendable>: AsyncSequence, Sendable {
     /// The matching models.
     public typealias Element = [Model]

@@ -1,5 +1,5 @@
 public import EssentialsHTTP
-import EssentialsRequests
+public import EssentialsRequests
 import Synchronization
 
 /// Where an entity cache may hold a model.
@@ -39,12 +39,14 @@ extension ModelCache: PrivateStateStore {
     ///
     /// A cache that no ``Persisting`` service has used does not know how its models were received, and deletes all that
     /// have no partition.
+    ///
+    /// They are not found any more from the beginning. The function returns when the entity cache has deleted them, and
+    /// after five seconds if it takes longer.
     public func clearPrivateState(of origin: Origin) async {
         // What fails is tried again in the background, and is counted.
-        _ = await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
-            clear(origin) { $0.addRemoval(of: $1, continuation) }
-            if access == nil { continuation.resume(returning: true) }
-        }
+        let removal = entityRemoval()
+        clear(origin) { access, scope in access.addRemoval(of: scope) { removal.end(isDone: $0) } }
+        await removal.isDone()
     }
 
     /// Lets the same models not be found any more at once, and deletes them in the background.
@@ -67,4 +69,9 @@ extension ModelCache: PrivateStateStore {
         // Observers of a suspended account look again too.
         changes.allChanged()
     }
+}
+
+extension ModelCache: AccountFollower {
+    /// Lets the observers of the account's models look again.
+    package func accountWasEntered(_ account: EntityPartition, at origin: Origin) { changes.changed(of: account) }
 }

@@ -292,8 +292,8 @@ public final class ModelCache: ObservableCache {
 
     /// Deletes all models, also in the entity cache, and nothing else there.
     ///
-    /// - Throws: `file` if the entity cache could not delete them. They are not found any more, and the cache tries again in
-    ///   the background.
+    /// - Throws: `file` if the entity cache could not delete them, or takes longer than five seconds. They are not found any
+    ///   more, and the cache goes on in the background.
     public func deleteAll() async throws(RequestFailure) { try await deleteAll(of: nil) }
 
     /// Deletes the models of a person or tenant, for example when they leave.
@@ -309,21 +309,23 @@ public final class ModelCache: ObservableCache {
             // Also those that were received with credentials.
             scope = EntityScope(origin: EntityKey.modelOrigin) { $0.partition.isShared || $0.partition.isOfCredentials }
         }
-        let isDone = await withCheckedContinuation { continuation in
-            let removed = memory.withLock { memory in
-                access?.addRemoval(of: scope, continuation)
-                return memory.removeAll(of: partition)
-            }
-            withExtendedLifetime(removed) {}
-            if let access { access.work() } else { continuation.resume(returning: true) }
-            changes.changed(of: partition)
+        let removal = entityRemoval()
+        let removed = memory.withLock { memory in
+            access?.addRemoval(of: scope) { removal.end(isDone: $0) }
+            return memory.removeAll(of: partition)
         }
-        guard isDone else {
+        withExtendedLifetime(removed) {}
+        access?.work()
+        changes.changed(of: partition)
+        guard await removal.isDone() else {
             throw RequestFailure(
-                .file, "The models could not be deleted from the cache.",
+                .file, "The cache has failed to delete the models, or has not done so within five seconds.",
                 remedy: "The cache tries again in the background. See its problems for the error.")
         }
     }
+
+    /// The removal of a scope by the entity cache, which is waited for only for a while.
+    func entityRemoval() -> EntityRemoval { EntityRemoval(access == nil ? 0 : 1, configuration.clock) }
 
     // MARK: Around it
 

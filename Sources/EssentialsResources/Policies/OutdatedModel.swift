@@ -24,7 +24,11 @@ public struct OutdatedModel: Sendable {
     ) {
         self.init { operation, cache in
             guard let key = key(operation), operation.permits(key.partition) else { return nil }
-            return { try await cache.delete(key.typed() as ModelKey<Value>) }
+            return {
+                // The models of the credentials have ended with them. What is there now belongs to the next ones.
+                guard !(key.partition.isShared && operation.isForFormerCredentials) else { return }
+                try await cache.delete(key.typed() as ModelKey<Value>)
+            }
         }
     }
 

@@ -19,6 +19,8 @@ extension ResourceCore {
         var known = 0
         while true {
             let (views, layers) = contents.withLock { ($0.views, $0.layers) }
+            // The views have moved to another resource, because both have the same URL now.
+            if views.count < known { (server, known) = ([], 0) }
             server += views[known...].compactMap { $0.snapshot.project(value, codecs) }
             known = views.count
             var content = LayeredContent(layers: layers, server: server)

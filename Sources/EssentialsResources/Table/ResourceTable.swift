@@ -31,6 +31,9 @@ final class ResourceTable: Sendable {
         var order: UnusedOrder<Int32>
         /// The resources whose size is not known yet.
         var unmeasured = UnmeasuredOrder()
+        /// The resources that are being measured outside the lock, with the numbers of the measurements.
+        var measured: [Int32: UInt64] = [:]
+        var lastMeasurement: UInt64 = 0
     }
 
     private let contents: Mutex<Contents>
@@ -86,9 +89,11 @@ final class ResourceTable: Sendable {
             return unused
         }
         // This runs foreign code: the encoding of the contents.
-        let sizes = unused.map(\.measuredBytes)
+        let sizes = unused.map(\.core.measuredBytes)
         contents.withLock { contents in
-            for (core, bytes) in zip(unused, sizes) { contents.resize(core, bytes: bytes) }
+            for (member, bytes) in zip(unused, sizes) {
+                contents.endMeasurement(member.number, of: member.core, bytes: bytes)
+            }
         }
         return !unused.isEmpty
     }
@@ -274,23 +279,41 @@ extension ResourceTable.Contents {
 
     fileprivate mutating func resize(_ core: ResourceCore, bytes: Int) {
         guard let index = index(of: core), let slot = slots[index] else { return }
-        unmeasured.remove(Int32(index))
+        forgetMeasurements(of: Int32(index))
         order.resize(slot.order, bytes: bytes)
+    }
+
+    /// The size of a resource is known, or it is gone.
+    private mutating func forgetMeasurements(of index: Int32) {
+        unmeasured.remove(index)
+        measured[index] = nil
+    }
+
+    /// Notes a measured size, unless the content was set since the measurement began.
+    fileprivate mutating func endMeasurement(_ number: UInt64, of core: ResourceCore, bytes: Int) {
+        guard let index = index(of: core), measured[Int32(index)] == number else { return }
+        resize(core, bytes: bytes)
     }
 
     fileprivate mutating func addUnmeasured(_ core: ResourceCore) {
         guard let index = index(of: core), let slot = slots[index] else { return }
+        measured[Int32(index)] = nil
         unmeasured.add(Int32(index))
         order.resize(slot.order, bytes: 0)
     }
 
-    /// Takes out resources whose size is not known, and which nobody uses.
-    fileprivate mutating func takeUnmeasured(looks: Int) -> [ResourceCore] {
+    /// Takes out resources whose size is not known, and which nobody uses, with the numbers of their measurements.
+    fileprivate mutating func takeUnmeasured(looks: Int) -> [(core: ResourceCore, number: UInt64)] {
         var examined: [ResourceTable.Slot?] = []
         swap(&examined, &slots)
         let unused = unmeasured.takeUnused(looks: looks) { index in examined[Int(index)].isInUse }
         swap(&examined, &slots)
-        return unused.compactMap { slots[Int($0)]?.core }
+        return unused.compactMap { index in
+            guard let core = slots[Int(index)]?.core else { return nil }
+            lastMeasurement += 1
+            measured[index] = lastMeasurement
+            return (core, lastMeasurement)
+        }
     }
 
     /// The index of a resource's slot.
@@ -326,7 +349,7 @@ extension ResourceTable.Contents {
         guard let slot = slots[Int(index)] else { return nil }
         removeBucket(of: index, slot)
         slots[Int(index)] = nil
-        unmeasured.remove(index)
+        forgetMeasurements(of: index)
         free.append(index)
         count -= 1
         return slot.core
@@ -402,7 +425,7 @@ extension ResourceTable.Contents {
     private mutating func takeOut(_ index: Int, _ slot: ResourceTable.Slot) -> ResourceCore {
         order.remove(slot.order)
         slots[index] = nil
-        unmeasured.remove(Int32(index))
+        forgetMeasurements(of: Int32(index))
         free.append(Int32(index))
         count -= 1
         slot.core.tableIndex.store(-1, ordering: .relaxed)

@@ -1,9 +1,11 @@
 import EssentialsHTTP
 import EssentialsRequests
-import EssentialsResources
 import FoundationEssentials
 import Glibc
+import Synchronization
 import Testing
+
+@testable import EssentialsResources
 
 @Suite("The keys with which caches hash header fields")
 struct FingerprintKeyFileTests {
@@ -79,5 +81,50 @@ struct FingerprintKeyFileTests {
         #expect(ModelCache().fingerprintKey == .process)
         #expect(PlainCache().fingerprintKey == .common)
         #expect(TroubledCache().fingerprintKey == .common)
+    }
+
+    @Test("Without hard links caches of one directory agree on a key too")
+    func withoutLinks() async throws {
+        var calls = FileCalls.system
+        calls.link = { _, _ in EPERM }
+        for _ in 0..<20 {
+            let directory = ModelDirectory()
+            let files = try FileDirectory(directory.path, calls: calls)
+            let keys = await withTaskGroup(of: FingerprintKey?.self) { group in
+                for _ in 0..<8 { group.addTask { try? FileEntityCache(files, 1 << 20).fingerprintKey } }
+                return await group.reduce(into: Set<FingerprintKey?>()) { $0.insert($1) }
+            }
+            #expect(keys.count == 1)
+            #expect(try keys == [cache(directory).fingerprintKey])
+            #expect(directory.names == ["fingerprint.key"])
+        }
+    }
+
+    /// How many writes fail.
+    private final class Failures: Sendable {
+        let left = Mutex(2)
+    }
+
+    @Test("A fault at the first use is counted, and a later use has the key of the file")
+    func fault() async throws {
+        let (directory, failures) = (ModelDirectory(), Failures())
+        var calls = FileCalls.system
+        let write = calls.write
+        calls.write = { descriptor, bytes in
+            let fails = failures.left.withLock { left in
+                defer { left = max(left - 1, 0) }
+                return left > 0
+            }
+            return fails ? -Int(EIO) : write(descriptor, bytes)
+        }
+        let files = try FileEntityCache(FileDirectory(directory.path, calls: calls), 1 << 20)
+        let models = ModelCache(over: files)
+        let own = files.fingerprintKey
+        #expect(files.fingerprintKey == own)
+        #expect(models.problems.count == 2)
+        let key = files.fingerprintKey
+        #expect(key != own && files.fingerprintKey == key)
+        #expect(try cache(directory).fingerprintKey == key)
+        #expect(models.problems.count == 2)
     }
 }

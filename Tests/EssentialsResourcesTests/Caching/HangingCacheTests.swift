@@ -3,6 +3,7 @@ import EssentialsRequests
 import EssentialsTestKit
 import FoundationEssentials
 import Glibc
+import Logging
 import Synchronization
 import Testing
 
@@ -197,5 +198,116 @@ struct HangingCacheTests {
         let cache = try directory.cache()
         #expect(try await cache.entity(for: key("1")) == nil)
         #expect(directory.names == [EntityFile.Name(key("1", "bob")).text])
+    }
+
+    @Test("All tasks that wait for one removal are resumed")
+    func waiters() async {
+        let clock = ManualClock()
+        let removal = EntityRemoval(1, clock.requestClock)
+        let waiters = (0..<3).map { _ in Task { await removal.isDone() } }
+        await clock.waitForSleepers(count: 3)
+        for _ in 0..<100 { await Task.yield() }
+        removal.end(isDone: true)
+        for waiter in waiters { #expect(await waiter.value) }
+    }
+
+    @Test("A file that cannot be removed neither rests the cache nor keeps it from storing for any account")
+    func usable() async throws {
+        let (fixture, directory) = (CacheFixture(), CacheDirectory())
+        let cache = try directory.cache(calls: calls(keeping: key("2")))
+        for number in 1...3 { try await cache.store(entity(), for: key("\(number)")) }
+        let access = CacheAccess(cache, fixture.clock.requestClock, Logger(label: "test"))
+        for _ in 0..<4 { #expect(await !access.removeAll(in: EntityScope(partition: "ada"))) }
+        for stored in [key("1"), key("1", "bob")] { access.add(.store(entity()), for: stored) }
+        access.work()
+        await settled { access.isIdle }
+        #expect(access.problems.resting == 0 && access.problems.count == 4)
+        #expect(access.problems.readableAfterRestart == [])
+        for stored in [key("1"), key("1", "bob")] {
+            #expect(await access.entity(for: stored) != nil)
+            #expect(try await directory.cache(calls: calls(keeping: key("2"))).entity(for: stored) != nil)
+        }
+        for removed in [key("2"), key("3")] { #expect(await access.entity(for: removed) == nil) }
+    }
+
+    /// How many attempts to remove a file fail.
+    private final class Attempts: Sendable {
+        let count = Mutex(2)
+    }
+
+    @Test("What could not be removed is tried again with the next removal, of whatever account")
+    func again() async throws {
+        let (directory, left) = (CacheDirectory(), Attempts())
+        let name = EntityFile.Name(key("2")).text
+        var calls = FileCalls.system
+        let unlink = calls.unlink
+        // The first two attempts fail.
+        calls.unlink = { path in
+            let fails =
+                path.hasSuffix(name)
+                && left.count.withLock { left in
+                    defer { left = max(left - 1, 0) }
+                    return left > 0
+                }
+            return fails ? EPERM : unlink(path)
+        }
+        let cache = try directory.cache(calls: calls)
+        try await cache.store(entity(), for: key("2"))
+        await #expect(throws: RequestFailure.self) { try await cache.removeAll(in: EntityScope(partition: "ada")) }
+        try await cache.removeAll(in: EntityScope(partition: "bob"))
+        #expect(directory.names == [RemovalNotes.fileName, name].sorted())
+        try await cache.removeAll(in: EntityScope(partition: "bob"))
+        #expect(directory.names == [])
+    }
+
+    @Test("A removal ends the notes of all scopes that could not be listed before")
+    func unlisted() async throws {
+        let directory = CacheDirectory()
+        let cache = try directory.cache()
+        try await cache.store(entity(), for: key("1"))
+        var notes = RemovalNotes()
+        notes.scopes = [.init(partition: EntityFile.Name.hash("ada"), origin: nil)]
+        try directory.write(Data(notes.bytes), RemovalNotes.fileName)
+        #expect(try await cache.entity(for: key("1")) == nil)
+        // A union of removals that waited has neither this partition nor this origin.
+        try await cache.removeAll(in: EntityScope(matching: { $0.partition == "ada" || $0.partition == "bob" }))
+        #expect(directory.names == [])
+        try await cache.store(entity(), for: key("1"))
+        for cache in [cache, try directory.cache()] { #expect(try await cache.entity(for: key("1")) != nil) }
+    }
+
+    @Test("An entity is found that is stored for an account whose earlier ones could not be listed")
+    func storedAfterUnlisted() async throws {
+        let directory = CacheDirectory()
+        let cache = try directory.cache()
+        try await cache.store(entity(), for: key("1"))
+        var notes = RemovalNotes()
+        notes.scopes = [.init(partition: EntityFile.Name.hash("ada"), origin: nil)]
+        try directory.write(Data(notes.bytes), RemovalNotes.fileName)
+        #expect(try await cache.entity(for: key("1")) == nil)
+        try await cache.store(entity(), for: key("2"))
+        for cache in [cache, try directory.cache()] {
+            #expect(try await cache.entity(for: key("2")) != nil)
+            #expect(try await cache.entity(for: key("1")) == nil)
+        }
+    }
+
+    @Test("Of two processes that write down removals at the same time, none loses those of the other one")
+    func twoNotes() async throws {
+        let directory = CacheDirectory()
+        let files = try FileDirectory(directory.path)
+        try files.make()
+        let names = (0..<200).map { EntityFile.Name(key("\($0)")) }
+        await withTaskGroup(of: Void.self) { group in
+            for part in [names[..<100], names[100...]] {
+                group.addTask {
+                    var file = RemovalNoteFile(files)
+                    for name in part { file.change { $0.names.insert(name) } }
+                    #expect(file.isWritten)
+                }
+            }
+        }
+        #expect(RemovalNotes(bytes: Array(try directory.bytes(RemovalNotes.fileName))).names == Set(names))
+        #expect(directory.names == [RemovalNotes.fileName])
     }
 }

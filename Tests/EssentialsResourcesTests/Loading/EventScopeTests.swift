@@ -177,4 +177,36 @@ struct EventScopeTests {
         events.cancel()
         await settled { events.status == .ended }
     }
+
+    @Test("An event that was received before other credentials changes nothing of the next account", arguments: 0..<6)
+    func lateEvents(kind: Int) async throws {
+        let (begun, ended, finished) = (Latch(), Latch(), Latch())
+        try fixture.service.configure("/items/*") { $0.tags = ["items"] }
+        fixture.requests.setAuthorization(try .bearer("a"))
+        fixture.service.enter("ada")
+        let events = fixture.service.follow(eventsAt: "events") { event, resources in
+            guard event.data == "Bearer a" else { return }
+            begun.open()
+            await ended.wait()
+            switch kind {
+            case 0: try? resources.invalidate("/items/*")
+            case 1: resources.invalidate(tagged: ["items"])
+            case 2: try? resources.wipe("/items/*")
+            case 3: resources.wipe(tagged: ["items"])
+            case 4: _ = try? await resources.wipe("/items/*", purging: .caches)
+            default: resources.enter("eve")
+            }
+            finished.open()
+        }
+        await begun.wait()
+        fixture.requests.setAuthorization(try .bearer("b"))
+        fixture.service.enter("bob")
+        try await item.load()
+        ended.open()
+        await finished.wait()
+        #expect(item.content == "loaded" && !item.isInvalid)
+        #expect(fixture.service.partition == "bob")
+        events.cancel()
+        await settled { events.status == .ended }
+    }
 }

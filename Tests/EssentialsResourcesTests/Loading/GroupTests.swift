@@ -1,3 +1,4 @@
+import EssentialsRequests
 import EssentialsTestKit
 import Synchronization
 import Testing
@@ -176,5 +177,20 @@ struct GroupTests {
         await #expect(throws: RequestFailure.self) { try await orders.loadIfNeeded() }
         var states = orders.states.makeAsyncIterator()
         #expect(await states.next()?.failure?.status == .notFound)
+    }
+
+    @Test("The target of a dependent resource is not loaded with other credentials than its source")
+    func dependentCredentials() async throws {
+        fixture.transport.on(.get, "/v1/user").answer(json: User(id: 1))
+        fixture.transport.on(.get, "/v1/orders/*").answer(json: ["one"])
+        let (service, requests, next) = (fixture.service, fixture.requests, try Credentials.bearer("b"))
+        requests.setAuthorization(try .bearer("a"))
+        let orders = user.then { user in
+            // The next person logs in when the content of the source is known.
+            requests.setAuthorization(next)
+            return service.resource("orders", String(user.id), as: [String].self)
+        }
+        await expectFailure(.authorization) { _ = try await orders.loadIfNeeded() }
+        #expect(fixture.transport.requestCount == 1)
     }
 }

@@ -33,9 +33,8 @@ struct JoiningTests {
         cache.delay(hold)
         let stored = Task { try await item.load(.onlyIfStored) }
         await settled { cache.requests.count == 1 }
-        let run = try #require(service.loadIfObserved(item.core))
-        _ = await run.outcome()
-        #expect(item.content?.name == "Ada")
+        service.invalidate([item.core])
+        await settled { item.content?.name == "Ada" }
         hold.open()
         _ = try? await stored.value
         observation.cancel()

@@ -52,7 +52,12 @@ struct MaximumAgeTests {
         #expect(try await item.loadIfNeeded(maximumAge: .seconds(12)) == 2)
     }
 
-    @Test("Extreme ages are bounded", arguments: [Duration.seconds(-1), .seconds(Int64.max), .seconds(Int64.min)])
+    @Test(
+        "Extreme ages are bounded",
+        arguments: [
+            Duration.seconds(-1), .seconds(Int64.max), .seconds(Int64.min), .seconds(Int64.max) * 2,
+            .seconds(Int64.min) * 2,
+        ])
     func extremes(age: Duration) async throws {
         #expect(try await item.loadIfNeeded(maximumAge: age) == 1)
         fixture.clock.advance(by: .seconds(1))

@@ -325,4 +325,39 @@ struct PushedEventsTests {
         await service.close()
         await requests.shutdown()
     }
+
+    @Test("After a gap four resources are loaded at a time, together with those that are invalidated otherwise")
+    func gap() async throws {
+        let (latch, end) = (Latch(), Latch())
+        transport.on(.get, "/v1/items/*").answer { _ in
+            await latch.wait()
+            return ScriptedAnswer(json: 1)
+        }
+        transport.on(.get, "/v1/events").answer(pieces: ["data: first\n\n"], headerFields: stream)
+            .thenAnswer(pieces: ["data: second\n\n"], headerFields: stream)
+        let items = (0..<10).map { item("\($0)") }
+        for item in items { item.override(with: 0) }
+        let observations = items.map { $0.observeSynchronously { _ in } }
+        let second = Latch()
+        let events = fixture.service.follow(eventsAt: "events", feeding: ["/items/*"]) { event, _ in
+            guard event.data == "second" else { return }
+            second.open()
+            // The end of the stream would be another gap.
+            await end.wait()
+        }
+        await clock.waitForSleepers(count: 1)
+        clock.advanceToNextDeadline()
+        await second.wait()
+        await settled { items.count { $0.isLoading } == 4 }
+        let others = (10..<20).map { item("\($0)") }
+        for item in others { item.override(with: 0) }
+        let more = others.map { $0.observeSynchronously { _ in } }
+        fixture.service.invalidate(others.map(\.core))
+        #expect((items + others).count { $0.isLoading } == 4)
+        latch.open()
+        await settled { (items + others).allSatisfy { $0.content == 1 } }
+        for observation in observations + more { observation.cancel() }
+        events.cancel()
+        end.open()
+    }
 }

@@ -3,6 +3,7 @@ import EssentialsRequests
 import EssentialsTestKit
 import FoundationEssentials
 import Glibc
+import Synchronization
 import Testing
 
 @testable import EssentialsResources
@@ -148,5 +149,70 @@ struct BlobPartitionTests {
         // The same credentials again change nothing.
         fixture.requests.setAuthorization(try .bearer("grace"))
         #expect(try await text(fixture.blobs) == "Bearer grace")
+    }
+
+    @Test("A file that cannot be removed at a logout hinders no other, and is not read, also not after a restart")
+    func unremovable() async throws {
+        let (directory, clock, kept) = (BlobDirectory(), ManualClock(), KeptFile())
+        var calls = FileCalls.system
+        let unlink = calls.unlink
+        calls.unlink = { path in
+            kept.name.withLock { name in name.map { path.hasSuffix($0) } ?? false } ? EPERM : unlink(path)
+        }
+        func fixture(_ calls: FileCalls = .system) throws -> BlobFixture {
+            let fixture = try BlobFixture(in: directory, clock: clock, calls: calls) { $0.partition = "ada" }
+            fixture.transport.on(.get, "/v1/*").answer {
+                ScriptedAnswer(text: $0.headerFields[.authorization] ?? "nobody")
+            }
+            return fixture
+        }
+        let first = try fixture(calls)
+        first.requests.setAuthorization(try .bearer("ada"))
+        for name in ["a", "b", "c", "d"] { _ = try await first.blobs.bytes(at: name) }
+        let record = try #require(directory.records.first)
+        kept.name.withLock { $0 = record }
+        await first.requests.clearAuthorization()
+        #expect(directory.names == [RemovalNotes.fileName, record])
+        #expect(first.blobs.problems.count == 1 && first.blobs.problems.readableAfterRestart == [])
+        // What is stored from now on is read.
+        first.requests.setAuthorization(try .bearer("again"))
+        first.blobs.enter("ada")
+        for name in ["a", "b", "c", "d"] {
+            for _ in 0..<2 {
+                #expect(try await first.blobs.bytes(at: name) == Data("Bearer again".utf8))
+            }
+        }
+        #expect(first.transport.requestCount == 8)
+        #expect(directory.records.count == 4 && directory.bodies.count == 4)
+    }
+
+    @Test("The next process removes the blobs that could not be removed, and reads none of them")
+    func unremovableRestart() async throws {
+        let (directory, clock) = (BlobDirectory(), ManualClock())
+        var calls = FileCalls.system
+        let unlink = calls.unlink
+        let isKept = IsKept()
+        calls.unlink = { isKept.value.load(ordering: .relaxed) ? EPERM : unlink($0) }
+        let first = try BlobFixture(in: directory, clock: clock, calls: calls) { $0.partition = "ada" }
+        first.transport.on(.get, "/v1/*").answer(text: "secret")
+        first.requests.setAuthorization(try .bearer("ada"))
+        for name in ["a", "b"] { _ = try await first.blobs.bytes(at: name) }
+        isKept.value.store(true, ordering: .relaxed)
+        await first.requests.clearAuthorization()
+        #expect(directory.names.count == 5)
+        let next = try BlobFixture(in: directory, clock: clock) { $0.partition = "ada" }
+        next.transport.on(.get, "/v1/*").answer(text: "new")
+        for name in ["a", "b"] { #expect(try await next.blobs.bytes(at: name) == Data("new".utf8)) }
+        #expect(directory.names.count == 4)
+    }
+
+    /// The file that cannot be removed.
+    private final class KeptFile: Sendable {
+        let name = Mutex<String?>(nil)
+    }
+
+    /// Whether no file can be removed.
+    private final class IsKept: Sendable {
+        let value = Atomic(false)
     }
 }

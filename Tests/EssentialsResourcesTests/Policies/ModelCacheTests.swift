@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import EssentialsRequests
 import EssentialsTestKit
 import FoundationEssentials
 import Synchronization
@@ -436,5 +437,36 @@ struct ModelCacheTests {
             #expect(await models.load(ModelKey<Item>("item", partition: "p"))?.value.name == "b")
             #expect(await models.load(ModelKey<Item>("item", environment: "test"))?.value.name == "c")
         }
+    }
+
+    @Test(
+        "Deletions wait five seconds for an entity cache that does not respond, and nothing is found from the beginning",
+        arguments: 0..<3)
+    func hanging(kind: Int) async throws {
+        let (entities, latch) = (CacheDouble(), Latch())
+        let cache = cache(over: entities)
+        try await cache.save(item("a"), for: key)
+        await cache.flush()
+        entities.stalls(latch)
+        let origin = try RequestURL("https://h/").origin
+        let deletion = Task { () -> RequestFailure.Reason? in
+            do throws(RequestFailure) {
+                switch kind {
+                case 0: try await cache.deleteAll()
+                case 1: try await cache.deleteAll(of: .shared)
+                default: await cache.clearPrivateState(of: origin)
+                }
+                return nil
+            } catch {
+                return error.reason
+            }
+        }
+        await clock.waitForSleepers(count: 1)
+        #expect(await cache.load(key) == nil)
+        clock.advance(by: .seconds(5))
+        #expect(await deletion.value == (kind < 2 ? .file : nil))
+        latch.open()
+        await cache.flush()
+        #expect(entities.entities.isEmpty)
     }
 }

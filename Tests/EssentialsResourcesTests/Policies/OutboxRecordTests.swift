@@ -178,4 +178,15 @@ struct OutboxRecordTests {
         #expect(OutboxFiles.Name("00000000000000ff.other") == nil)
         #expect(OutboxFiles.Name("lock") == nil)
     }
+
+    @Test("A time of the machine that is too long for 64 bits is stored as the longest one")
+    func longTime() throws {
+        var record = try Self.record()
+        record.bootTime = BootTime(boot: "b", elapsed: .seconds(Int64.max) * 2)
+        guard case .record(let read) = OutboxRecord.content(of: try record.bytes()) else {
+            Issue.record("The record was not read.")
+            return
+        }
+        #expect(read.bootTime?.elapsed == .nanoseconds(Int64.max))
+    }
 }

@@ -240,4 +240,27 @@ struct CredentialChangeTests {
         fixture.service.enter("bob")
         await expectFailure(.cancelled) { try fixture.service.checkAdopted(next) }
     }
+
+    @Test("A write that is accepted after its credentials were renewed removes the entity that it makes outdated")
+    func lateWrite() async throws {
+        let (cache, latch) = (CacheDouble(), Latch())
+        let fixture = try Self.fixture(cache)
+        fixture.transport.on(.put, "/v1/item").answer { _ in
+            await latch.wait()
+            return ScriptedAnswer(.noContent)
+        }
+        let item: Resource<Item> = fixture.service.resource("item")
+        fixture.requests.setAuthorization(try .bearer("a"))
+        fixture.service.enter("ada")
+        try await item.load()
+        await cache.waitForCalls(2)
+        let write = Task { try await item.put(Item(name: "new")) }
+        _ = try await fixture.transport.request(number: 2)
+        fixture.requests.setAuthorization(try .bearer("renewed"))
+        latch.open()
+        _ = try await write.value
+        fixture.service.enter("ada")
+        #expect(try await item.loadIfNeeded().name == "Bearer renewed")
+        await fixture.service.close()
+    }
 }

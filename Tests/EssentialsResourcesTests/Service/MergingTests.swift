@@ -299,4 +299,39 @@ struct MergingTests {
         for observation in observations { observation.cancel() }
         #expect(last.observerCount == 0)
     }
+
+    /// Content whose first decoding calls a closure before.
+    private struct Interrupted: Codable, Sendable {
+        static let interruption = Mutex<(@Sendable () -> Void)?>(nil)
+        var name: String
+
+        init(from decoder: any Decoder) throws {
+            let interruption = Self.interruption.withLock { interruption in
+                defer { interruption = nil }
+                return interruption
+            }
+            interruption?()
+            name = try decoder.singleValueContainer().decode(String.self)
+        }
+    }
+
+    @Test("A resource can be merged with another one while the response to its load is being decoded")
+    func whileDecoding() async throws {
+        let fixture = try ResourceFixture { $0.foreignHosts = [.init("h", sendsCredentials: true)] }
+        fixture.transport.on(.get, "/v2/*").answer(json: "Ada")
+        let service = fixture.service
+        let path: Resource<Interrupted> = service.resource("item")
+        let whole: Resource<Interrupted> = service.resource(url: "https://h/v2/item")
+        let base = try RequestURL("https://h/v2/")
+        Interrupted.interruption.withLock { interruption in
+            interruption = {
+                fixture.environment.set(EnvironmentSnapshot(baseURL: base))
+                service.adoptEnvironment()
+            }
+        }
+        _ = try? await whole.load()
+        #expect(path == whole && path.content == nil)
+        #expect(try await whole.loadIfNeeded().name == "Ada")
+        #expect(path.content?.name == "Ada")
+    }
 }

@@ -117,4 +117,34 @@ struct UnmeasuredTests {
         service.keepUnused(count: 2_048, bytes: 100_000)
         #expect(kept(names(100), Item.self, in: service) <= 10)
     }
+
+    /// A content whose first encoding calls a closure before.
+    private struct Interrupted: Codable, Sendable {
+        static let interruption = Mutex<(@Sendable () -> Void)?>(nil)
+        var text: String
+
+        init(text: String) { self.text = text }
+
+        func encode(to encoder: any Encoder) throws {
+            let interruption = Self.interruption.withLock { interruption in
+                defer { interruption = nil }
+                return interruption
+            }
+            interruption?()
+            var container = encoder.singleValueContainer()
+            try container.encode(text)
+        }
+    }
+
+    @Test("Content that is set while the content before is being measured counts with its own size")
+    func setMeanwhile() throws {
+        let service = try ResourceFixture().service
+        service.resource("item", as: Interrupted.self).override(with: Interrupted(text: "small"))
+        let long = String(repeating: "x", count: 100_000)
+        Interrupted.interruption.withLock { interruption in
+            interruption = { service.resource("item", as: Interrupted.self).override(with: Interrupted(text: long)) }
+        }
+        for number in 0..<10 { _ = service.resource("others/\(number)", as: Opaque.self) }
+        #expect(service.table.countedBytes >= 100_000)
+    }
 }

@@ -243,17 +243,22 @@ public final class BlobService: Sendable {
 
     /// Removes all blobs, of all partitions and also those of other processes. Transfers that run are not stored.
     ///
-    /// - Throws: `file` if the files cannot be removed.
+    /// - Throws: `file` if a file could not be removed, after all others were. It is not read any more, also not after a
+    ///   restart, which tries to remove it again, as each later removal does.
     public func removeAll() async throws(RequestFailure) {
         transfers.revoke { _ in true }
-        try await store.removeAll { _ in true }
+        try await store.removeAll(in: RemovalNotes.Scope())
     }
 
     /// What is in the directory.
     public var usage: Usage { get async { await store.usage } }
 
     /// What has gone wrong with the directory since the service was created, without reaching anybody who asked.
-    public var problems: CacheProblems { receiver.problems.value }
+    public var problems: CacheProblems {
+        var problems = receiver.problems.value
+        if !store.hasNoted.load(ordering: .acquiring) { problems.readableAfterRestart = [store.path] }
+        return problems.adding(store.keyProblems)
+    }
 
     /// Cancels all transfers. Later calls fail as `closed`; the files stay.
     public func close() async {
@@ -352,7 +357,8 @@ public final class BlobService: Sendable {
 extension BlobService: PrivateStateStore {
     /// Removes the blobs of an origin that belong to the present account, and those that were stored with credentials and
     /// for no account. Those of other accounts stay. The service joins the data-request service by itself, which calls this
-    /// function in `clearAuthorization()`. A failure is counted in ``problems``.
+    /// function in `clearAuthorization()`. A failure is counted in ``problems``; what could not be removed is not read any
+    /// more, also not after a restart.
     public func clearPrivateState(of origin: Origin) async {
         let hash = EntityFile.Name.hash(origin.description)
         let account = adopted.withLock { $0.account }

@@ -16,14 +16,24 @@ actor BlobStore {
     nonisolated let index: Mutex<BlobIndex>
     private var isOpened = false
     private let keyFile: FingerprintKeyFile
+    /// What could not be removed.
+    private var removals: RemovalNoteFile
+    /// Whether all of that is written down, so that it is not read after a restart either.
+    nonisolated let hasNoted = Atomic(true)
 
+    /// The path of the directory.
+    nonisolated var path: String { directory.path }
     nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
 
     init(_ directory: FileDirectory, maximumBytes: Int, _ freshness: BlobFreshness) {
         (self.directory, self.freshness) = (directory, freshness)
+        removals = RemovalNoteFile(directory)
         index = Mutex(BlobIndex(maximumBytes: maximumBytes))
         keyFile = FingerprintKeyFile(in: directory) { EntityFile.temporaryName() }
     }
+
+    /// Why the key could not be read or written.
+    nonisolated var keyProblems: CacheProblems { CacheProblems(of: keyFile) }
 
     /// The key for hashes of header fields. It is made when it is needed for the first time.
     func fingerprintKey() -> FingerprintKey { keyFile.key }
@@ -41,7 +51,8 @@ actor BlobStore {
     func load(_ key: EntityKey) throws(RequestFailure) -> (entry: BlobEntry, bytes: Data?)? {
         try open()
         let name = EntityFile.Name(key)
-        guard !index.withLock({ $0.isBarred(name) }) else { return nil }
+        removals.refresh()
+        guard !removals.notes.contains(name), !index.withLock({ $0.isBarred(name) }) else { return nil }
         guard let found = try record(of: name) else { return nil }
         // Another key with the same hash.
         guard found.key == key else { return nil }
@@ -210,7 +221,10 @@ actor BlobStore {
     private func commit(
         _ record: BlobRecord, _ key: EntityKey, reservation: Int, _ putBytes: (String) throws(SystemError) -> Void
     ) throws(RequestFailure) -> BlobEntry {
-        let (name, earlier) = (EntityFile.Name(key), try generation(of: EntityFile.Name(key)))
+        let name = EntityFile.Name(key)
+        // Nothing of an account is read whose removal could not even begin.
+        if removals.notes.scopes.contains(where: { $0.contains(name) }) { try removeAll(in: nil) }
+        let earlier = try generation(of: name)
         let body = BlobBodyName(name, record.generation)
         let opened = try inDirectory { () throws(SystemError) -> (OpenFile, FileStatus) in
             try putBytes(body.text)
@@ -224,6 +238,7 @@ actor BlobStore {
             }
         }
         if let earlier { try? directory.remove(BlobBodyName(name, earlier).text) }
+        if removals.notes.names.contains(name) { note { $0.names.remove(name) } }
         let space = Self.space(of: record, key)
         removeFiles(index.withLock { $0.insert(body, space: space, reservation: reservation) })
         return BlobEntry(
@@ -294,25 +309,72 @@ actor BlobStore {
         try? drop(entry.name)
     }
 
-    /// Removes blobs that are barred, which lets them be read again if that succeeds. Those that cannot be removed stay
-    /// barred until the process ends.
+    /// Removes blobs that are barred, and ends the bar. Those that cannot be removed are written down, so that they are
+    /// neither read by this process nor after a restart. If not even the directory can be used, they stay barred until the
+    /// process ends.
     func removeAll(_ bar: BlobBar) throws(RequestFailure) {
-        try removeAll { bar.concerns($0) }
-        index.withLock { $0.unbar(bar) }
+        do throws(RequestFailure) {
+            try open()
+        } catch {
+            hasNoted.store(false, ordering: .releasing)
+            throw error
+        }
+        defer { index.withLock { $0.unbar(bar) } }
+        try removeAll(in: RemovalNotes.Scope(partition: bar.account, origin: bar.origin))
     }
 
-    /// Removes all blobs whose names fulfil a condition, also those of other processes.
-    func removeAll(where isRemoved: (EntityFile.Name) -> Bool) throws(RequestFailure) {
+    /// Removes all blobs of a scope that can be removed, also those of other processes, and what could not be removed
+    /// before.
+    ///
+    /// - Parameter scope: What is removed; `nil` means only what could not be removed before.
+    /// - Throws: The first failure, after all others were removed. What is left is not found any more.
+    func removeAll(in scope: RemovalNotes.Scope?) throws(RequestFailure) {
         try open()
-        index.withLock { $0.removeAll(where: isRemoved) }
-        let names = try onDirectory("could not be read") { () throws(SystemError) in try directory.names(upTo: .max) }
-        try onDirectory("could not be removed") { () throws(SystemError) in
-            for text in names {
-                guard let name = EntityFile.Name(text) ?? BlobBodyName(text)?.name, isRemoved(name) else { continue }
-                try directory.remove(text)
+        let isSelected = { (name: EntityFile.Name) in scope?.contains(name) ?? false }
+        index.withLock { $0.removeAll(where: isSelected) }
+        removals.refresh()
+        let (texts, earlier): ([String], RemovalNotes)
+        do throws(RequestFailure) {
+            texts = try onDirectory("could not be read") { () throws(SystemError) in
+                try directory.names(upTo: .max)
             }
-            try directory.sync()
+            earlier = removals.notes
+        } catch {
+            // Nobody knows which ones they are.
+            if let scope { note { $0.scopes.insert(scope) } }
+            throw error
         }
+        let files = texts.compactMap { text -> (text: String, name: EntityFile.Name)? in
+            guard let name = EntityFile.Name(text) ?? BlobBodyName(text)?.name,
+                isSelected(name) || earlier.contains(name)
+            else { return nil }
+            return (text, name)
+        }
+        // It is written down first, because the process can end between two of them.
+        if let scope, files.contains(where: { isSelected($0.name) }) { note { $0.scopes.insert(scope) } }
+        var (left, first): (Set<EntityFile.Name>, RequestFailure?) = ([], nil)
+        for (text, name) in files {
+            do throws(RequestFailure) {
+                try onDirectory("could not be removed") { () throws(SystemError) in try directory.remove(text) }
+            } catch {
+                left.insert(name)
+                if isSelected(name) { first = first ?? error }
+            }
+        }
+        note { notes in
+            notes.subtract(earlier)
+            if let scope { notes.scopes.remove(scope) }
+            notes.names.formUnion(left)
+        }
+        if let first { throw first }
+        guard !files.isEmpty else { return }
+        try onDirectory("could not be removed") { () throws(SystemError) in try directory.sync() }
+    }
+
+    /// Changes what is written down to be removed.
+    private func note(_ change: (inout RemovalNotes) -> Void) {
+        removals.change(change)
+        hasNoted.store(removals.isWritten, ordering: .releasing)
     }
 
     private func remove(_ name: EntityFile.Name, also generation: UInt64? = nil) throws(RequestFailure) {
@@ -357,6 +419,8 @@ actor BlobStore {
             return try directory.names(upTo: EntityFileStore.maximumFiles * 2)
         }
         isOpened = true
+        removals.refresh()
+        if !removals.notes.isEmpty { try? removeAll(in: nil) }
         for name in names where EntityFile.isTemporary(name) { directory.removeAbandoned(name) }
         var bodies: [EntityFile.Name: [BlobBodyName]] = [:]
         for body in names.compactMap({ BlobBodyName($0) }) { bodies[body.name, default: []].append(body) }

@@ -19,7 +19,7 @@ struct OutboxAge: Sendable {
     init(of entry: OutboxEntry, at moment: OutboxMachine.Moment) {
         // A machine that was put back to an earlier state keeps the identifier of its start.
         if let added = entry.bootTime, let now = moment.bootTime, added.boot == now.boot, added.elapsed <= now.elapsed {
-            start = moment.now - (now.elapsed - added.elapsed)
+            start = moment.now - (now.elapsed.bounded - added.elapsed.bounded)
         } else {
             start = moment.now - Self.wait(since: entry.date, at: moment)
             date = entry.date

@@ -124,6 +124,7 @@ public struct OutboxFailure: Error, Sendable, Hashable {
 
     static func expired(_ age: Duration, date: Date) -> OutboxFailure {
         OutboxFailure(
-            reason: .timeout, message: "\(expiredMessage)\(age.components.seconds) seconds.", date: date, isByAge: true)
+            reason: .timeout, message: "\(expiredMessage)\(age.bounded.components.seconds) seconds.", date: date,
+            isByAge: true)
     }
 }

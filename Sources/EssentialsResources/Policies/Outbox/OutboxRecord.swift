@@ -84,7 +84,7 @@ struct OutboxRecord: Sendable {
         writer.append(id.number)
         writer.append(date.timeIntervalSinceReferenceDate.bitPattern)
         writer.append(text: bootTime?.boot ?? "")
-        writer.append(bootTime?.elapsed.nanoseconds ?? 0)
+        writer.append(bootTime?.elapsed.wholeNanoseconds ?? 0)
         for text in [environment.name, environment.baseURL, environment.fields] { writer.append(text: text) }
         for text in [partition, orderingKey, idempotencyKey, parts.method.rawValue, parts.path] {
             writer.append(text: text)
@@ -278,16 +278,6 @@ extension OutboxRecord {
     /// A path without its query, which may hold secrets.
     private static func shownPath(_ path: String) -> String {
         String(Substring(path.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }))
-    }
-}
-
-extension Duration {
-    /// The whole nanoseconds, up to 292 years.
-    fileprivate var nanoseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (product, overflows) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        let (sum, overflowsToo) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
-        return overflows || overflowsToo ? (seconds < 0 ? .min : .max) : sum
     }
 }
 

@@ -87,7 +87,6 @@ struct FetchAccountTests {
         try fixture.requests.setAuthorization(.bearer("A-again"))
         #expect(await reader.next() == [])
         fixture.requests.enter("ada")
-        try await fixture.cache.save(CachedModel(coins, date: Date()), for: key)
         #expect(await reader.next() == coins)
     }
 
@@ -239,5 +238,24 @@ struct FetchAccountTests {
         dump(model, to: &text)
         #expect(!text.contains("secret") && !"\(model)".contains("secret"))
         #expect(model == CachedModel(1, date: model.date))
+    }
+
+    @Test("Without an account a write that ends after a logout deletes no model of the next credentials")
+    func lateWrite() async throws {
+        let (fixture, latch) = (try TenantFixture(), Latch())
+        let service = fixture.service
+        fixture.transport.on(.delete, "/v1/coins").answer { _ in
+            await latch.wait()
+            return ScriptedAnswer(.noContent)
+        }
+        try fixture.requests.setAuthorization(.bearer("A"))
+        let write = Task { try await service.delete("coins", outdating: [.get("coins", as: Coin.self)]) }
+        try await fixture.sent(1)
+        await fixture.requests.clearAuthorization()
+        try fixture.requests.setAuthorization(.bearer("B"))
+        #expect(try await service.served() == "a Bearer B")
+        latch.open()
+        try await write.value
+        #expect(try await service.cached() == "a Bearer B")
     }
 }
