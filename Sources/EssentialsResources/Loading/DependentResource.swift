@@ -133,7 +133,10 @@ public struct DependentStates<Source: Sendable, Content: Sendable>: AsyncSequenc
                 let source = resource.source.state
                 if contentVersion != source.snapshot.facts.contentVersion {
                     contentVersion = source.snapshot.facts.contentVersion
-                    follow(source.content.flatMap(resource.derive), environment)
+                    guard follow(source.content.flatMap(resource.derive), environment) else {
+                        contentVersion = nil
+                        continue
+                    }
                 }
                 let state = DependentState(source: source, target: target?.resource.state)
                 // Finding the target calls foreign code, during which the account can be left.
@@ -141,18 +144,26 @@ public struct DependentStates<Source: Sendable, Content: Sendable>: AsyncSequenc
             }
         }
 
-        private mutating func follow(_ new: Resource<Content>?, _ environment: AdoptedEnvironment) {
-            guard new != target?.resource else { return }
+        /// - Returns: `false` if the account or environment was left while the target was found, which is then not loaded:
+        ///   what the content of one account leads to is not for the next one.
+        private mutating func follow(_ new: Resource<Content>?, _ environment: AdoptedEnvironment) -> Bool {
+            guard new != target?.resource else { return true }
             guard let new else {
                 target = nil
-                return
+                return true
             }
             _ = new.state
             target = (new, TargetObservation(new.any, signal))
-            guard loading == .ifNeeded else { return }
-            // What the content of one account leads to is not loaded for the next one.
+            guard loading == .ifNeeded else { return true }
             let next = resource.targetEnvironment(new, after: environment)
-            if (try? resource.source.service.checkAdopted(environment)) != nil { new.loadForObserver(in: next) }
+            do throws(RequestFailure) {
+                try resource.source.service.checkAdopted(environment)
+            } catch {
+                target = nil
+                return false
+            }
+            new.loadForObserver(in: next)
+            return true
         }
     }
 }
