@@ -330,7 +330,7 @@ struct MergingTests {
             }
         }
         _ = try? await whole.load()
-        #expect(path == whole && path.content == nil)
+        #expect(service.resourceCount == 1 && path.url == whole.url && path.content == nil)
         #expect(try await whole.loadIfNeeded().name == "Ada")
         #expect(path.content?.name == "Ada")
     }
