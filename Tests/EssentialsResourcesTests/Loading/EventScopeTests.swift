@@ -22,7 +22,7 @@ struct EventScopeTests {
                 ],
                 headerFields: stream)
         }
-        fixture.transport.on(.get, "/v1/items/*").answer(json: "loaded")
+        fixture.transport.on(.get, "/v1/items/*").answer(text: "loaded")
     }
 
     private var item: Resource<String> { fixture.service.resource("items", "item") }

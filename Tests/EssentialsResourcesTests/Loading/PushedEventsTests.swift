@@ -171,11 +171,14 @@ struct PushedEventsTests {
         selected.override(with: 2)
         other.override(with: 3)
         let observation = selected.observeSynchronously { _ in }
-        let end = Latch()
+        let (end, compared) = (Latch(), Latch())
         let events = fixture.service.follow(
             eventsAt: "events", feeding: ["/items/sel*"], replays: replays
         ) { event, resources in
-            if event.event == "end" { end.open() } else { Self.setNumber(event, resources) }
+            guard event.event == "end" else { return Self.setNumber(event, resources) }
+            end.open()
+            // The end of the stream would be another gap.
+            await compared.wait()
         }
         await clock.waitForSleepers(count: 1)
         #expect(fed.content == 1)
@@ -187,6 +190,7 @@ struct PushedEventsTests {
         #expect(fed.content == 1 && selected.content == (replays ? 2 : 9))
         observation.cancel()
         events.cancel()
+        compared.open()
     }
 
     @Test("A response that is not an event stream, or a refusal, ends the subscription")
