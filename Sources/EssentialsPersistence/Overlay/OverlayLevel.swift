@@ -56,6 +56,13 @@ package struct OverlayLevel: Sendable {
     /// The rows that were changed since a version; `nil` if that is not known any more.
     package func changes(since version: UInt64) -> Set<RowKey>? { log.keys(since: version) }
 
+    /// The keys of all pending rows.
+    package var keys: Set<RowKey> {
+        var keys = Set<RowKey>(minimumCapacity: count)
+        forEach { key, _ in keys.insert(key) }
+        return keys
+    }
+
     /// Calls a closure with each pending row, in no order.
     package func forEach<Failure: Error>(
         _ body: (RowKey, OverlayEntry) throws(Failure) -> Void

@@ -159,7 +159,9 @@ package struct OverlayMachine: Sendable {
     ) throws(PersistenceFailure) {
         guard levels.count > 1 else { return }
         var parent = levels[last - 1]
-        try Self.fold(levels[last], into: &parent, decide: decide)
+        var conflicts: [Conflict] = []
+        try Self.fold(levels[last], into: &parent, &conflicts, decide: decide)
+        guard conflicts.isEmpty else { throw Self.conflictFailure(conflicts) }
         levels[last - 1] = parent
         levels[last].rollback()
     }
@@ -170,15 +172,26 @@ package struct OverlayMachine: Sendable {
     package func folded(
         decide: (Conflict) throws(PersistenceFailure) -> ConflictDecision
     ) throws(PersistenceFailure) -> OverlayLevel {
+        let (level, conflicts) = try foldedWithConflicts(decide: decide)
+        guard conflicts.isEmpty else { throw Self.conflictFailure(conflicts) }
+        return level
+    }
+
+    /// All pending rows in one level, and the conflicts of all levels, at most ``maximumConflicts``. A change in conflict
+    /// with a level is left out, so that what this level itself has pending is judged further down.
+    package func foldedWithConflicts(
+        decide: (Conflict) throws(PersistenceFailure) -> ConflictDecision
+    ) throws(PersistenceFailure) -> (level: OverlayLevel, conflicts: [Conflict]) {
         var levels = levels
         var upper = levels.removeLast()
+        var conflicts: [Conflict] = []
         while let level = levels.popLast() {
             var parent = OverlayLevel(limits: .unlimited)
             try level.forEach { (key, entry) throws(PersistenceFailure) in try parent.set(entry, at: key) }
-            try Self.fold(upper, into: &parent, decide: decide)
+            try Self.fold(upper, into: &parent, &conflicts, decide: decide)
             upper = parent
         }
-        return upper
+        return (upper, conflicts)
     }
 
     /// Empties all levels, because their rows are in the file.
@@ -193,10 +206,9 @@ package struct OverlayMachine: Sendable {
     package mutating func discard(_ keys: some Sequence<RowKey>) -> Int { levels[last].discard(keys) }
 
     private static func fold(
-        _ child: OverlayLevel, into parent: inout OverlayLevel,
+        _ child: OverlayLevel, into parent: inout OverlayLevel, _ conflicts: inout [Conflict],
         decide: (Conflict) throws(PersistenceFailure) -> ConflictDecision
     ) throws(PersistenceFailure) {
-        var conflicts: [Conflict] = []
         try child.forEach { (key, entry) throws(PersistenceFailure) in
             guard conflicts.count < maximumConflicts else { return }
             guard let own = parent.entry(key) else { return try parent.set(entry, at: key) }
@@ -206,15 +218,16 @@ package struct OverlayMachine: Sendable {
             case .conflict(let conflict): conflicts.append(conflict)
             }
         }
-        guard conflicts.isEmpty else { throw conflictFailure(conflicts) }
     }
 
-    /// The failure of a save with conflicts.
+    /// The failure of a save with conflicts. One row can be in conflict at several levels.
     package static func conflictFailure(_ conflicts: [Conflict]) -> PersistenceFailure {
         let tables = Set(conflicts.map(\.table))
+        var keys: Set<RowKey> = []
+        let rows = conflicts.filter { keys.insert(RowKey(table: $0.table, id: $0.id)).inserted }
         return PersistenceFailure(
-            .conflict, "Others have changed \(conflicts.count) of the rows since they were read.",
-            model: tables.count == 1 ? tables.first : nil, ids: conflicts.map(\.id), conflicts: conflicts)
+            .conflict, "Others have changed \(rows.count) of the rows since they were read.",
+            model: tables.count == 1 ? tables.first : nil, ids: rows.map(\.id), conflicts: conflicts)
     }
 
     // MARK: The whole overlay

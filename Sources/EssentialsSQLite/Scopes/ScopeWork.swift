@@ -143,10 +143,14 @@
         func place(_ changes: [RowChange]) throws(PersistenceFailure) {
             try checkChanges()
             for change in changes {
+                guard let base = change.base else { continue }
                 let key = RowKey(table: change.table, id: change.id)
-                guard case .pending(let row, _) = machine.find(key), let base = change.base, row != base else {
-                    continue
+                let finding = machine.find(key)
+                if case .deleted = finding {
+                    throw PersistenceFailure(
+                        .notFound, "The row has been deleted in the scope.", model: key.table, ids: [key.id])
                 }
+                guard case .pending(let row, _) = finding, row != base else { continue }
                 let conflict = Conflict(
                     table: key.table, id: key.id, change: .update,
                     columns: row.changes(from: base).map { base.layout.names[$0] },

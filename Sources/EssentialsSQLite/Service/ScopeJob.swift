@@ -14,15 +14,13 @@
         }
 
         /// What observers learn when the job has ended.
-        final class Changes {
-            private(set) var list: [(keys: Set<RowKey>?, scope: UInt64?)] = []
-
-            func add(_ keys: Set<RowKey>?, in scope: UInt64?) { list.append((keys, scope)) }
+        private final class Changes {
+            var list: [StoreObservers.ChangedRows] = []
         }
 
         let job: PersistenceJob
         let scope: SQLitePersistenceService
-        let changes = Changes()
+        private let changes = Changes()
         private var chain: [ScopeLevel] { scope.chain }
         var core: StoreCore { scope.core }
 
@@ -40,10 +38,21 @@
             } catch {
                 result = .failure(error.naming(store: core.store.path))
             }
-            // The caller goes on before any observer reads. An observer that it adds then is not told of this change.
-            let newest = core.newestObserver
+            // The caller goes on before any observer reads. Observers that it adds then do not hear of this change, and
+            // changes of its next calls follow this one.
+            let isDue = core.observers.note(changes.list)
             job.finish(result)
-            for (keys, scope) in changes.list { core.notify(keys, in: scope, through: newest) }
+            if isDue { core.observers.deliver() }
+        }
+
+        /// Notes which rows the readers of a scope see differently, and those of all scopes within it. It is called after
+        /// the change, so that nobody who is not there yet has to hear of it.
+        ///
+        /// - Parameters:
+        ///   - scope: The number of the scope; `nil` for all readers of the store.
+        ///   - keys: The rows; `nil` for any rows.
+        func announce(in scope: UInt64?, _ keys: () -> Set<RowKey>?) {
+            if core.observers.areThere { changes.list.append(StoreObservers.ChangedRows(keys: keys(), scope: scope)) }
         }
 
         private func checkOpen() throws(PersistenceFailure) {
@@ -83,12 +92,15 @@
         }
 
         private func drop(_ keys: [RowKey]?) {
-            let changed = scope.level.contents.withLock { contents in
-                let version = contents.level.version
-                if let keys { _ = contents.level.discard(keys) } else { contents.level.rollback() }
-                return contents.level.changes(since: version)
+            let dropped = scope.level.contents.withLock { contents in
+                guard let keys else {
+                    defer { contents.level.rollback() }
+                    return contents.level.keys
+                }
+                defer { _ = contents.level.discard(keys) }
+                return Set(keys.filter { contents.level.entry($0) != nil })
             }
-            changes.add(changed, in: scope.level.number)
+            announce(in: scope.level.number) { dropped }
         }
 
         // MARK: The caller's part
@@ -193,13 +205,11 @@
             guard !job.isCancelled else { throw PersistenceFailure(.cancelled, "The call was cancelled.") }
             switch level {
             case .pending:
-                let keys = try scope.level.contents.withLock { contents throws(PersistenceFailure) in
+                try scope.level.contents.withLock { contents throws(PersistenceFailure) in
                     guard !contents.isClosed else { throw PersistenceFailure(.closed, "The scope is closed.") }
-                    let version = contents.level.version
                     try contents.level.absorb(work)
-                    return contents.level.changes(since: version)
                 }
-                changes.add(keys, in: scope.level.number)
+                announce(in: scope.level.number) { work.keys }
                 return SaveReport()
             case .parent where chain.count > 1: return try saveToParent(work)
             case .parent, .store:
@@ -236,6 +246,7 @@
         private func saveToParent(_ work: OverlayLevel) throws(PersistenceFailure) -> SaveReport {
             let parent = chain[chain.count - 2]
             return try withTurns(of: [parent]) { () throws(PersistenceFailure) in
+                let old = scope.level.level
                 var machine = try levels(work)
                 let version = parent.level.version
                 try machine.saveToParent { (conflict) throws(PersistenceFailure) in try decide(conflict) }
@@ -244,42 +255,99 @@
                     parent.contents.withLock { $0.level = new[new.count - 2] }
                     scope.level.contents.withLock { $0.level = new[new.count - 1] }
                 }
-                changes.add(new[new.count - 2].changes(since: version), in: parent.number)
+                announceSave(of: old, work, to: parent, new[new.count - 2].changes(since: version))
                 return SaveReport()
             }
+        }
+
+        /// The readers of the scope also see what its parent has kept, and the place of each row that has moved.
+        private func announceSave(
+            of old: OverlayLevel, _ work: OverlayLevel, to parent: ScopeLevel, _ changed: Set<RowKey>?
+        ) {
+            announce(in: parent.number) { changed ?? old.keys.union(work.keys) }
+            announce(in: scope.level.number) { changed.map { old.keys.subtracting($0) } ?? [] }
         }
 
         private func saveToStore(
             _ work: OverlayLevel, _ store: OpenStore, isRehearsal: Bool
         ) throws(PersistenceFailure) -> SaveReport {
-            let folded = try levels(work).folded { (conflict) throws(PersistenceFailure) in try decide(conflict) }
+            let (folded, conflicts) = try levels(work).foldedWithConflicts { (conflict) throws(PersistenceFailure) in
+                try decide(conflict)
+            }
+            guard conflicts.isEmpty else { throw try failure(of: conflicts, folded, store) }
             guard !folded.isEmpty else {
-                if !isRehearsal { emptyLevels() }
+                if isRehearsal { return SaveReport() }
+                let emptied = core.gate.withLock { _ in emptyLevels() }
+                announce(emptied: emptied, written: [])
                 return SaveReport()
             }
             let save = FileSave(level: folded, models: store.models, foreignKeys: store.schema.foreignKeys)
-            let report = try store.database.write { db in
+            var emptied: [OverlayLevel] = []
+            let (report, count) = try store.database.write { db in
                 try interruptible(db) {
-                    try save.run(db) { (conflict) throws(PersistenceFailure) in try decide(conflict) }
+                    let before = db.totalChangesCount
+                    let report = try save.run(db) { (conflict) throws(PersistenceFailure) in try decide(conflict) }
+                    return (report, db.totalChangesCount - before)
                 }
             } committing: { commit in
                 if isRehearsal { return }
                 guard !job.isCancelled else { throw PersistenceFailure(.cancelled, "The call was cancelled.") }
                 try core.gate.withLock { _ in
                     try commit()
-                    emptyLevels()
+                    emptied = emptyLevels()
                 }
             }
             if isRehearsal { return report }
-            var keys: Set<RowKey>? = []
-            folded.forEach { key, _ in keys?.insert(key) }
             // What the store has changed by itself is not known in detail.
-            changes.add(report.cascaded > 0 ? nil : keys, in: nil)
+            let isKnown = report.cascaded == 0 && count == report.inserted + report.updated + report.deleted
+            announce(emptied: emptied, written: isKnown ? folded.keys : nil)
             return report
         }
 
-        private func emptyLevels() {
-            for level in chain { level.contents.withLock { $0.level.rollback() } }
+        /// The failure of a save whose levels contradict each other, with the conflicts that the store has too.
+        private func failure(
+            of conflicts: [Conflict], _ folded: OverlayLevel, _ store: OpenStore
+        ) throws(PersistenceFailure) -> PersistenceFailure {
+            let save = FileSave(level: folded, models: store.models, foreignKeys: store.schema.foreignKeys)
+            do throws(PersistenceFailure) {
+                _ = try store.database.write { db in
+                    try interruptible(db) {
+                        try save.run(db) { (conflict) throws(PersistenceFailure) in try decide(conflict) }
+                    }
+                } committing: { _ in
+                    // Nothing is written.
+                }
+            } catch {
+                switch error.reason {
+                case .conflict:
+                    let all = (conflicts + error.conflicts).prefix(OverlayMachine.maximumConflicts)
+                    return OverlayMachine.conflictFailure(Array(all))
+                case .cancelled, .work: throw error
+                // The conflicts are certain, whatever else stands in the way.
+                default: break
+                }
+            }
+            return OverlayMachine.conflictFailure(conflicts)
+        }
+
+        /// Empties all levels, and returns them as they were.
+        private func emptyLevels() -> [OverlayLevel] {
+            chain.map { level in
+                level.contents.withLock { contents in
+                    defer { contents.level.rollback() }
+                    return contents.level
+                }
+            }
+        }
+
+        /// All readers see what was written. Those of a scope also see the rows of the store where something else was
+        /// pending: what levels have taken back from each other, and what a policy has dropped.
+        ///
+        /// - Parameter written: The rows; `nil` for any rows.
+        private func announce(emptied: [OverlayLevel], written: Set<RowKey>?) {
+            announce(in: nil) { written }
+            guard let written else { return }
+            for (level, old) in zip(chain, emptied) { announce(in: level.number) { old.keys.subtracting(written) } }
         }
     }
 #endif

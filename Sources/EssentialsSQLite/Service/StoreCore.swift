@@ -60,7 +60,7 @@
         let gate = Mutex(())
         private let reads: WorkQueue
         private let changes = WorkQueue("ServiceEssentials.persistence.changes", width: 8)
-        private let observers = StoreObservers()
+        let observers = StoreObservers()
         /// Entered while the store is being opened or closed, so that each `close()` returns after the file is released.
         private let transitions = DispatchGroup()
         /// Where the store is opened, and where scopes and the store are closed. Serial queues have threads of their own.
@@ -78,7 +78,7 @@
                 try? self?.readyStore?.database.otherWrites()
             } onWrite: { [weak self] in
                 guard let self else { return }
-                notify(nil, in: nil, through: newestObserver)
+                if observers.note([StoreObservers.ChangedRows(keys: nil, scope: nil)]) { observers.deliver() }
             }
             others.withLock { $0 = watch }
         }
@@ -194,16 +194,6 @@
             let observation = observers.observe(scopes: scopes, call) { otherWrites?.remove() }
             otherWrites?.add()
             return observation
-        }
-
-        /// The number of the observer that was added last.
-        var newestObserver: Int { observers.newest }
-
-        /// Tells observers of a change: those that see a scope, or all if the store has changed.
-        ///
-        /// - Parameter newest: The last observer that is told. Later ones were added after the change.
-        func notify(_ keys: Set<RowKey>?, in scope: UInt64?, through newest: Int) {
-            observers.notify(keys, in: scope, through: newest)
         }
 
         /// Adds an observer of the states of a scope.
