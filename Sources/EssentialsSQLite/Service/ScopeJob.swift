@@ -118,6 +118,8 @@
             var tables = job.plan.tables
             if tables?.isEmpty == true { return try run(store, reads: nil, machine(), isChanging) }
             if isChanging { tables = tables.map { store.closure($0) } }
+            // No other read must wait until a caller is done with its state.
+            if job.plan.holdsState { return try mounted(store, isChanging) }
             // A closure may change rows and query them.
             if isChanging && tables == nil || chain.contains(where: { $0.isPending(in: tables) }) {
                 return try mounted(store, isChanging)
@@ -142,7 +144,7 @@
             try store.database.guarded {
                 // The levels of the pinned state are kept, because others may change them meanwhile.
                 var levels: OverlayMachine?
-                return try store.mounts.read(scope: scope.level.number) { pin in
+                return try store.mounts.read(scope: scope.level.number, isHeld: job.plan.holdsState) { pin in
                     try core.gate.withLock { _ in
                         try pin()
                         let machine = try OverlayMachine(levels: chain.map(\.level))

@@ -15,7 +15,8 @@
         init(_ store: SQLiteStore, migrations: [Migration]) throws(PersistenceFailure) {
             database = try StoreDatabase.open(store, migrations: migrations)
             mounts = MountPool(
-                path: database.name, schema: database.schema, busyMode: StoreDatabase.busyMode(store))
+                path: database.name, schema: database.schema, maximum: store.pendingReaderCount,
+                busyMode: StoreDatabase.busyMode(store))
             models = store.models
             deletions = DeletionRules(foreignKeys: database.schema.foreignKeys)
         }
@@ -59,6 +60,10 @@
         /// So a reader finds a row either pending or stored.
         let gate = Mutex(())
         private let reads: WorkQueue
+        /// Reads that wait for their callers, and so have threads that no other read needs.
+        private let stateReads: WorkQueue
+        /// The number of reads that hold a state of the rows.
+        private let heldStates = Mutex(0)
         private let changes = WorkQueue("ServiceEssentials.persistence.changes", width: 8)
         let observers = StoreObservers()
         /// Entered while the store is being opened or closed, so that each `close()` returns after the file is released.
@@ -73,6 +78,7 @@
             self.store = store
             self.migrations = migrations
             reads = WorkQueue("ServiceEssentials.persistence.reads", width: store.readerCount + 8)
+            stateReads = WorkQueue("ServiceEssentials.persistence.states", width: store.stateReaderCount)
             guard let interval = store.watchesOthers else { return }
             let watch = OtherWrites(every: interval) { [weak self] in
                 try? self?.readyStore?.database.otherWrites()
@@ -145,9 +151,29 @@
             }
         }
 
-        /// Runs a closure in the background as soon as the store is open, or has failed to open.
-        func submit(changing: Bool, _ body: @escaping @Sendable () -> Void) {
-            let queue = changing ? changes : reads
+        /// Runs a job in the background as soon as the store is open, or has failed to open.
+        func submit(_ job: PersistenceJob, _ body: @escaping @Sendable () -> Void) {
+            guard job.plan.holdsState else { return submit(job.plan.action == .read ? reads : changes, body) }
+            let isFree = heldStates.withLock { count in
+                guard count < store.stateReaderCount else { return false }
+                count += 1
+                return true
+            }
+            guard isFree else {
+                return job.finish(
+                    .failure(
+                        PersistenceFailure(
+                            .busy, "\(store.stateReaderCount) iterators hold a state of the store.",
+                            remedy: "End one of them, read batches of the newest state, or raise `stateReaders`.",
+                            store: store.path)))
+            }
+            submit(stateReads) { [self] in
+                body()
+                heldStates.withLock { $0 -= 1 }
+            }
+        }
+
+        private func submit(_ queue: WorkQueue, _ body: @escaping @Sendable () -> Void) {
             let isWaiting = phase.withLock { phase in
                 guard case .opening(var waiting) = phase else { return false }
                 phase = .closed

@@ -42,6 +42,20 @@
         /// The maximum number of reads at the same time, from 1 to 1,000; another value counts as the nearest of them. The
         /// default is 5. Each has a connection of its own.
         public var readers = 5
+        /// The maximum number of connections for queries over pending rows, from 1 to 1,000; another value counts as the
+        /// nearest of them. The default is 32.
+        ///
+        /// Each keeps the pending rows of the scope that it has read last, so that the next query of this scope brings only
+        /// later changes. If more scopes with pending rows are queried in turn, each query takes the connection of another
+        /// scope and copies all pending rows of its own: about 7 microseconds a row. A connection has a cache of at most
+        /// 512 KiB, and its copy of the rows, in memory. It is opened when it is needed.
+        public var pendingReaders = 32
+        /// The maximum number of iterators that read batches of one state at the same time, from 1 to 1,000; another value
+        /// counts as the nearest of them. The default is 16.
+        ///
+        /// Each has a connection and a thread of its own, for as long as it holds its state, so that no other read waits for
+        /// it. A further iterator fails at once as `busy`.
+        public var stateReaders = 16
         /// How long a call waits for another process that locks the file. The default is 5 seconds.
         public var busyTimeout = Duration.seconds(5)
         /// How often the store looks for writes of other processes while somebody observes it. `nil`, which is the default,
@@ -67,6 +81,10 @@
         public var readTimeLimit = Duration.seconds(30)
         /// ``readers`` in its range.
         var readerCount: Int { min(max(readers, 1), 1_000) }
+        /// ``pendingReaders`` in its range.
+        var pendingReaderCount: Int { min(max(pendingReaders, 1), 1_000) }
+        /// ``stateReaders`` in its range.
+        var stateReaderCount: Int { min(max(stateReaders, 1), 1_000) }
         /// Whether the store is removed when it is closed.
         private(set) var isTemporary = false
 
