@@ -47,7 +47,7 @@
         ///
         /// Each keeps the pending rows of the scope that it has read last, so that the next query of this scope brings only
         /// later changes. If more scopes with pending rows are queried in turn, each query takes the connection of another
-        /// scope and copies all pending rows of its own: about 7 microseconds a row. A connection has a cache of at most
+        /// scope and copies all pending rows of its own: about 20 microseconds a row. A connection has a cache of at most
         /// 512 KiB, and its copy of the rows, in memory. It is opened when it is needed.
         public var pendingReaders = 32
         /// The maximum number of iterators that read batches of one state at the same time, from 1 to 1,000; another value
