@@ -30,10 +30,12 @@
         /// A file that cannot be written, or whose folder cannot, is opened for reading. It blocks. After a failure nothing is
         /// held.
         static func open(_ store: SQLiteStore, migrations: [Migration]) throws(PersistenceFailure) -> StoreDatabase {
+            if store.isTemporary { try TemporaryStore.makeFolder(of: store.path) }
+            var store = store
+            store.path = try StorePath.resolved(store.path)
             if !store.isTemporary, ReadOnlyStore.isThere(store.path) {
                 return try openForReading(store, migrations: migrations)
             }
-            if store.isTemporary { try TemporaryStore.makeFolder(of: store.path) }
             let owner = try StoreOwner(store: store.path)
             let folder = store.isTemporary ? TemporaryStore(store: store.path) : nil
             do {
@@ -54,7 +56,7 @@
                 return try StoreDatabase(reading: store, opening.name, migrations: migrations, owner: owner)
             } catch {
                 owner.release()
-                throw PersistenceFailure(database: error, store: store.path)
+                throw opening.failure(PersistenceFailure(database: error, store: store.path), path: store.path)
             }
         }
 
@@ -66,8 +68,9 @@
             self.pool = pool
             let runner = MigrationRunner(store: path, migrations: migrations)
             do {
-                try Self.verify(store, pool)
                 (report, schema) = try pool.read { db in
+                    try OpeningCheck.checkContent(of: store.path, db)
+                    try OpeningCheck.verify(store, db)
                     let report = try runner.checkAll(db)
                     try SchemaCheck(models: store.models).run(db)
                     return (report, try FileSchema.read(db, models: store.models))
@@ -86,10 +89,7 @@
             self.owner = owner
             self.folder = folder
             let runner = MigrationRunner(store: path, migrations: migrations)
-            if try !StoreFile.create(path) {
-                // A store that cannot be used is found out by reading alone.
-                try Self.inspect(path, runner)
-            }
+            if try !StoreFile.create(path) { try OpeningCheck(store: store, runner: runner).run() }
             let pool = try DatabasePool(path: path, configuration: Self.configuration(store))
             self.pool = pool
             do {
@@ -98,7 +98,6 @@
                     try db.execute(sql: "PRAGMA synchronous = \(synchronous)")
                     pages.watch(db)
                 }
-                try Self.verify(store, pool)
                 report = try runner.run(pool)
                 schema = try pool.read { db in
                     try SchemaCheck(models: store.models).run(db)
@@ -108,37 +107,6 @@
                 try? pool.close()
                 throw error
             }
-        }
-
-        private static func inspect(_ path: String, _ runner: MigrationRunner) throws {
-            do {
-                try inspect(path, runner, isReadOnly: true)
-            } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK {
-                // A change was interrupted while the file had no log, as when the store is created. It must be undone before
-                // the file can be read, and only a connection that may write can undo it.
-                try inspect(path, runner, isReadOnly: false)
-            }
-        }
-
-        private static func inspect(_ path: String, _ runner: MigrationRunner, isReadOnly: Bool) throws {
-            var configuration = Configuration()
-            configuration.readonly = isReadOnly
-            let queue = try DatabaseQueue(path: path, configuration: configuration)
-            defer { try? queue.close() }
-            try queue.read { try runner.check($0) }
-        }
-
-        private static func verify(_ store: SQLiteStore, _ pool: DatabasePool) throws {
-            let check: String
-            switch store.verification {
-            case .never: return
-            case .quick: check = "quick_check"
-            case .full: check = "integrity_check"
-            }
-            // The findings name tables, indexes and pages, and no values.
-            let finding = try pool.read { try String.fetchOne($0, sql: "PRAGMA main.\(check)(1)") }
-            guard finding != "ok" else { return }
-            throw PersistenceFailure(.corrupt, "The store is damaged: \(finding ?? "no finding").", store: store.path)
         }
 
         private static func configuration(_ store: SQLiteStore) -> Configuration {
