@@ -34,10 +34,10 @@
         ///   - migrations: The steps that lead to the present tables. Those that are missing run when the store opens.
         ///   - resolution: How conflicts are decided if a save does not say. `nil` means as each model says.
         public init(_ store: SQLiteStore, migrations: [Migration], resolving resolution: ConflictResolution? = nil) {
-            name = store.path
             core = StoreCore(store, migrations: migrations)
+            name = core.store.path
             limits = OverlayLimits()
-            chain = [ScopeLevel(store.path, limits: limits)]
+            chain = [ScopeLevel(name, limits: limits)]
             parent = nil
             self.resolution = resolution
             core.open()

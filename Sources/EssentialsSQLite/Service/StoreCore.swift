@@ -75,6 +75,8 @@
         private let others = Mutex<OtherWrites?>(nil)
 
         init(_ store: SQLiteStore, migrations: [Migration]) {
+            var store = store
+            store.path = StorePath.located(store.path)
             self.store = store
             self.migrations = migrations
             reads = WorkQueue("ServiceEssentials.persistence.reads", width: store.readerCount + 8)

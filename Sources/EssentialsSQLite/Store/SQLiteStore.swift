@@ -30,8 +30,9 @@
             case full
         }
 
-        /// The path of the file.
-        public let path: String
+        /// The path of the file. A service resolves a relative path and links once, when it is created: all files of the
+        /// store are beside the one that is meant then, and failures name it.
+        public internal(set) var path: String
         /// What the models expect of their tables.
         let models: [ModelSchema]
         /// What a save survives. The default is ``Durability/process``.
@@ -56,7 +57,8 @@
         /// Each has a connection and a thread of its own, for as long as it holds its state, so that no other read waits for
         /// it. A further iterator fails at once as `busy`.
         public var stateReaders = 16
-        /// How long a call waits for another process that locks the file. The default is 5 seconds.
+        /// How long a call, or the opening of the store, waits for another process that locks the file. The default is 5
+        /// seconds. A store that has an owner is refused at once.
         public var busyTimeout = Duration.seconds(5)
         /// How often the store looks for writes of other processes while somebody observes it. `nil`, which is the default,
         /// means never: then only a read finds them.

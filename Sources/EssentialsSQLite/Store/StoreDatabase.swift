@@ -22,6 +22,8 @@
         /// The pool belongs to this object alone, so its connections commit nothing after the pages are released.
         private let pages = LogPages()
         private let owner: StoreOwner
+        /// The file that was opened; `nil` if it is only read.
+        private let file: FileIdentity?
         /// The folder that goes with the store.
         private let folder: TemporaryStore?
 
@@ -30,10 +32,12 @@
         /// A file that cannot be written, or whose folder cannot, is opened for reading. It blocks. After a failure nothing is
         /// held.
         static func open(_ store: SQLiteStore, migrations: [Migration]) throws(PersistenceFailure) -> StoreDatabase {
+            if store.isTemporary { try TemporaryStore.makeFolder(of: store.path) }
+            var store = store
+            store.path = try StorePath.resolved(store.path)
             if !store.isTemporary, ReadOnlyStore.isThere(store.path) {
                 return try openForReading(store, migrations: migrations)
             }
-            if store.isTemporary { try TemporaryStore.makeFolder(of: store.path) }
             let owner = try StoreOwner(store: store.path)
             let folder = store.isTemporary ? TemporaryStore(store: store.path) : nil
             do {
@@ -54,20 +58,21 @@
                 return try StoreDatabase(reading: store, opening.name, migrations: migrations, owner: owner)
             } catch {
                 owner.release()
-                throw PersistenceFailure(database: error, store: store.path)
+                throw opening.failure(PersistenceFailure(database: error, store: store.path), path: store.path)
             }
         }
 
         private init(reading store: SQLiteStore, _ name: String, migrations: [Migration], owner: StoreOwner) throws {
-            (path, self.name, self.owner, folder) = (store.path, name, owner, nil)
+            (path, self.name, self.owner, folder, file) = (store.path, name, owner, nil, nil)
             var configuration = Self.configuration(store)
             configuration.readonly = true
             let pool = try DatabasePool(path: name, configuration: configuration)
             self.pool = pool
             let runner = MigrationRunner(store: path, migrations: migrations)
             do {
-                try Self.verify(store, pool)
                 (report, schema) = try pool.read { db in
+                    try OpeningCheck.checkContent(of: store.path, db)
+                    try OpeningCheck.verify(store, db)
                     let report = try runner.checkAll(db)
                     try SchemaCheck(models: store.models).run(db)
                     return (report, try FileSchema.read(db, models: store.models))
@@ -86,19 +91,16 @@
             self.owner = owner
             self.folder = folder
             let runner = MigrationRunner(store: path, migrations: migrations)
-            if try !StoreFile.create(path) {
-                // A store that cannot be used is found out by reading alone.
-                try Self.inspect(path, runner)
-            }
+            if try !StoreFile.create(path) { try OpeningCheck(store: store, runner: runner).run() }
             let pool = try DatabasePool(path: path, configuration: Self.configuration(store))
             self.pool = pool
+            file = FileIdentity(path)
             do {
                 let synchronous = store.isTemporary ? "OFF" : store.durability == .power ? "FULL" : "NORMAL"
                 try pool.writeWithoutTransaction { [pages] db in
                     try db.execute(sql: "PRAGMA synchronous = \(synchronous)")
                     pages.watch(db)
                 }
-                try Self.verify(store, pool)
                 report = try runner.run(pool)
                 schema = try pool.read { db in
                     try SchemaCheck(models: store.models).run(db)
@@ -108,37 +110,6 @@
                 try? pool.close()
                 throw error
             }
-        }
-
-        private static func inspect(_ path: String, _ runner: MigrationRunner) throws {
-            do {
-                try inspect(path, runner, isReadOnly: true)
-            } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK {
-                // A change was interrupted while the file had no log, as when the store is created. It must be undone before
-                // the file can be read, and only a connection that may write can undo it.
-                try inspect(path, runner, isReadOnly: false)
-            }
-        }
-
-        private static func inspect(_ path: String, _ runner: MigrationRunner, isReadOnly: Bool) throws {
-            var configuration = Configuration()
-            configuration.readonly = isReadOnly
-            let queue = try DatabaseQueue(path: path, configuration: configuration)
-            defer { try? queue.close() }
-            try queue.read { try runner.check($0) }
-        }
-
-        private static func verify(_ store: SQLiteStore, _ pool: DatabasePool) throws {
-            let check: String
-            switch store.verification {
-            case .never: return
-            case .quick: check = "quick_check"
-            case .full: check = "integrity_check"
-            }
-            // The findings name tables, indexes and pages, and no values.
-            let finding = try pool.read { try String.fetchOne($0, sql: "PRAGMA main.\(check)(1)") }
-            guard finding != "ok" else { return }
-            throw PersistenceFailure(.corrupt, "The store is damaged: \(finding ?? "no finding").", store: store.path)
         }
 
         private static func configuration(_ store: SQLiteStore) -> Configuration {
@@ -202,10 +173,19 @@
             }
         }
 
+        /// SQLite writes into the file that it has opened, wherever the path leads meanwhile. Such a save would be lost.
+        private func checkFile() throws(PersistenceFailure) {
+            guard let file, FileIdentity(name) != file else { return }
+            throw PersistenceFailure(
+                .file, "The file of the store was moved, removed or replaced while the store was open.",
+                remedy: "Put the file back, or close the service and open the store again.", store: path)
+        }
+
         private func transaction<Result>(
             _ body: (Database) throws -> Result, committing: (() throws -> Void) throws -> Void
         ) throws -> Result {
-            try pool.writeWithoutTransaction { db in
+            try checkFile()
+            return try pool.writeWithoutTransaction { db in
                 try db.beginTransaction(.immediate)
                 do {
                     let result = try Self.$running.withValue(running) { try body(db) }
