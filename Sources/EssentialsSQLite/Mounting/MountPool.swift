@@ -58,6 +58,7 @@
         private let maximum: Int
         private let timeout: DispatchTimeInterval
         private let busyMode: Database.BusyMode
+        private let file: OpenedFile?
         private let state = Mutex(State())
 
         /// Creates a pool. Nothing is opened yet.
@@ -68,15 +69,17 @@
         ///   - maximum: The maximum number of connections, at least 1, apart from those for one read.
         ///   - timeout: How long a read waits for a connection before it fails as `busy`.
         ///   - busyMode: What a connection does while another process locks the file.
+        ///   - file: What checks that a new connection opens the file of the others; `nil` for no check.
         init(
             path: String, schema: FileSchema, maximum: Int, timeout: DispatchTimeInterval = .seconds(30),
-            busyMode: Database.BusyMode = .immediateError
+            busyMode: Database.BusyMode = .immediateError, file: OpenedFile? = nil
         ) {
             self.path = path
             self.schema = schema
             self.maximum = max(maximum, 1)
             self.timeout = timeout
             self.busyMode = busyMode
+            self.file = file
         }
 
         /// The number of open connections.
@@ -114,7 +117,7 @@
                 state.held += 1
             }
             do {
-                return try MountedConnection(path: path, schema: schema, busyMode: busyMode)
+                return try connection()
             } catch {
                 retire(isHeld: true)
                 throw error
@@ -161,13 +164,18 @@
 
         private func open(_ scope: UInt64) throws -> MountedConnection {
             do {
-                let connection = try MountedConnection(path: path, schema: schema, busyMode: busyMode)
+                let connection = try connection()
                 state.withLock { $0.lent[ObjectIdentifier(connection)] = scope }
                 return connection
             } catch {
                 retire()
                 throw error
             }
+        }
+
+        private func connection() throws -> MountedConnection {
+            try file?.check()
+            return try MountedConnection(path: path, schema: schema, busyMode: busyMode)
         }
 
         private func wait(_ waiter: Waiter) throws -> MountedConnection {

@@ -16,7 +16,7 @@
             database = try StoreDatabase.open(store, migrations: migrations)
             mounts = MountPool(
                 path: database.name, schema: database.schema, maximum: store.pendingReaderCount,
-                busyMode: StoreDatabase.busyMode(store))
+                busyMode: StoreDatabase.busyMode(store), file: database.file)
             models = store.models
             deletions = DeletionRules(foreignKeys: database.schema.foreignKeys)
         }

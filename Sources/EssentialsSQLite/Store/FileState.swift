@@ -17,16 +17,4 @@
             bytes = exists ? Int64(status.st_size) : 0
         }
     }
-
-    /// Which file a path names: the same one, whatever its content becomes.
-    struct FileIdentity: Sendable, Equatable {
-        private let device, inode: UInt64
-
-        /// The file at a path; `nil` if there is none.
-        init?(_ path: String) {
-            var status = stat()
-            guard stat(path, &status) == 0 else { return nil }
-            (device, inode) = (UInt64(status.st_dev), UInt64(status.st_ino))
-        }
-    }
 #endif

@@ -23,7 +23,7 @@
         private let pages = LogPages()
         private let owner: StoreOwner
         /// The file that was opened; `nil` if it is only read.
-        private let file: FileIdentity?
+        let file: OpenedFile?
         /// The folder that goes with the store.
         private let folder: TemporaryStore?
 
@@ -92,9 +92,10 @@
             self.folder = folder
             let runner = MigrationRunner(store: path, migrations: migrations)
             if try !StoreFile.create(path) { try OpeningCheck(store: store, runner: runner).run() }
-            let pool = try DatabasePool(path: path, configuration: Self.configuration(store))
+            let file = OpenedFile(path)
+            self.file = file
+            let pool = try DatabasePool(path: path, configuration: Self.configuration(store, file))
             self.pool = pool
-            file = FileIdentity(path)
             do {
                 let synchronous = store.isTemporary ? "OFF" : store.durability == .power ? "FULL" : "NORMAL"
                 try pool.writeWithoutTransaction { [pages] db in
@@ -112,13 +113,14 @@
             }
         }
 
-        private static func configuration(_ store: SQLiteStore) -> Configuration {
+        private static func configuration(_ store: SQLiteStore, _ file: OpenedFile? = nil) -> Configuration {
             var configuration = Configuration()
             configuration.label = "ServiceEssentials.store"
             configuration.maximumReaderCount = store.readerCount
             configuration.busyMode = busyMode(store)
             let milliseconds = Int64(busySeconds(store) * 1000)
             configuration.prepareDatabase { db in
+                try file?.check()
                 // Checkpoints are made outside commits.
                 try db.execute(sql: "PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = \(logLimit)")
                 // GRDB gives readers another timeout.
@@ -173,18 +175,10 @@
             }
         }
 
-        /// SQLite writes into the file that it has opened, wherever the path leads meanwhile. Such a save would be lost.
-        private func checkFile() throws(PersistenceFailure) {
-            guard let file, FileIdentity(name) != file else { return }
-            throw PersistenceFailure(
-                .file, "The file of the store was moved, removed or replaced while the store was open.",
-                remedy: "Put the file back, or close the service and open the store again.", store: path)
-        }
-
         private func transaction<Result>(
             _ body: (Database) throws -> Result, committing: (() throws -> Void) throws -> Void
         ) throws -> Result {
-            try checkFile()
+            try file?.check()
             return try pool.writeWithoutTransaction { db in
                 try db.beginTransaction(.immediate)
                 do {
