@@ -9,6 +9,7 @@
         let mounts: MountPool
         let models: [ModelSchema]
         let deletions: DeletionRules
+        let parents: DeletedParents
 
         var schema: FileSchema { database.schema }
 
@@ -18,6 +19,8 @@
                 path: database.name, schema: database.schema, busyMode: StoreDatabase.busyMode(store))
             models = store.models
             deletions = DeletionRules(foreignKeys: database.schema.foreignKeys)
+            parents = DeletedParents(
+                foreignKeys: database.schema.foreignKeys, keys: database.schema.tables.mapValues(\.key))
         }
 
         /// The tables and all tables whose rows refer to them, through any number of others.
