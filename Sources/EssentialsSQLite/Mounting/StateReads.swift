@@ -24,13 +24,14 @@
                 .rows(db, layout: table.layout)
         }
 
-        /// The rows with these ids, in no order. Ids without a row are left out. The bytes of ids count.
-        func rows(of table: String, ids: [StoredValue]) throws -> [StoredRow] {
+        /// The rows of the file with these ids, in no order. Ids without a row are left out, and pending rows do not count.
+        /// The bytes of ids count.
+        func storedRows(of table: String, ids: [StoredValue]) throws -> [StoredRow] {
             let table = try schema.table(table)
             let rows = try stride(from: 0, to: ids.count, by: SQLBuilder.maximumIDs).flatMap { start in
                 let part = ids[start..<min(start + SQLBuilder.maximumIDs, ids.count)]
                 return try SelectStatement.rows(
-                    of: table.name, key: table.key, columns: table.layout.names, ids: part, source: source(table.name)
+                    of: table.name, key: table.key, columns: table.layout.names, ids: part, source: PendingSQL.file(table.name)
                 ).rows(db, layout: table.layout)
             }
             guard table.foldsKey else { return rows }

@@ -25,7 +25,7 @@
         /// The scope above, which lives as long as this one.
         private let parent: SQLitePersistenceService?
         let resolution: ConflictResolution?
-        private let limits: OverlayLimits
+        let limits: OverlayLimits
 
         /// Creates a service, and opens its store in the background.
         ///
@@ -36,7 +36,7 @@
         public init(_ store: SQLiteStore, migrations: [Migration], resolving resolution: ConflictResolution? = nil) {
             core = StoreCore(store, migrations: migrations)
             name = core.store.path
-            limits = OverlayLimits()
+            limits = core.store.limits
             chain = [ScopeLevel(name, limits: limits)]
             parent = nil
             self.resolution = resolution

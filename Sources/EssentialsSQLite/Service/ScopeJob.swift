@@ -109,7 +109,20 @@
         private func machine() throws(PersistenceFailure) -> OverlayMachine {
             var limits = OverlayLimits()
             limits.depth = chain.count + 1
-            return try OverlayMachine(levels: chain.map(\.level) + [OverlayLevel()], limits: limits)
+            return try OverlayMachine(levels: chain.map(\.level) + [workLevel], limits: limits)
+        }
+
+        /// An empty level for the changes of the call. What is saved to the store at once is never pending, and has no limit.
+        private var workLevel: OverlayLevel {
+            OverlayLevel(limits: savesToStore ? .unlimited : scope.limits)
+        }
+
+        private var savesToStore: Bool {
+            switch job.plan.action {
+            case .change(.store): true
+            case .change(.parent): chain.count == 1
+            default: false
+            }
         }
 
         /// Runs the caller's part on one state of everything, and returns its changes.
@@ -152,7 +165,7 @@
                         return machine
                     }
                 } _: { reads in
-                    let machine = try levels.take()?.adding(OverlayLevel()) ?? self.machine()
+                    let machine = try levels.take()?.adding(workLevel) ?? self.machine()
                     return try interruptible(reads.db) { try run(store, reads: reads, machine, isChanging) }
                 }
             }
@@ -207,13 +220,14 @@
             guard !job.isCancelled else { throw PersistenceFailure(.cancelled, "The call was cancelled.") }
             switch level {
             case .pending:
+                let keeping = try referring(work, store)
                 try scope.level.contents.withLock { contents throws(PersistenceFailure) in
                     guard !contents.isClosed else { throw PersistenceFailure(.closed, "The scope is closed.") }
-                    try contents.level.absorb(work)
+                    try contents.level.absorb(work, keeping: keeping)
                 }
                 announce(in: scope.level.number) { work.keys }
                 return SaveReport()
-            case .parent where chain.count > 1: return try saveToParent(work)
+            case .parent where chain.count > 1: return try saveToParent(work, store)
             case .parent, .store:
                 return try withTurns(of: chain.dropLast()) { () throws(PersistenceFailure) in
                     try saveToStore(work, store, isRehearsal: false)
@@ -238,26 +252,37 @@
             }
         }
 
-        /// The levels with the changes of the call in that of the scope.
-        private func levels(_ work: OverlayLevel) throws(PersistenceFailure) -> OverlayMachine {
+        /// The rows of a call that refer to rows which the scope sees as deleted.
+        private func referring(_ work: OverlayLevel, _ store: OpenStore) throws(PersistenceFailure) -> Set<RowKey> {
+            try store.parents.referring(work, in: machine().replacingLast(work))
+        }
+
+        /// The levels with the changes of the call in that of the scope. They are not limited: what goes up is limited there.
+        private func levels(_ work: OverlayLevel, _ store: OpenStore) throws(PersistenceFailure) -> OverlayMachine {
+            let keeping = try referring(work, store)
             var levels = chain.map(\.level)
-            try levels[levels.count - 1].absorb(work)
+            levels[levels.count - 1] = levels[levels.count - 1].unlimited
+            try levels[levels.count - 1].absorb(work, keeping: keeping)
             return try OverlayMachine(levels: levels)
         }
 
-        private func saveToParent(_ work: OverlayLevel) throws(PersistenceFailure) -> SaveReport {
+        private func saveToParent(_ work: OverlayLevel, _ store: OpenStore) throws(PersistenceFailure) -> SaveReport {
             let parent = chain[chain.count - 2]
             return try withTurns(of: [parent]) { () throws(PersistenceFailure) in
-                let old = scope.level.level
-                var machine = try levels(work)
-                let version = parent.level.version
-                try machine.saveToParent { (conflict) throws(PersistenceFailure) in try decide(conflict) }
-                let new = machine.levels
-                core.gate.withLock { _ in
-                    parent.contents.withLock { $0.level = new[new.count - 2] }
-                    scope.level.contents.withLock { $0.level = new[new.count - 1] }
+                // The levels are released with this statement, so that the parent's is not copied by its change.
+                let moved = try levels(work, store).changesOfParent(parents: store.parents) {
+                    (conflict) throws(PersistenceFailure) in try decide(conflict)
                 }
-                announceSave(of: old, work, to: parent, new[new.count - 2].changes(since: version))
+                let (old, changed) = try core.gate.withLock { _ throws(PersistenceFailure) in
+                    let changed = try parent.contents.withLock { contents throws(PersistenceFailure) in
+                        guard !contents.isClosed else { throw PersistenceFailure(.closed, "The scope is closed.") }
+                        let version = contents.level.version
+                        try contents.level.apply(moved)
+                        return contents.level.changes(since: version)
+                    }
+                    return (scope.level.empty(), changed)
+                }
+                announceSave(of: old, work, to: parent, changed)
                 return SaveReport()
             }
         }
@@ -273,8 +298,8 @@
         private func saveToStore(
             _ work: OverlayLevel, _ store: OpenStore, isRehearsal: Bool
         ) throws(PersistenceFailure) -> SaveReport {
-            let (folded, conflicts) = try levels(work).foldedWithConflicts { (conflict) throws(PersistenceFailure) in
-                try decide(conflict)
+            let (folded, conflicts) = try levels(work, store).foldedWithConflicts(parents: store.parents) {
+                (conflict) throws(PersistenceFailure) in try decide(conflict)
             }
             guard conflicts.isEmpty else { throw try failure(of: conflicts, folded, store) }
             guard !folded.isEmpty else {
@@ -284,12 +309,16 @@
                 return SaveReport()
             }
             let save = FileSave(level: folded, models: store.models, foreignKeys: store.schema.foreignKeys)
+            let before = store.database.stateBefore()
+            defer { before.close() }
             var emptied: [OverlayLevel] = []
             let (report, count) = try store.database.write { db in
                 try interruptible(db) {
-                    let before = db.totalChangesCount
-                    let report = try save.run(db) { (conflict) throws(PersistenceFailure) in try decide(conflict) }
-                    return (report, db.totalChangesCount - before)
+                    let count = db.totalChangesCount
+                    let report = try save.run(db, before: before) { (conflict) throws(PersistenceFailure) in
+                        try decide(conflict)
+                    }
+                    return (report, db.totalChangesCount - count)
                 }
             } committing: { commit in
                 if isRehearsal { return }
@@ -311,10 +340,12 @@
             of conflicts: [Conflict], _ folded: OverlayLevel, _ store: OpenStore
         ) throws(PersistenceFailure) -> PersistenceFailure {
             let save = FileSave(level: folded, models: store.models, foreignKeys: store.schema.foreignKeys)
+            let before = store.database.stateBefore()
+            defer { before.close() }
             do throws(PersistenceFailure) {
                 _ = try store.database.write { db in
                     try interruptible(db) {
-                        try save.run(db) { (conflict) throws(PersistenceFailure) in try decide(conflict) }
+                        try save.run(db, before: before) { (conflict) throws(PersistenceFailure) in try decide(conflict) }
                     }
                 } committing: { _ in
                     // Nothing is written.
@@ -334,12 +365,7 @@
 
         /// Empties all levels, and returns them as they were.
         private func emptyLevels() -> [OverlayLevel] {
-            chain.map { level in
-                level.contents.withLock { contents in
-                    defer { contents.level.rollback() }
-                    return contents.level
-                }
-            }
+            chain.map { $0.empty() }
         }
 
         /// All readers see what was written. Those of a scope also see the rows of the store where something else was

@@ -9,6 +9,7 @@
         let mounts: MountPool
         let models: [ModelSchema]
         let deletions: DeletionRules
+        let parents: DeletedParents
 
         var schema: FileSchema { database.schema }
 
@@ -19,6 +20,8 @@
                 busyMode: StoreDatabase.busyMode(store), file: database.file)
             models = store.models
             deletions = DeletionRules(foreignKeys: database.schema.foreignKeys)
+            parents = DeletedParents(
+                foreignKeys: database.schema.foreignKeys, keys: database.schema.tables.mapValues(\.key))
         }
 
         /// The tables and all tables whose rows refer to them, through any number of others.

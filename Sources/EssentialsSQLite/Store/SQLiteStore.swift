@@ -81,6 +81,22 @@
         ///
         /// A read keeps SQLite from shortening its log, so the limit bounds the size of the log. Saves are not limited.
         public var readTimeLimit = Duration.seconds(30)
+        /// The maximum number of pending rows of one scope. A change beyond it fails as `limit`, and changes nothing. The default
+        /// is 100,000.
+        ///
+        /// Calls that save to the store at once have no such limit, nor have saves.
+        public var maximumPendingRows = OverlayLimits().rows
+        /// The maximum number of bytes of the pending rows of one scope, with the rows that they replace, as an estimate. A
+        /// change beyond it fails as `limit`, and changes nothing. The default is 64 MiB.
+        ///
+        /// Calls that save to the store at once have no such limit, nor have saves.
+        public var maximumPendingBytes = OverlayLimits().bytes
+        /// The limits of each scope.
+        var limits: OverlayLimits {
+            var limits = OverlayLimits()
+            (limits.rows, limits.bytes) = (max(maximumPendingRows, 0), max(maximumPendingBytes, 0))
+            return limits
+        }
         /// ``readers`` in its range.
         var readerCount: Int { min(max(readers, 1), 1_000) }
         /// ``pendingReaders`` in its range.

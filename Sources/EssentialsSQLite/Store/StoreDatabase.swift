@@ -19,6 +19,7 @@
         /// The name by which SQLite opens the file.
         let name: String
         private let pool: DatabasePool
+        private let busyMode: Database.BusyMode
         /// The pool belongs to this object alone, so its connections commit nothing after the pages are released.
         private let pages = LogPages()
         private let owner: StoreOwner
@@ -64,6 +65,7 @@
 
         private init(reading store: SQLiteStore, _ name: String, migrations: [Migration], owner: StoreOwner) throws {
             (path, self.name, self.owner, folder, file) = (store.path, name, owner, nil, nil)
+            busyMode = Self.busyMode(store)
             var configuration = Self.configuration(store)
             configuration.readonly = true
             let pool = try DatabasePool(path: name, configuration: configuration)
@@ -88,6 +90,7 @@
         ) throws {
             path = store.path
             name = path
+            busyMode = Self.busyMode(store)
             self.owner = owner
             self.folder = folder
             let runner = MigrationRunner(store: path, migrations: migrations)
@@ -195,6 +198,18 @@
                     }
                     throw error
                 }
+            }
+        }
+
+        /// The state of the file as it is before a save that runs later.
+        func stateBefore() -> StateBefore {
+            var configuration = Configuration()
+            configuration.label = "ServiceEssentials.before"
+            configuration.readonly = true
+            configuration.busyMode = busyMode
+            configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = -512") }
+            return StateBefore { [name, configuration] in
+                try DatabaseQueue(path: name, configuration: configuration)
             }
         }
 
