@@ -15,7 +15,10 @@
         private var name: String { SQLBuilder.quoted(table.name) }
         private var rowsName: String { SQLBuilder.quoted("essentials_rows_" + table.name) }
         private var goneName: String { SQLBuilder.quoted("essentials_gone_" + table.name) }
-        private var columns: String { table.columns.map { SQLBuilder.quoted($0.name) }.joined(separator: ", ") }
+        /// The columns of the view, with the generated ones at the end.
+        private var columns: String {
+            (table.columns + table.generated.map(\.column)).map { SQLBuilder.quoted($0.name) }.joined(separator: ", ")
+        }
 
         // MARK: Sources of queries
 
@@ -42,7 +45,12 @@
 
         /// The statements that create the tables, their indexes and the view.
         var creation: [String] {
-            let definitions = table.columns.map { definition($0, name: SQLBuilder.quoted($0.name)) }
+            let definitions =
+                table.columns.map { definition($0, name: SQLBuilder.quoted($0.name)) }
+                + table.generated.map { generated in
+                    definition(generated.column, name: SQLBuilder.quoted(generated.column.name))
+                        + " GENERATED ALWAYS AS (\(generated.expression)) VIRTUAL"
+                }
             let key = table.columns.first { $0.name == table.key }
             let id = key.map { definition($0, name: Self.id) } ?? "\(Self.id) PRIMARY KEY NOT NULL"
             return [
