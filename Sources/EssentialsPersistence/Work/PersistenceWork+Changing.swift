@@ -63,8 +63,7 @@ extension PersistenceWork {
         var changes: [RowChange] = []
         for (id, model) in zip(ids, models) {
             let base = known[id]
-            var row = try coder.row(model, base: base)
-            if let base { row = coder.keepingBytes(of: base, in: row) }
+            let row = if let base { try coder.row(model, replacing: base) } else { try coder.row(model) }
             changes.append(RowChange(table: Model.table, id: id, row: row, base: base))
         }
         try rows.place(changes)

@@ -84,10 +84,31 @@
             return try integer(SelectStatement.counting(node, source: source))
         }
 
-        /// One value that is computed from the column of a query. A sum of integers that is out of range is an error.
+        /// One value that is computed from the column of a query.
+        ///
+        /// - Throws: A failure with the reason `decoding` if the values have no sum: it is beyond 64 bits, or infinite values of
+        ///   both signs are added. SQLite's result for the latter is NULL, as without any value.
         func aggregate(_ node: RowQuery, _ function: SelectStatement.Aggregate) throws -> StoredValue {
             _ = try schema.table(node.table)
-            return try SelectStatement.aggregating(node, function, source: source(node.table)).values(db).first ?? .null
+            let source = source(node.table)
+            let value: StoredValue
+            do {
+                value = try SelectStatement.aggregating(node, function, source: source).values(db).first ?? .null
+            } catch let error as DatabaseError
+                where function == .sum && error.resultCode == .SQLITE_ERROR && error.message == "integer overflow"
+            {
+                throw Self.noSum(node, "is beyond 64 bits", error)
+            }
+            guard value.isNull, [.sum, .average].contains(function),
+                try integer(SelectStatement.countingNumbers(node, source: source)) > 0
+            else { return value }
+            throw Self.noSum(node, "adds infinite values of both signs", nil)
+        }
+
+        private static func noSum(_ node: RowQuery, _ cause: String, _ error: (any Error)?) -> PersistenceFailure {
+            PersistenceFailure(
+                .decoding, "The sum of \(node.table).\(node.column ?? node.key) \(cause).",
+                remedy: "Sum fewer rows, or fetch the values.", model: node.table, underlying: error)
         }
 
         /// Each value of the column of a query and how often it occurs, smallest value first.

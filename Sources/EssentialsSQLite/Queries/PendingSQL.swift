@@ -16,7 +16,10 @@
         private var rowsName: String { SQLBuilder.quoted("essentials_rows_" + table.name) }
         private var goneName: String { SQLBuilder.quoted("essentials_gone_" + table.name) }
         private var foldedName: String { SQLBuilder.quoted("essentials_key_" + table.name) }
-        private var columns: String { table.columns.map { SQLBuilder.quoted($0.name) }.joined(separator: ", ") }
+        /// The columns of the view, with the generated ones at the end.
+        private var columns: String {
+            (table.columns + table.generated.map(\.column)).map { SQLBuilder.quoted($0.name) }.joined(separator: ", ")
+        }
 
         // MARK: Sources of queries
 
@@ -50,7 +53,10 @@
         /// store finds out when they are saved.
         var creation: [String] {
             let key = SQLBuilder.quoted(table.key)
-            let definitions = table.columns.map(definition) + ["PRIMARY KEY (\(key) COLLATE BINARY)"]
+            let generated = table.generated.map { generated in
+                definition(generated.column) + " GENERATED ALWAYS AS (\(generated.expression)) VIRTUAL"
+            }
+            let definitions = table.columns.map(definition) + generated + ["PRIMARY KEY (\(key) COLLATE BINARY)"]
             let affinity = table.columns.first { $0.name == table.key }?.affinity ?? ""
             // For searches and orders by the key, which follow its collation.
             let folded = table.foldsKey ? ["CREATE INDEX temp.\(foldedName) ON \(rowsName)(\(key))"] : []

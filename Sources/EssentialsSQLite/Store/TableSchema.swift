@@ -13,6 +13,13 @@
             let affinity: String
         }
 
+        /// A column whose values SQLite computes.
+        struct Generated: Sendable, Hashable {
+            let column: Column
+            /// The expression over the other columns.
+            let expression: String
+        }
+
         /// An index over whole columns and all rows.
         struct Index: Sendable, Hashable {
             struct Part: Sendable, Hashable {
@@ -31,6 +38,8 @@
         let key: String
         /// The columns in the order of the file, those outside the model too.
         let columns: [Column]
+        /// The generated columns, which rows do not have, but which conditions in SQL can name.
+        let generated: [Generated]
         /// The indexes, without those of the primary key, of expressions, and of parts of the table.
         let indexes: [Index]
         let foreignKeys: [EssentialsPersistence.ForeignKey]
