@@ -19,6 +19,19 @@
 
         private static func posting(_ id: Int64) -> Posting { Posting(id: id, lane: 0, step: 0, amount: 0, note: "") }
 
+        /// Opens the store, and prints what the failure says.
+        func open() async {
+            Self.giveUpRights()
+            let store = Posting.service(path)
+            do throws(PersistenceFailure) {
+                try await store.ready()
+                say("done")
+            } catch {
+                say("\(error.reason): \(error.message)")
+            }
+            await store.close()
+        }
+
         func run() async throws(PersistenceFailure) {
             Self.giveUpRights()
             await tell("inspect") { () throws(PersistenceFailure) in

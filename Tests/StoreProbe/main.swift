@@ -3,7 +3,7 @@ import Glibc
 // A program with a persistence store, which the tests of stores start and kill.
 //
 // usage: StoreProbe save PATH | migrate PATH | hold PATH | fork PATH | log PATH | record PATH | record-power PATH |
-//     read PATH | fill FOLDER
+//     open PATH | read PATH | relative FOLDER | fill FOLDER
 //
 // It prints a line after each step: `open`, `saved LANE STEP`, `begun MIGRATION`, and others that its modes describe, or
 // `failed REASON: MESSAGE`.
@@ -45,7 +45,9 @@ func say(_ line: String) {
             while getchar() != EOF {}
         case "record": try await Lane.unit.record(in: words[2], .process)
         case "record-power": try await Lane.unit.record(in: words[2], .power)
+        case "open": await ReadOnlyPlace(path: words[2]).open()
         case "read": try await ReadOnlyPlace(path: words[2]).run()
+        case "relative": try await RelativeStore(folder: words[2]).run()
         case "fill": try await SmallDisk(folder: words[2]).run()
         default: exit(2)
         }

@@ -68,6 +68,14 @@ public struct PersistenceFailure: Error, Sendable {
         return PersistenceFailure(content)
     }
 
+    /// The failure with the ids of rows, unless it names some already.
+    package func naming(ids: [StoredValue]) -> PersistenceFailure {
+        guard self.ids.isEmpty, !ids.isEmpty else { return self }
+        var content = storage.content
+        content.ids = ids
+        return PersistenceFailure(content)
+    }
+
     /// The failure with a store, unless it names one already.
     package func naming(store: String) -> PersistenceFailure {
         guard self.store == nil else { return self }

@@ -31,6 +31,13 @@ public struct Column<Model: PersistentModel, Value: Sendable>: Sendable, Hashabl
         isOptional = Value.self is any AnyOptional.Type
     }
 
+    /// Creates a column whose type is known otherwise.
+    init(erased column: ModelColumn<Model>) {
+        name = column.name
+        storage = column.storage
+        isOptional = column.isOptional
+    }
+
     /// The column without the type of its values.
     public var erased: ModelColumn<Model> { ModelColumn(name: name, storage: storage, isOptional: isOptional) }
 
@@ -51,6 +58,10 @@ public struct ModelColumn<Model: PersistentModel>: Sendable, Hashable {
 }
 
 /// Optionals of all types.
-private protocol AnyOptional {}
+protocol AnyOptional {
+    static var wrapped: Any.Type { get }
+}
 
-extension Optional: AnyOptional {}
+extension Optional: AnyOptional {
+    static var wrapped: Any.Type { Wrapped.self }
+}

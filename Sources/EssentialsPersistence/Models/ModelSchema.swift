@@ -1,5 +1,5 @@
 /// What a model expects of its table, without the type of the model.
-package struct ModelSchema: Sendable, Hashable {
+package struct ModelSchema: Sendable {
     package struct Column: Sendable, Hashable {
         package let name: String
         package let storage: ColumnStorage
@@ -13,6 +13,8 @@ package struct ModelSchema: Sendable, Hashable {
     package private(set) var columns: [Column]
     package let references: [ModelReference]
     package let conflictPolicy: ConflictPolicy
+    /// Finds the coding keys, for which the model's own decoding runs.
+    package let codingKeys: @Sendable () -> CodingKeyProbe
 
     package init<Model: PersistentModel>(_ type: Model.Type) {
         model = "\(type)"
@@ -21,6 +23,7 @@ package struct ModelSchema: Sendable, Hashable {
         columns = Model.columns.all.map { Column(name: $0.name, storage: $0.storage, isOptional: $0.isOptional) }
         references = Model.references
         conflictPolicy = Model.conflictPolicy
+        codingKeys = { CodingKeyProbe(Model.self) }
     }
 
     /// The schema of both models, which have the same table: this one, with the columns that only the other one has.

@@ -10,25 +10,18 @@
 ///     var studioID: ModelID<Studio>?
 ///
 ///     static let table = "film"
-///     static let columns = Columns()
+///     static let columns: MappedColumns<Film> =
+///         ["id": \.id, "title": \.title, "year": \.year, "studioID": \.studioID]
 ///     static let studio = ToOne<Film, Studio>(columns.studioID)
-///
-///     struct Columns: ModelColumns {
-///         let id = Column<Film, ModelID<Film>>("id")
-///         let title = Column<Film, String>("title")
-///         let year = Column<Film, Int>("year")
-///         let studioID = Column<Film, ModelID<Studio>?>("studioID")
-///         var all: [ModelColumn<Film>] { [id.erased, title.erased, year.erased, studioID.erased] }
-///     }
 /// }
 /// ```
 ///
 /// The names of the columns are the coding keys. A property whose type is a ``ColumnValue`` is stored as such. Any other
-/// value is stored as JSON, with ``Column/init(json:)``. All access is through `Codable`, so a default value for a
-/// property of older rows is decoded as in any other decoding.
+/// value is stored as JSON. All access is through `Codable`, so a default value for a property of older rows is decoded as in
+/// any other decoding, and an optional column that the model does not encode is NULL.
 public protocol PersistentModel: Codable, Sendable, Identifiable where ID: ModelIdentifier {
-    /// The declared columns.
-    associatedtype Columns: ModelColumns where Columns.Model == Self
+    /// The declared columns. The default is ``MappedColumns``.
+    associatedtype Columns: ModelColumns = MappedColumns<Self> where Columns.Model == Self
 
     /// The name of the table.
     static var table: String { get }
@@ -50,13 +43,21 @@ extension PersistentModel {
 
 /// The columns of a model: the only mapping between the model and its table.
 ///
-/// See ``PersistentModel`` for an example.
+/// ``MappedColumns`` is enough for most models. A structure of its own has a constant for each column:
+///
+/// ```swift
+/// struct Columns: ModelColumns {
+///     let id = Column<Film, ModelID<Film>>("id")
+///     let title = Column<Film, String>("title")
+///     var all: [ModelColumn<Film>] { [id.erased, title.erased] }
+/// }
+/// ```
 public protocol ModelColumns: Sendable {
     /// The model that has these columns.
     associatedtype Model: PersistentModel
     /// The column of the id, which is the primary key.
     var id: Column<Model, Model.ID> { get }
-    /// All columns, in the order of the rows. A property that is missing here makes every row of the model fail as
-    /// ``PersistenceFailure/Reason-swift.struct/invalidModel``.
+    /// All columns. A property that is missing here although its table has a column for it keeps a store from opening, as
+    /// ``PersistenceFailure/Reason-swift.struct/schemaMismatch``.
     var all: [ModelColumn<Model>] { get }
 }

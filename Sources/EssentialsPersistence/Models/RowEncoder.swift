@@ -2,6 +2,24 @@ import FoundationEssentials
 
 /// Encodes models as rows.
 package enum RowEncoder {
+    /// What the columns of a model are in a row.
+    struct Plan {
+        /// The optional columns. A model that does not encode one of them has no value for it.
+        let optional: [Int]
+        /// Whether each column of the row is one of the model; empty if any column may be encoded.
+        var isDeclared: [Bool] = []
+
+        /// The plan of a model for rows of a layout, in which any column may be encoded.
+        init<Model: PersistentModel>(_ type: Model.Type, _ layout: RowLayout) {
+            optional = Model.columns.all.filter(\.isOptional).compactMap { layout.index(of: $0.name) }
+        }
+
+        init(optional: [Int], isDeclared: [Bool]) {
+            self.optional = optional
+            self.isDeclared = isDeclared
+        }
+    }
+
     /// The row of a model.
     ///
     /// - Parameters:
@@ -13,25 +31,38 @@ package enum RowEncoder {
     package static func row<Model: PersistentModel>(
         _ model: Model, layout: RowLayout, base: StoredRow? = nil
     ) throws(PersistenceFailure) -> StoredRow {
-        let values = base?.values ?? Array(repeating: .null, count: layout.names.count)
-        let target = RowTarget(layout: layout, values: values)
+        try encoded(model, layout: layout, base: base, Plan(Model.self, layout)).row
+    }
+
+    /// The row of a model, and the values that are stored as JSON.
+    static func encoded<Model: PersistentModel>(
+        _ model: Model, layout: RowLayout, base: StoredRow?, _ plan: Plan
+    ) throws(PersistenceFailure) -> EncodedRow {
+        var values = base?.values ?? Array(repeating: .null, count: layout.names.count)
+        guard values.count == layout.names.count else {
+            throw PersistenceFailure(
+                .invalidModel, "The row of \(Model.self) has other columns than its table.", model: Model.table)
+        }
+        for index in plan.optional { values[index] = .null }
+        let target = RowTarget(layout: layout, values: values, isDeclared: plan.isDeclared, keepsNested: base != nil)
         do {
             try model.encode(to: RowEncoding(target: target))
+            try target.check(Model.self)
         } catch let failure as PersistenceFailure {
-            throw failure.naming(model: Model.table)
+            throw failure.naming(model: Model.table).naming(ids: ids(of: model))
         } catch {
             throw PersistenceFailure(
-                .encoding, "A value of \(Model.self) could not be encoded.", model: Model.table, underlying: error)
-        }
-        if let nested = target.invalid {
-            throw PersistenceFailure(
-                .invalidModel, "\(Model.self) encodes \(nested); a row has one value for each coding key.",
-                model: Model.table)
+                .encoding, "A value of \(Model.self) could not be encoded.", model: Model.table, ids: ids(of: model),
+                underlying: error)
         }
         guard let row = StoredRow(layout, target.values) else {
             throw PersistenceFailure(.invalidModel, "The row of \(Model.self) has no place.", model: Model.table)
         }
-        return row
+        return EncodedRow(row: row, nested: target.nested)
+    }
+
+    private static func ids<Model: PersistentModel>(of model: Model) -> [StoredValue] {
+        model.id.storedValue.map { [$0] } ?? []
     }
 
     /// The value of one column.
@@ -53,22 +84,68 @@ package enum RowEncoder {
     }
 }
 
+/// A row, and what is needed to compare it with another one of the same model.
+struct EncodedRow {
+    let row: StoredRow
+    /// The values that have no type of a column, by their columns. One that is stored as JSON may have several texts.
+    let nested: [Int: any Encodable]
+
+    /// The columns that mean something else in another row with the same layout.
+    ///
+    /// Values that are stored as JSON are the same if their types say so. For example, a set is stored as a list in any order.
+    func changes(from other: EncodedRow) -> [Int] {
+        row.changes(from: other.row).filter { index in
+            guard let one = nested[index] as? any Equatable, let other = other.nested[index] else { return true }
+            return !Self.isEqual(one, other)
+        }
+    }
+
+    private static func isEqual<Value: Equatable>(_ one: Value, _ other: any Encodable) -> Bool {
+        one == other as? Value
+    }
+}
+
 /// The row that is being encoded. It never leaves the call that encodes.
 private final class RowTarget {
     let layout: RowLayout
     var values: [StoredValue]
+    /// The values that have no type of a column, by their columns.
+    private(set) var nested: [Int: any Encodable] = [:]
     var invalid: String?
+    private let isDeclared: [Bool]
+    private let keepsNested: Bool
 
-    init(layout: RowLayout, values: [StoredValue]) {
+    init(layout: RowLayout, values: [StoredValue], isDeclared: [Bool], keepsNested: Bool) {
         self.layout = layout
         self.values = values
+        self.isDeclared = isDeclared
+        self.keepsNested = keepsNested
     }
 
-    func set(_ value: StoredValue, _ key: any CodingKey) throws {
+    func set(_ value: StoredValue, _ key: any CodingKey) throws { values[try index(key)] = value }
+
+    func set(_ value: StoredValue, of nested: some Encodable, _ key: any CodingKey) throws {
+        let index = try index(key)
+        values[index] = value
+        if keepsNested { self.nested[index] = nested }
+    }
+
+    private func index(_ key: any CodingKey) throws -> Int {
         guard let index = layout.index(of: key.stringValue) else {
             throw PersistenceFailure(.invalidModel, "There is no column for the property \(key.stringValue).")
         }
-        values[index] = value
+        guard isDeclared.isEmpty || isDeclared[index] else {
+            throw PersistenceFailure(
+                .invalidModel, "The property \(key.stringValue) is missing among the columns of the model.",
+                remedy: "Name it in `columns` of the model.")
+        }
+        return index
+    }
+
+    func check(_ type: Any.Type) throws {
+        guard let invalid else { return }
+        throw PersistenceFailure(
+            .invalidModel, "\(type) encodes \(invalid); a row has one value for each coding key.")
     }
 }
 
@@ -119,7 +196,8 @@ private struct RowContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     mutating func encode(_ value: UInt, forKey key: Key) throws { try encode(UInt64(value), forKey: key) }
 
     mutating func encode(_ value: some Encodable, forKey key: Key) throws {
-        try target.set(RowEncoder.stored(value, column: key.stringValue), key)
+        if let value = value as? any ColumnValue { return try direct(value, key) }
+        try target.set(RowEncoder.stored(value, column: key.stringValue), of: value, key)
     }
 
     mutating func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try direct(value, key) }

@@ -24,6 +24,11 @@ extension PersistenceCall {
         .looking(up: [id], of: Model.self) { try $0.find(Model.self, id: id) }
     }
 
+    /// The model with this id; `nil` if there is none.
+    public static func find<Model: PersistentModel>(
+        _ id: ModelID<Model>
+    ) -> PersistenceCall where Value == Model?, Model.ID == ModelID<Model> { .find(Model.self, id: id) }
+
     /// The models that a query finds, each with the row that it refers to. It takes two queries on the same state.
     public static func fetch<Child: PersistentModel, Parent: PersistentModel>(
         _ query: Query<Child>, with relation: ToOne<Child, Parent>
@@ -99,6 +104,11 @@ extension PersistenceCall where Value: PersistentModel {
 }
 
 extension PersistenceCall where Value: ColumnValue & AdditiveArithmetic {
+    /// The sum of an optional column, in which `nil` counts for nothing; 0 if there is no value.
+    public static func sum<Model: PersistentModel>(_ query: ValueQuery<Model, Value?>) -> PersistenceCall {
+        .reading(query.node) { try $0.sum(query) }
+    }
+
     /// The sum of a column; 0 if there is no value.
     public static func sum<Model: PersistentModel>(_ query: ValueQuery<Model, Value>) -> PersistenceCall {
         .reading(query.node) { try $0.sum(query) }

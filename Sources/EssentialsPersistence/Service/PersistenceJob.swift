@@ -49,6 +49,8 @@ public final class PersistenceJob: Sendable {
         public var isBlocking = false
         /// The rows that the job reads by their ids, if it reads nothing else.
         package var lookup: (table: String, ids: [StoredValue])?
+        /// Whether the job keeps its state of the rows while it waits for its caller.
+        package var holdsState = false
 
         /// Creates a plan.
         public init(_ action: Action, tables: Set<String>? = nil, resolution: ConflictResolution? = nil) {

@@ -34,6 +34,13 @@ extension PersistenceService {
         return try await result(of: .find(type, id: id))
     }
 
+    /// The model with this id; `nil` if there is none.
+    public func find<Model: PersistentModel>(
+        _ id: ModelID<Model>
+    ) async throws(PersistenceFailure) -> Model? where Model.ID == ModelID<Model> {
+        try await find(Model.self, id: id)
+    }
+
     /// The models that a query finds, each with the row that it refers to. It takes two queries on the same state.
     public func fetch<Child: PersistentModel, Parent: PersistentModel>(
         _ query: Query<Child>, with relation: ToOne<Child, Parent>
@@ -68,6 +75,13 @@ extension PersistenceService {
     /// Whether a query finds a row.
     public func exists<Model: PersistentModel>(_ query: Query<Model>) async throws(PersistenceFailure) -> Bool {
         try await result(of: .exists(query))
+    }
+
+    /// The sum of an optional column, in which `nil` counts for nothing; 0 if there is no value.
+    public func sum<Model: PersistentModel, Value: ColumnValue & AdditiveArithmetic>(
+        _ query: ValueQuery<Model, Value?>
+    ) async throws(PersistenceFailure) -> Value {
+        try await result(of: .sum(query))
     }
 
     /// The sum of a column; 0 if there is no value.

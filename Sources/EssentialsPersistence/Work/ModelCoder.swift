@@ -2,6 +2,7 @@
 struct ModelCoder<Model: PersistentModel> {
     let layout: RowLayout
     private let columns: [(column: ModelColumn<Model>, index: Int)]
+    private let plan: RowEncoder.Plan
     private let key: Int
 
     /// - Throws: A failure with the reason `schemaMismatch` if the table lacks a column.
@@ -10,6 +11,10 @@ struct ModelCoder<Model: PersistentModel> {
         var columns: [(column: ModelColumn<Model>, index: Int)] = []
         for column in Model.columns.all { columns.append((column, try Self.index(column.name, layout))) }
         self.columns = columns
+        var isDeclared = [Bool](repeating: false, count: layout.names.count)
+        for (_, index) in columns { isDeclared[index] = true }
+        plan = RowEncoder.Plan(
+            optional: columns.filter(\.column.isOptional).map(\.index), isDeclared: isDeclared)
         key = try Self.index(Model.columns.id.name, layout)
     }
 
@@ -34,8 +39,12 @@ struct ModelCoder<Model: PersistentModel> {
     /// The row of a model, whose values fit their columns.
     ///
     /// - Throws: A failure with the reason `invalidModel` or `encoding`.
-    func row(_ model: Model, base: StoredRow? = nil) throws(PersistenceFailure) -> StoredRow {
-        let row = try RowEncoder.row(model, layout: layout, base: base)
+    func row(_ model: Model) throws(PersistenceFailure) -> StoredRow { try encoded(model, base: nil).row }
+
+    /// The row of a model, whose values fit their columns, and those values that can be compared.
+    private func encoded(_ model: Model, base: StoredRow?) throws(PersistenceFailure) -> EncodedRow {
+        let encoded = try RowEncoder.encoded(model, layout: layout, base: base, plan)
+        let row = encoded.row
         for (column, index) in columns {
             guard let kind = row.values[index].storage else {
                 if column.isOptional { continue }
@@ -49,7 +58,7 @@ struct ModelCoder<Model: PersistentModel> {
                     model: Model.table, ids: [row.values[key]])
             }
         }
-        return row
+        return encoded
     }
 
     /// The row after a closure has changed the model. All columns that the closure leaves alone keep their stored values,
@@ -60,7 +69,7 @@ struct ModelCoder<Model: PersistentModel> {
         _ row: StoredRow, _ change: (inout Model) throws -> Void
     ) throws(PersistenceFailure) -> StoredRow? {
         var model = try model(row)
-        let before = try self.row(model, base: row)
+        let before = try encoded(model, base: row)
         do {
             try change(&model)
         } catch let failure as PersistenceFailure {
@@ -70,27 +79,30 @@ struct ModelCoder<Model: PersistentModel> {
                 .work, "The closure has thrown \(type(of: error)).", model: Model.table, ids: [id(row)],
                 underlying: error)
         }
-        return try replaced(row, before: before, after: self.row(model, base: row))
+        return try replaced(row, before: before, after: encoded(model, base: row))
     }
 
-    /// A row in which all columns that mean what they mean in a base have the bytes of the base.
-    func keepingBytes(of base: StoredRow, in row: StoredRow) -> StoredRow {
+    /// The row of a model that replaces a base. All columns that mean what they mean in the base have its bytes.
+    func row(_ model: Model, replacing base: StoredRow) throws(PersistenceFailure) -> StoredRow {
+        let new = try encoded(model, base: base)
         // A base that is no model is replaced as a whole.
-        guard row != base, let model = try? model(base), let now = try? self.row(model, base: base) else { return row }
-        return base.replacing(row.changes(from: now), from: row)
+        guard new.row != base, let model = try? self.model(base), let now = try? encoded(model, base: base) else {
+            return new.row
+        }
+        return base.replacing(new.changes(from: now), from: new.row)
     }
 
     /// A row with the columns that differ between two others.
     private func replaced(
-        _ row: StoredRow, before: StoredRow, after: StoredRow
+        _ row: StoredRow, before: EncodedRow, after: EncodedRow
     ) throws(PersistenceFailure) -> StoredRow? {
-        guard id(before) == id(after) else {
+        guard id(before.row) == id(after.row) else {
             throw PersistenceFailure(
                 .invalidModel, "An update has changed the id.", remedy: "Create a new row, and delete the old one.",
                 model: Model.table, ids: [id(row)])
         }
         let changed = after.changes(from: before)
-        return changed.isEmpty ? nil : row.replacing(changed, from: after)
+        return changed.isEmpty ? nil : row.replacing(changed, from: after.row)
     }
 
     /// The row of an edited model, and the row that the editor has seen.
@@ -102,13 +114,15 @@ struct ModelCoder<Model: PersistentModel> {
     func edit(
         _ edited: Model, from original: Model, row: StoredRow?
     ) throws(PersistenceFailure) -> (row: StoredRow, base: StoredRow)? {
-        let before = try self.row(original, base: row)
-        let after = try self.row(edited, base: row)
-        var base = before
+        // Without a row, another one of no meaning makes the values comparable.
+        let blank = row ?? StoredRow(layout, Array(repeating: .null, count: layout.names.count))
+        let before = try encoded(original, base: blank)
+        let after = try encoded(edited, base: blank)
+        var base = before.row
         if let row {
             // Columns whose meaning is the same keep the bytes that they have in the store.
-            let now = try self.row(model(row), base: row)
-            base = row.replacing(before.changes(from: now), from: before)
+            let now = try encoded(model(row), base: row)
+            base = row.replacing(before.changes(from: now), from: before.row)
         }
         guard let new = try replaced(base, before: before, after: after) else { return nil }
         return (new, base)

@@ -63,8 +63,7 @@ extension PersistenceWork {
         var changes: [RowChange] = []
         for (id, model) in zip(ids, models) {
             let base = known[id]
-            var row = try coder.row(model, base: base)
-            if let base { row = coder.keepingBytes(of: base, in: row) }
+            let row = if let base { try coder.row(model, replacing: base) } else { try coder.row(model) }
             changes.append(RowChange(table: Model.table, id: id, row: row, base: base))
         }
         try rows.place(changes)
@@ -123,6 +122,8 @@ extension PersistenceWork {
     /// - Parameters:
     ///   - edited: The model after the changes.
     ///   - original: The model as it was shown.
+    /// - Throws: A failure with the reason `notFound` if the scope, or one above it, has deleted the row; `conflict` if the
+    ///   row is pending there with other values than those of the original.
     public func update<Model: PersistentModel>(
         _ edited: Model, from original: Model
     ) throws(PersistenceFailure) {

@@ -40,6 +40,17 @@ extension PersistenceWork {
         return try RowDecoder.model(from: row)
     }
 
+    /// The model with this id; `nil` if there is none.
+    ///
+    /// ```swift
+    /// let film = try work.find(filmID)
+    /// ```
+    public func find<Model: PersistentModel>(
+        _ id: ModelID<Model>
+    ) throws(PersistenceFailure) -> Model? where Model.ID == ModelID<Model> {
+        try find(Model.self, id: id)
+    }
+
     /// The models that a query finds, each with the row that it refers to; without one if it refers to none.
     ///
     /// It takes two queries on the same state, and no join.
@@ -97,13 +108,22 @@ extension PersistenceWork {
 
     /// The sum of a column; 0 if there is no value.
     ///
-    /// - Throws: A failure with the reason `decoding` if the sum is out of the range of the type, or as
-    ///   ``fetch(_:)-(Query<Model>)`` does.
+    /// - Throws: A failure with the reason `decoding` if the sum is out of the range of the type or of 64 bits, or adds
+    ///   infinite values of both signs, or as ``fetch(_:)-(Query<Model>)`` does.
     public func sum<Model: PersistentModel, Value: ColumnValue & AdditiveArithmetic>(
         _ query: ValueQuery<Model, Value>
     ) throws(PersistenceFailure) -> Value {
         let sum = try rows.aggregate(query.node, .sum)
         return sum.isNull ? .zero : try Self.value(sum, query)
+    }
+
+    /// The sum of an optional column, in which `nil` counts for nothing; 0 if there is no value.
+    ///
+    /// - Throws: As for a column that is not optional.
+    public func sum<Model: PersistentModel, Value: ColumnValue & AdditiveArithmetic>(
+        _ query: ValueQuery<Model, Value?>
+    ) throws(PersistenceFailure) -> Value {
+        try Self.value(rows.aggregate(query.node, .sum), query) ?? .zero
     }
 
     /// The smallest value of a column; `nil` if there is none.
@@ -123,6 +143,9 @@ extension PersistenceWork {
     }
 
     /// The mean of a column; `nil` if there is no value.
+    ///
+    /// - Throws: A failure with the reason `decoding` if infinite values of both signs have none, or as
+    ///   ``fetch(_:)-(Query<Model>)`` does.
     public func average<Model: PersistentModel, Value: ColumnValue>(
         _ query: ValueQuery<Model, Value>
     ) throws(PersistenceFailure) -> Double? {

@@ -51,7 +51,8 @@
                 default: "Check the path and the disk."
                 }
             return PersistenceFailure(
-                .file, "The file could not be opened: \(String(cString: strerror(code))).", remedy: remedy, store: path)
+                .file, "The file could not be opened: \(String(cString: strerror(code))).", remedy: remedy, store: path,
+                underlying: StoreFile.systemError(code))
         }
 
         /// Reads one state of the file.

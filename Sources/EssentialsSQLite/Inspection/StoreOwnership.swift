@@ -74,8 +74,6 @@
 
     extension StoreInspection {
         /// The owner; `nil` if no process has claimed the store.
-        package var owner: StoreOwnership? {
-            StoreOwnership(file: path + "-owner") ?? StoreOwnership(file: givenPath + "-owner")
-        }
+        package var owner: StoreOwnership? { StoreOwnership(file: path + "-owner") }
     }
 #endif

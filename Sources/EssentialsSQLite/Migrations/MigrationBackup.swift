@@ -35,6 +35,7 @@
                 let copy = try DatabaseQueue(path: part)
                 try reader.backup(to: copy)
                 try copy.close()
+                makeNewest(part)
                 // A backup of an earlier attempt is replaced.
                 guard StoreFile.synchronize(part), rename(part, path) == 0, StoreFile.synchronize(path) else {
                     throw StoreFile.failure(errno, file: path, store: store)
@@ -66,24 +67,56 @@
         }
 
         private func removeOld(except newest: String) {
+            let old = copies.filter { ![newest, "./\(newest)"].contains($0.path) }.sorted { $0.time > $1.time }
+            for copy in old.dropFirst(Self.kept - 1) { unlink(copy.path) }
+        }
+
+        /// Gives a copy a time after that of all others, which may be the same if several migrations run at once, or if the
+        /// clock was set back.
+        private func makeNewest(_ part: String) {
+            var status = stat()
+            guard stat(part, &status) == 0, let last = copies.map(\.time).max(), last >= Time(status.st_mtim) else {
+                return
+            }
+            let times = [status.st_atim, last.next]
+            utimensat(AT_FDCWD, part, times, 0)
+        }
+
+        /// The time of a file's last change. Those of files that are written one after another may be equal.
+        private struct Time: Comparable {
+            let seconds, nanoseconds: Int
+
+            init(_ time: timespec) { (seconds, nanoseconds) = (time.tv_sec, time.tv_nsec) }
+
+            /// The next time that a file can have.
+            var next: timespec {
+                nanoseconds < 999_999_999
+                    ? timespec(tv_sec: seconds, tv_nsec: nanoseconds + 1) : timespec(tv_sec: seconds + 1, tv_nsec: 0)
+            }
+
+            static func < (one: Time, other: Time) -> Bool {
+                (one.seconds, one.nanoseconds) < (other.seconds, other.nanoseconds)
+            }
+        }
+
+        /// The copies beside the store.
+        private var copies: [(time: Time, path: String)] {
             let slash = store.lastIndex(of: "/")
             let folder = slash.map { String(store[...$0]) } ?? "./"
             let prefix = (slash.map { String(store[store.index(after: $0)...]) } ?? store) + ".before-"
-            guard let entries = opendir(folder) else { return }
+            guard let entries = opendir(folder) else { return [] }
             defer { closedir(entries) }
-            var backups: [(time: Int, path: String)] = []
+            var backups: [(time: Time, path: String)] = []
             while let entry = readdir(entries) {
                 let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                     String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
                 }
                 var status = stat()
                 let path = folder + name
-                guard name.hasPrefix(prefix), path != newest, folder != "./" || name != newest,
-                    stat(path, &status) == 0
-                else { continue }
-                backups.append((status.st_mtim.tv_sec, path))
+                guard name.hasPrefix(prefix), stat(path, &status) == 0 else { continue }
+                backups.append((Time(status.st_mtim), path))
             }
-            for backup in backups.sorted(by: { $0.time > $1.time }).dropFirst(Self.kept - 1) { unlink(backup.path) }
+            return backups
         }
     }
 #endif

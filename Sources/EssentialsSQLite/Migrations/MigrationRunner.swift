@@ -37,8 +37,8 @@
             return report
         }
 
-        /// Throws if these migrations do not go with those of the store.
-        func check(_ db: Database) throws { _ = try plan(db) }
+        /// Whether the store lacks migrations. Throws if these migrations do not go with those of the store.
+        func isBehind(_ db: Database) throws -> Bool { try !plan(db).pending.isEmpty }
 
         /// Throws if migrations are missing in a store that cannot be written.
         func checkAll(_ db: Database) throws -> Report {

@@ -24,15 +24,20 @@
                 .rows(db, layout: table.layout)
         }
 
-        /// The rows with these ids, in no order. Ids without a row are left out.
-        func rows(of table: String, ids: [StoredValue]) throws -> [StoredRow] {
+        /// The rows of the file with these ids, in no order. Ids without a row are left out, and pending rows do not count.
+        /// The bytes of ids count.
+        func storedRows(of table: String, ids: [StoredValue]) throws -> [StoredRow] {
             let table = try schema.table(table)
-            return try stride(from: 0, to: ids.count, by: SQLBuilder.maximumIDs).flatMap { start in
+            let rows = try stride(from: 0, to: ids.count, by: SQLBuilder.maximumIDs).flatMap { start in
                 let part = ids[start..<min(start + SQLBuilder.maximumIDs, ids.count)]
                 return try SelectStatement.rows(
-                    of: table.name, key: table.key, columns: table.layout.names, ids: part, source: source(table.name)
+                    of: table.name, key: table.key, columns: table.layout.names, ids: part, source: PendingSQL.file(table.name)
                 ).rows(db, layout: table.layout)
             }
+            guard table.foldsKey else { return rows }
+            // The statement has used the index of the key, whose collation takes more ids as equal.
+            let wanted = Set(ids)
+            return rows.filter { row in row[table.key].map { wanted.contains($0) } ?? false }
         }
 
         /// The values of the column of a query.
@@ -79,10 +84,31 @@
             return try integer(SelectStatement.counting(node, source: source))
         }
 
-        /// One value that is computed from the column of a query. A sum of integers that is out of range is an error.
+        /// One value that is computed from the column of a query.
+        ///
+        /// - Throws: A failure with the reason `decoding` if the values have no sum: it is beyond 64 bits, or infinite values of
+        ///   both signs are added. SQLite's result for the latter is NULL, as without any value.
         func aggregate(_ node: RowQuery, _ function: SelectStatement.Aggregate) throws -> StoredValue {
             _ = try schema.table(node.table)
-            return try SelectStatement.aggregating(node, function, source: source(node.table)).values(db).first ?? .null
+            let source = source(node.table)
+            let value: StoredValue
+            do {
+                value = try SelectStatement.aggregating(node, function, source: source).values(db).first ?? .null
+            } catch let error as DatabaseError
+                where function == .sum && error.resultCode == .SQLITE_ERROR && error.message == "integer overflow"
+            {
+                throw Self.noSum(node, "is beyond 64 bits", error)
+            }
+            guard value.isNull, [.sum, .average].contains(function),
+                try integer(SelectStatement.countingNumbers(node, source: source)) > 0
+            else { return value }
+            throw Self.noSum(node, "adds infinite values of both signs", nil)
+        }
+
+        private static func noSum(_ node: RowQuery, _ cause: String, _ error: (any Error)?) -> PersistenceFailure {
+            PersistenceFailure(
+                .decoding, "The sum of \(node.table).\(node.column ?? node.key) \(cause).",
+                remedy: "Sum fewer rows, or fetch the values.", model: node.table, underlying: error)
         }
 
         /// Each value of the column of a query and how often it occurs, smallest value first.

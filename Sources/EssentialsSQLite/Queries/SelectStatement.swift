@@ -50,6 +50,13 @@
             return try SelectStatement(text, node)
         }
 
+        /// The statement that counts the values of the column of a query that are not NULL.
+        static func countingNumbers(_ node: RowQuery, source: String?) throws(PersistenceFailure) -> SelectStatement {
+            var text = SQLBuilder()
+            try text.ofValues(node, source: source) { "SELECT count(\($0))" }
+            return try SelectStatement(text, node)
+        }
+
         /// The statement that finds each value of the column of a query, and how often it occurs, smallest value first.
         static func countingValues(
             _ node: RowQuery, source: String? = nil

@@ -42,16 +42,30 @@
             let columns = try columns(model.table)
             guard !columns.isEmpty else { return nil }
             return TableSchema(
-                name: model.table, key: model.key, columns: columns,
+                name: model.table, key: model.key, columns: columns, generated: try generated(model.table),
                 indexes: try indexes(model.table, columns: Set(columns.map(\.name))),
                 foreignKeys: try foreignKeys(model.table), layout: RowLayout(columns.map(\.name)))
         }
 
-        private func columns(_ table: String) throws -> [TableSchema.Column] {
+        private func generated(_ table: String) throws -> [TableSchema.Generated] {
+            let columns = try columns(table, condition: "hidden > 1")
+            guard !columns.isEmpty else { return [] }
+            let sql = try String.fetchOne(
+                db, sql: "SELECT sql FROM main.sqlite_schema WHERE type = 'table' AND lower(name) = lower(?)",
+                arguments: [table])
+            let expressions = GeneratedColumns.expressions(in: sql ?? "")
+            return columns.compactMap { column in
+                expressions[column.name].map { TableSchema.Generated(column: column, expression: $0) }
+            }
+        }
+
+        private func columns(
+            _ table: String, condition: String = "hidden = 0"
+        ) throws -> [TableSchema.Column] {
             let isStrict = try Bool.fetchOne(
                 db, sql: "SELECT strict FROM pragma_table_list(?) WHERE schema = 'main'", arguments: [table])
             let rows = try Row.fetchAll(
-                db, sql: "SELECT name, type FROM pragma_table_xinfo(?, 'main') WHERE hidden = 0 ORDER BY cid",
+                db, sql: "SELECT name, type FROM pragma_table_xinfo(?, 'main') WHERE \(condition) ORDER BY cid",
                 arguments: [table])
             return rows.map { row in
                 let type: String = row[1]
@@ -104,10 +118,20 @@
                 guard columns[row[0]]?.count == 1 else { return nil }
                 let parent: String = row[1]
                 guard let key = try key(row[3], of: parent) else { return nil }
+                let action = EssentialsPersistence.ForeignKey.Action(rawValue: row[4]) ?? .noAction
                 return EssentialsPersistence.ForeignKey(
-                    table: table, column: row[2], parent: name(ofModelTable: parent), key: key,
-                    action: EssentialsPersistence.ForeignKey.Action(rawValue: row[4]) ?? .noAction)
+                    table: table, column: row[2], parent: name(ofModelTable: parent), key: key, action: action,
+                    defaultValue: action == .setDefault ? try defaultValue(row[2], of: table) : nil)
             }
+        }
+
+        /// The default of a column; `nil` if it is none that a query can tell.
+        private func defaultValue(_ column: String, of table: String) throws -> StoredValue? {
+            let text = try String?.fetchOne(
+                db, sql: "SELECT dflt_value FROM pragma_table_xinfo(?, 'main') WHERE lower(name) = lower(?)",
+                arguments: [table, column])
+            guard let text = text.flatMap({ $0 }) else { return .null }
+            return (try? DatabaseValue.fetchOne(db, sql: "SELECT \(text)")).map { StoredValue($0) }
         }
 
         /// The column that a foreign key names, as the parent's table spells it. Without a name it is the primary key.

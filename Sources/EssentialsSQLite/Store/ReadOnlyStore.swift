@@ -1,5 +1,7 @@
 #if Persistence
+    import EssentialsPersistence
     import Glibc
+    import GRDB
 
     /// A store whose file or folder this process cannot write.
     ///
@@ -7,22 +9,31 @@
     enum ReadOnlyStore {
         /// Whether there is a store that can only be read.
         static func isThere(_ path: String) -> Bool {
-            access(path, F_OK) == 0 && (isRefused(path) || isRefused(folder(path)))
+            access(path, F_OK) == 0 && (isRefused(path) || isRefused(StorePath.parts(of: path).folder))
         }
 
         private static func isRefused(_ path: String) -> Bool {
             access(path, W_OK) != 0 && [EACCES, EPERM, EROFS].contains(errno)
         }
 
-        private static func folder(_ path: String) -> String {
-            guard let slash = path.lastIndex(of: "/") else { return "." }
-            return slash == path.startIndex ? "/" : String(path[..<slash])
-        }
-
         /// How a store is opened: the name for SQLite, and a file that is held as long as it is open.
         struct Opening {
             let name: String
             let descriptor: Int32
+
+            /// The failure of opening the file, which names the files beside it that this user must be able to read.
+            func failure(_ failure: PersistenceFailure, path: String) -> PersistenceFailure {
+                let hidden = ["-owner", "-wal", "-shm"].map { path + $0 }.filter { file in
+                    access(file, R_OK) != 0 && errno == EACCES
+                }
+                guard failure.underlying is DatabaseError, !hidden.isEmpty else { return failure }
+                return PersistenceFailure(
+                    .file,
+                    "The store can only be read by this user, who must also be able to read \(hidden.joined(separator: ", ")).",
+                    remedy: "Give this user the right to read these files, or open the store as its owner.",
+                    store: path,
+                    underlying: failure.underlying)
+            }
         }
 
         /// Decides how a store is opened.

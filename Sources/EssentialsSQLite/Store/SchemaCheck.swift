@@ -22,7 +22,18 @@
             guard !differences.isEmpty else { return }
             throw PersistenceFailure(
                 .schemaMismatch, "The tables do not fit the models: \(differences.joined(separator: "; ")).",
+                remedy: try remedy(db),
                 model: Set(models.map(\.table)).count == 1 ? models.first?.table : nil)
+        }
+
+        /// The remedy with the statements for the tables that are missing; `nil` if there is none.
+        private func remedy(_ db: Database) throws -> String? {
+            let missing = try models.filter { try !db.tableExists($0.table, in: "main") }
+            guard !missing.isEmpty else { return nil }
+            let statements = TableSQL(models: missing).statements.map { statement in
+                statement.split(separator: "\n").map { $0.drop { $0 == " " } }.joined(separator: " ")
+            }
+            return "Add a migration, or correct the models. They expect: \(statements.joined(separator: " "))"
         }
 
         private func differences(_ model: ModelSchema, _ db: Database) throws -> [String] {
@@ -43,7 +54,16 @@
                 found.append("the primary key of \(model.table) is not \(model.key)")
             }
             let known = Set(model.columns.map(\.name))
+            let keys = model.codingKeys()
+            for column in model.columns where !column.isOptional && keys.has(column.name) == false {
+                found.append("\(model.model) has no coding key \(column.name), and its column needs a value")
+            }
             for column in columns where !known.contains(column.name) {
+                if keys.has(column.name) == true {
+                    found.append(
+                        "\(model.model) has a coding key \(column.name), which is missing among its columns")
+                    continue
+                }
                 if column.isRequired, !column.hasDefault, !column.isGenerated {
                     found.append("\(model.table).\(column.name) needs a value, but \(model.model) has no such column")
                 }

@@ -19,9 +19,12 @@
         /// The name by which SQLite opens the file.
         let name: String
         private let pool: DatabasePool
+        private let busyMode: Database.BusyMode
         /// The pool belongs to this object alone, so its connections commit nothing after the pages are released.
         private let pages = LogPages()
         private let owner: StoreOwner
+        /// The file that was opened; `nil` if it is only read.
+        let file: OpenedFile?
         /// The folder that goes with the store.
         private let folder: TemporaryStore?
 
@@ -30,10 +33,12 @@
         /// A file that cannot be written, or whose folder cannot, is opened for reading. It blocks. After a failure nothing is
         /// held.
         static func open(_ store: SQLiteStore, migrations: [Migration]) throws(PersistenceFailure) -> StoreDatabase {
+            if store.isTemporary { try TemporaryStore.makeFolder(of: store.path) }
+            var store = store
+            store.path = try StorePath.resolved(store.path)
             if !store.isTemporary, ReadOnlyStore.isThere(store.path) {
                 return try openForReading(store, migrations: migrations)
             }
-            if store.isTemporary { try TemporaryStore.makeFolder(of: store.path) }
             let owner = try StoreOwner(store: store.path)
             let folder = store.isTemporary ? TemporaryStore(store: store.path) : nil
             do {
@@ -54,20 +59,22 @@
                 return try StoreDatabase(reading: store, opening.name, migrations: migrations, owner: owner)
             } catch {
                 owner.release()
-                throw PersistenceFailure(database: error, store: store.path)
+                throw opening.failure(PersistenceFailure(database: error, store: store.path), path: store.path)
             }
         }
 
         private init(reading store: SQLiteStore, _ name: String, migrations: [Migration], owner: StoreOwner) throws {
-            (path, self.name, self.owner, folder) = (store.path, name, owner, nil)
+            (path, self.name, self.owner, folder, file) = (store.path, name, owner, nil, nil)
+            busyMode = Self.busyMode(store)
             var configuration = Self.configuration(store)
             configuration.readonly = true
             let pool = try DatabasePool(path: name, configuration: configuration)
             self.pool = pool
             let runner = MigrationRunner(store: path, migrations: migrations)
             do {
-                try Self.verify(store, pool)
                 (report, schema) = try pool.read { db in
+                    try OpeningCheck.checkContent(of: store.path, db)
+                    try OpeningCheck.verify(store, db)
                     let report = try runner.checkAll(db)
                     try SchemaCheck(models: store.models).run(db)
                     return (report, try FileSchema.read(db, models: store.models))
@@ -83,14 +90,14 @@
         ) throws {
             path = store.path
             name = path
+            busyMode = Self.busyMode(store)
             self.owner = owner
             self.folder = folder
             let runner = MigrationRunner(store: path, migrations: migrations)
-            if try !StoreFile.create(path) {
-                // A store that cannot be used is found out by reading alone.
-                try Self.inspect(path, runner)
-            }
-            let pool = try DatabasePool(path: path, configuration: Self.configuration(store))
+            if try !StoreFile.create(path) { try OpeningCheck(store: store, runner: runner).run() }
+            let file = OpenedFile(path)
+            self.file = file
+            let pool = try DatabasePool(path: path, configuration: Self.configuration(store, file))
             self.pool = pool
             do {
                 let synchronous = store.isTemporary ? "OFF" : store.durability == .power ? "FULL" : "NORMAL"
@@ -98,7 +105,6 @@
                     try db.execute(sql: "PRAGMA synchronous = \(synchronous)")
                     pages.watch(db)
                 }
-                try Self.verify(store, pool)
                 report = try runner.run(pool)
                 schema = try pool.read { db in
                     try SchemaCheck(models: store.models).run(db)
@@ -110,44 +116,14 @@
             }
         }
 
-        private static func inspect(_ path: String, _ runner: MigrationRunner) throws {
-            do {
-                try inspect(path, runner, isReadOnly: true)
-            } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK {
-                // A change was interrupted while the file had no log, as when the store is created. It must be undone before
-                // the file can be read, and only a connection that may write can undo it.
-                try inspect(path, runner, isReadOnly: false)
-            }
-        }
-
-        private static func inspect(_ path: String, _ runner: MigrationRunner, isReadOnly: Bool) throws {
-            var configuration = Configuration()
-            configuration.readonly = isReadOnly
-            let queue = try DatabaseQueue(path: path, configuration: configuration)
-            defer { try? queue.close() }
-            try queue.read { try runner.check($0) }
-        }
-
-        private static func verify(_ store: SQLiteStore, _ pool: DatabasePool) throws {
-            let check: String
-            switch store.verification {
-            case .never: return
-            case .quick: check = "quick_check"
-            case .full: check = "integrity_check"
-            }
-            // The findings name tables, indexes and pages, and no values.
-            let finding = try pool.read { try String.fetchOne($0, sql: "PRAGMA main.\(check)(1)") }
-            guard finding != "ok" else { return }
-            throw PersistenceFailure(.corrupt, "The store is damaged: \(finding ?? "no finding").", store: store.path)
-        }
-
-        private static func configuration(_ store: SQLiteStore) -> Configuration {
+        private static func configuration(_ store: SQLiteStore, _ file: OpenedFile? = nil) -> Configuration {
             var configuration = Configuration()
             configuration.label = "ServiceEssentials.store"
             configuration.maximumReaderCount = store.readerCount
             configuration.busyMode = busyMode(store)
             let milliseconds = Int64(busySeconds(store) * 1000)
             configuration.prepareDatabase { db in
+                try file?.check()
                 // Checkpoints are made outside commits.
                 try db.execute(sql: "PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = \(logLimit)")
                 // GRDB gives readers another timeout.
@@ -205,7 +181,8 @@
         private func transaction<Result>(
             _ body: (Database) throws -> Result, committing: (() throws -> Void) throws -> Void
         ) throws -> Result {
-            try pool.writeWithoutTransaction { db in
+            try file?.check()
+            return try pool.writeWithoutTransaction { db in
                 try db.beginTransaction(.immediate)
                 do {
                     let result = try Self.$running.withValue(running) { try body(db) }
@@ -221,6 +198,18 @@
                     }
                     throw error
                 }
+            }
+        }
+
+        /// The state of the file as it is before a save that runs later.
+        func stateBefore() -> StateBefore {
+            var configuration = Configuration()
+            configuration.label = "ServiceEssentials.before"
+            configuration.readonly = true
+            configuration.busyMode = busyMode
+            configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = -512") }
+            return StateBefore { [name, configuration] in
+                try DatabaseQueue(path: name, configuration: configuration)
             }
         }
 

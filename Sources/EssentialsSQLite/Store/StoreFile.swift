@@ -1,5 +1,6 @@
 #if Persistence
     import EssentialsPersistence
+    import FoundationEssentials
     import Glibc
 
     /// The file of a store, before SQLite opens it.
@@ -47,8 +48,12 @@
                 default: .file
                 }
             return PersistenceFailure(
-                reason, "\(file) cannot be opened: \(String(cString: strerror(code))).", store: store)
+                reason, "\(file) cannot be opened: \(String(cString: strerror(code))).", store: store,
+                underlying: systemError(code))
         }
+
+        /// The number of a system call's error as an error; `nil` for a number that has no name.
+        static func systemError(_ code: Int32) -> POSIXError? { POSIXErrorCode(rawValue: code).map { POSIXError($0) } }
 
         /// The number of bytes that are free for this user on the file system of a file; `nil` if that is not known.
         static func freeBytes(besides path: String) -> UInt64? {

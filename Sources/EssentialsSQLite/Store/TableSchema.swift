@@ -13,6 +13,13 @@
             let affinity: String
         }
 
+        /// A column whose values SQLite computes.
+        struct Generated: Sendable, Hashable {
+            let column: Column
+            /// The expression over the other columns.
+            let expression: String
+        }
+
         /// An index over whole columns and all rows.
         struct Index: Sendable, Hashable {
             struct Part: Sendable, Hashable {
@@ -31,11 +38,20 @@
         let key: String
         /// The columns in the order of the file, those outside the model too.
         let columns: [Column]
+        /// The generated columns, which rows do not have, but which conditions in SQL can name.
+        let generated: [Generated]
         /// The indexes, without those of the primary key, of expressions, and of parts of the table.
         let indexes: [Index]
         let foreignKeys: [EssentialsPersistence.ForeignKey]
         /// The names of all columns. All rows of the table share it.
         let layout: RowLayout
+
+        /// Whether the collation of the key takes texts of different bytes as equal.
+        ///
+        /// Ids are compared by their bytes everywhere. The table itself holds only one of such rows.
+        var foldsKey: Bool {
+            columns.contains { $0.name == key && $0.collation.uppercased() != "BINARY" }
+        }
 
         /// The type with the affinity that SQLite gives to a declared type.
         static func affinity(of type: String, isStrict: Bool) -> String {

@@ -37,7 +37,9 @@
 
         private static var root: String {
             if isFolder("/dev/shm"), access("/dev/shm", W_OK | X_OK) == 0 { return "/dev/shm" }
-            guard let path = getenv("TMPDIR").map({ String(cString: $0) }), isFolder(path) else { return "/tmp" }
+            guard let path = getenv("TMPDIR").flatMap({ StorePath.real(String(cString: $0)) }), isFolder(path) else {
+                return "/tmp"
+            }
             return path
         }
 

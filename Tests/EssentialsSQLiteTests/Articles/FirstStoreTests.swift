@@ -11,13 +11,7 @@
             var name: String
 
             static let table = "studio"
-            static let columns = Columns()
-
-            struct Columns: ModelColumns {
-                let id = Column<Studio, ModelID<Studio>>("id")
-                let name = Column<Studio, String>("name")
-                var all: [ModelColumn<Studio>] { [id.erased, name.erased] }
-            }
+            static let columns: MappedColumns<Studio> = ["id": \.id, "name": \.name]
         }
 
         struct Film: PersistentModel {
@@ -27,17 +21,10 @@
             var studioID: ModelID<Studio>?
 
             static let table = "film"
-            static let columns = Columns()
+            static let columns: MappedColumns<Film> =
+                ["id": \.id, "title": \.title, "year": \.year, "studioID": \.studioID]
             static let studio = ToOne<Film, Studio>(columns.studioID)
             static var references: [ModelReference] { [studio.reference] }
-
-            struct Columns: ModelColumns {
-                let id = Column<Film, ModelID<Film>>("id")
-                let title = Column<Film, String>("title")
-                let year = Column<Film, Int>("year")
-                let studioID = Column<Film, ModelID<Studio>?>("studioID")
-                var all: [ModelColumn<Film>] { [id.erased, title.erased, year.erased, studioID.erased] }
-            }
         }
         // Article ends
 

@@ -46,6 +46,56 @@
             await store.close()
         }
 
+        @Test("The sum of an optional column counts the values that there are, and is 0 without any")
+        func optionalSums() async throws {
+            let employers = Person.all.values { $0.employer }
+            #expect(try await store.sum(employers) == 4)
+            #expect(try await inner.sum(employers) == 20)
+            #expect(try await inner.sum(Person.where { $0.employer == nil }.values { $0.employer }) == 0)
+            #expect(try blockingSum() == 4)
+            await store.close()
+        }
+
+        private func blockingSum() throws -> Int64 { try store.wait(for: .sum(Person.all.values { $0.employer })) }
+
+        private struct Measurement: PersistentModel {
+            var id: Int64
+            var count: Int64
+            var value: Double?
+
+            static let table = "measurement"
+            static let columns: MappedColumns<Measurement> = ["id": \.id, "count": \.count, "value": \.value]
+        }
+
+        @Test(
+            "A sum beyond 64 bits, and one of infinite values of both signs, fails as decoding, stored and pending",
+            arguments: [SaveLevel.store, .pending])
+        func noSums(level: SaveLevel) async throws {
+            await store.close()
+            let settings = SQLiteStore.temporary(models: [Measurement.self])
+            let store = SQLitePersistenceService(settings, migrations: [Migration("1", sql: settings.tableSQL)])
+            let edits = try store.child("edit")
+            let values = [Double.infinity, -.infinity, nil]
+            try await edits.create(
+                values.enumerated().map { Measurement(id: Int64($0), count: .max, value: $1) }, save: level)
+            func reason(_ call: PersistenceCall<some Any>) -> PersistenceFailure.Reason? {
+                do throws(PersistenceFailure) {
+                    _ = try edits.wait(for: call)
+                    return nil
+                } catch {
+                    return error.reason
+                }
+            }
+            #expect(reason(PersistenceCall<Int64>.sum(Measurement.all.values { $0.count })) == .decoding)
+            #expect(reason(PersistenceCall<Double>.sum(Measurement.all.values { $0.value })) == .decoding)
+            #expect(reason(.average(Measurement.all.values { $0.value })) == .decoding)
+            let nothing = Measurement.where { $0.id > 1 }.values { $0.value }
+            #expect(try await edits.sum(nothing) == 0)
+            #expect(try await edits.average(nothing) == nil)
+            #expect(try await edits.sum(Measurement.where { $0.id == 0 }.values { $0.value }) == .infinity)
+            await store.close()
+        }
+
         @Test("Children and their parents are fetched as the scope sees them, whichever of both is pending")
         func relations() async throws {
             let relation = ToOne<Person, Company>(Person.columns.employer)

@@ -94,6 +94,28 @@
             #expect(backups.contains("store.sqlite.before-6"))
         }
 
+        @Test("The two newest backups are kept, however close together they were made")
+        func closeBackups() throws {
+            let fixture = try StoreFixture()
+            var migrations = [StoreFixture.first]
+            for number in 2...8 {
+                try fixture.open(migrations).close()
+                migrations.append(Migration("\(number)", sql: "CREATE TABLE t\(number)(a)"))
+                let before = fixture.folder.entries.filter { $0.contains(".before-") }
+                // As if the clock had been set back.
+                let times = [timespec(tv_sec: 4_000_000_000, tv_nsec: 7), timespec(tv_sec: 4_000_000_000, tv_nsec: 7)]
+                if number == 2 { fixture.write([], to: "store.sqlite.before-1") }
+                if number == 2 { utimensat(AT_FDCWD, fixture.path + ".before-1", times, 0) }
+                try fixture.open(migrations).close()
+                let after = fixture.folder.entries.filter { $0.contains(".before-") }
+                #expect(after.contains("store.sqlite.before-\(number)"))
+                if number > 2 {
+                    #expect(after == ["store.sqlite.before-\(number - 1)", "store.sqlite.before-\(number)"])
+                    #expect(before.contains("store.sqlite.before-\(number - 1)"))
+                }
+            }
+        }
+
         @Test("A backup that does not fit fails as full before anything is changed, and a smaller store migrates")
         func backupWithoutSpace() throws {
             let fixture = try StoreFixture()

@@ -30,6 +30,20 @@
             await again.close()
         }
 
+        @Test("A reader that may not read the claim beside a store learns which file it must be able to read")
+        func hiddenClaim() async throws {
+            let store = Posting.service(fixture.path)
+            try await store.create(Posting(id: 1, lane: 0, step: 0, amount: 0, note: "first"), save: .store)
+            await store.close()
+            let lines = try await ReadOnlyPlace.lines(
+                of: fixture.path, in: fixture.folder, withoutWriting: fixture.folder.path,
+                withoutReading: fixture.path + "-owner", mode: "open")
+            #expect(
+                lines == [
+                    "file: The store can only be read by this user, who must also be able to read \(fixture.path)-owner."
+                ])
+        }
+
         @Test("A new store in a read-only folder fails as readOnly")
         func creating() async throws {
             let folder = fixture.folder
@@ -55,7 +69,8 @@
         /// Takes the right to write a file or its folder from everybody, and runs the program `StoreProbe` as a user without
         /// special rights.
         static func lines(
-            of path: String, in folder: TemporaryFolder, withoutWriting place: String
+            of path: String, in folder: TemporaryFolder, withoutWriting place: String,
+            withoutReading hidden: String? = nil, mode: String = "read"
         ) async throws -> [String] {
             if geteuid() == 0 {
                 for file in [folder.path] + folder.entries.map(folder.file) {
@@ -63,9 +78,10 @@
                 }
             }
             chmod(place, place == folder.path ? 0o500 : 0o400)
+            if let hidden { chmod(hidden, 0) }
             defer { chmod(place, 0o700) }
             return try await ChildProcess.onThread {
-                let process = try ChildProcess("StoreProbe", ["read", path])
+                let process = try ChildProcess("StoreProbe", [mode, path])
                 defer { process.wait() }
                 return process.lines(for: .seconds(60))
             }

@@ -11,14 +11,7 @@
             var year: Int
 
             static let table = "film"
-            static let columns = Columns()
-
-            struct Columns: ModelColumns {
-                let id = Column<Film, ModelID<Film>>("id")
-                let title = Column<Film, String>("title")
-                let year = Column<Film, Int>("year")
-                var all: [ModelColumn<Film>] { [id.erased, title.erased, year.erased] }
-            }
+            static let columns: MappedColumns<Film> = ["id": \.id, "title": \.title, "year": \.year]
         }
 
         @Test("The article on the first store registers it, and edits in a workflow")

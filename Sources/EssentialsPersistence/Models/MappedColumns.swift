@@ -1,0 +1,73 @@
+/// The columns of a model, each named once beside its property.
+///
+/// ```swift
+/// struct Film: PersistentModel {
+///     var id = ModelID<Film>()
+///     var title: String
+///     var year: Int
+///
+///     static let table = "film"
+///     static let columns: MappedColumns<Film> = ["id": \.id, "title": \.title, "year": \.year]
+/// }
+///
+/// let query = Film.where { $0.year < 1930 }
+/// ```
+///
+/// The names are the coding keys. The types of the properties say how their values are stored: those that are a
+/// ``ColumnValue`` as such, raw values as their type says, and all others as JSON text, as ``Column/init(json:)`` does. A
+/// property that is not named has no column. A query that uses one fails as
+/// ``PersistenceFailure/Reason-swift.struct/invalidQuery``, and a model that stores one as
+/// ``PersistenceFailure/Reason-swift.struct/invalidModel``. When a store opens, a property that is missing here although its
+/// table has a column for it is refused as ``PersistenceFailure/Reason-swift.struct/schemaMismatch``.
+///
+/// A model whose property is called `all` declares a structure of ``ModelColumns`` instead.
+@dynamicMemberLookup
+public struct MappedColumns<Model: PersistentModel>: ModelColumns, ExpressibleByDictionaryLiteral {
+    /// The columns by their properties.
+    private struct Places: @unchecked Sendable {
+        // `@unchecked Sendable`: the key paths are those of the literal, which are `Sendable`, and nothing changes them. Only
+        // the type of a dictionary's keys cannot say so.
+        let indices: [PartialKeyPath<Model>: Int]
+    }
+
+    /// The column of the id.
+    public let id: Column<Model, Model.ID>
+    /// All columns, in the order of the literal.
+    public let all: [ModelColumn<Model>]
+    private let places: Places
+
+    /// Creates the columns from their names and properties. If a property is named twice, the first name counts.
+    public init(dictionaryLiteral elements: (String, any PartialKeyPath<Model> & Sendable)...) {
+        let all = elements.map { name, property in Self.column(name, type(of: property).valueType) }
+        let pairs = elements.enumerated().map { ($1.1 as PartialKeyPath<Model>, $0) }
+        self.all = all
+        places = Places(indices: Dictionary(pairs) { first, _ in first })
+        id = Column(erased: places.indices[\Model.id].map { all[$0] } ?? Self.column("id", Model.ID.self))
+    }
+
+    private static func column(_ name: String, _ type: Any.Type) -> ModelColumn<Model> {
+        let optional = type as? any AnyOptional.Type
+        let isOptional = optional != nil
+        let wrapped = optional?.wrapped ?? type
+        if let direct = type as? any ColumnValue.Type {
+            return ModelColumn(name: name, storage: direct.storage, isOptional: direct.isOptional)
+        }
+        if let raw = wrapped as? any RawRepresentable.Type, let storage = Self.storage(ofRaw: raw) {
+            return ModelColumn(name: name, storage: storage, isOptional: isOptional)
+        }
+        return ModelColumn(name: name, storage: .text, isOptional: isOptional)
+    }
+
+    /// The storage of an enumeration with raw values, which encodes itself as its raw value.
+    private static func storage<Raw: RawRepresentable>(ofRaw type: Raw.Type) -> ColumnStorage? {
+        (Raw.RawValue.self as? any ColumnValue.Type)?.storage
+    }
+
+    /// The column of a property.
+    public subscript<Value: Sendable>(dynamicMember property: KeyPath<Model, Value>) -> Column<Model, Value> {
+        // A name that no table has, so that the database says which model lacks a column.
+        Column(
+            erased: places.indices[property].map { all[$0] }
+                ?? ModelColumn(name: "(a property without a column)", storage: .text, isOptional: true))
+    }
+}
