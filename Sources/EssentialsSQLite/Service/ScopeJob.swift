@@ -23,7 +23,7 @@
         let job: PersistenceJob
         let scope: SQLitePersistenceService
         let changes = Changes()
-        private var chain: [ScopeLevel] { scope.chain }
+        var chain: [ScopeLevel] { scope.chain }
         var core: StoreCore { scope.core }
 
         init(_ job: PersistenceJob, _ scope: SQLitePersistenceService) {
@@ -189,6 +189,7 @@
         }
 
         private func change(_ level: SaveLevel, _ store: OpenStore) throws(PersistenceFailure) -> SaveReport {
+            if let report = try executeStatement(level, store) { return report }
             let work = try work(store)
             guard !job.isCancelled else { throw PersistenceFailure(.cancelled, "The call was cancelled.") }
             switch level {
@@ -217,7 +218,7 @@
         }
 
         /// Takes the turns of scopes above, from child to parent.
-        private func withTurns<Result: Sendable>(
+        func withTurns<Result: Sendable>(
             of levels: ArraySlice<ScopeLevel>, _ body: () throws(PersistenceFailure) -> Result
         ) throws(PersistenceFailure) -> Result {
             guard let last = levels.last else { return try body() }
