@@ -48,16 +48,14 @@ public func += <Model: PersistentModel, Value: ColumnValue & AdditiveArithmetic>
     Assignment(adding: value, to: Model.columns[keyPath: column].name)
 }
 
-/// The integers of a type; those of 64 bits if it is a type of another kind.
+/// The integers of a type.
 package struct IntegerRange: Sendable, Hashable {
     package let lowest, highest: Int64
 
-    init(_ type: any ColumnValue.Type) {
-        if let type = type as? any FixedWidthInteger.Type {
-            (lowest, highest) = Self.range(type)
-        } else {
-            (lowest, highest) = (.min, .max)
-        }
+    /// - Returns: `nil` for a type of another kind.
+    init?(_ type: any ColumnValue.Type) {
+        guard let type = type as? any FixedWidthInteger.Type else { return nil }
+        (lowest, highest) = Self.range(type)
     }
 
     private static func range<Value: FixedWidthInteger>(_ type: Value.Type) -> (Int64, Int64) {
@@ -74,8 +72,9 @@ package struct RowAssignment: Sendable, Hashable {
         case value(StoredValue?)
         /// The value of another column.
         case column(String)
-        /// The sum of the value and another one, within the range of the type; `nil` if the other one cannot be stored.
-        case sum(StoredValue?, range: IntegerRange)
+        /// The sum of the value and another one, within the range of the type if it has integers. The other one is `nil` if it
+        /// cannot be stored.
+        case sum(StoredValue?, range: IntegerRange?)
     }
 
     package let column: String
@@ -128,12 +127,12 @@ package struct RowAssignment: Sendable, Hashable {
         }
     }
 
-    private static func sum(_ value: StoredValue, _ added: StoredValue?, _ range: IntegerRange) -> StoredValue? {
+    private static func sum(_ value: StoredValue, _ added: StoredValue?, _ range: IntegerRange?) -> StoredValue? {
         switch (value, added) {
         case (.null, .some): return .null
         case (.integer(let one), .integer(let other)):
             let (sum, isOverflow) = one.addingReportingOverflow(other)
-            return !isOverflow && range.contains(sum) ? .integer(sum) : nil
+            return !isOverflow && range?.contains(sum) != false ? .integer(sum) : nil
         case (.real(let one), .real(let other)): return (one + other).storedValue
         case (.integer(let one), .real(let other)): return (Double(one) + other).storedValue
         case (.real(let one), .integer(let other)): return (one + Double(other)).storedValue

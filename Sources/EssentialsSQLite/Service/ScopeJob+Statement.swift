@@ -47,7 +47,7 @@
         private let sql: String
         private let arguments: [StoredValue]
         private let isDeletion: Bool
-        /// The ranges of the sums that the statement returns, after the id.
+        /// The ranges of the sums of integers that the statement returns, after the id.
         private let ranges: [IntegerRange]
 
         /// - Returns: `nil` if the values cannot be assigned.
@@ -77,6 +77,7 @@
                     case .sum(let value?, let range):
                         text.append("\(column) + ")
                         text.append(value)
+                        guard let range else { continue }
                         returned += ", \(column)"
                         ranges.append(range)
                     case .value, .column, .sum: return nil
@@ -114,8 +115,12 @@
                 keys.insert(RowKey(table: table.name, id: StoredValue(id)))
                 for (index, range) in ranges.enumerated() {
                     let value: DatabaseValue = row[index + 1]
-                    guard case .int64(let sum) = value.storage, !range.contains(sum) else { continue }
-                    throw PersistenceFailure(.invalidModel, "A sum is out of range.", model: table.name)
+                    switch value.storage {
+                    case .null: continue
+                    case .int64(let sum) where range.contains(sum): continue
+                    // A sum beyond 64 bits is a real number.
+                    default: throw PersistenceFailure(.invalidModel, "A sum is out of range.", model: table.name)
+                    }
                 }
             }
             let count = keys.count

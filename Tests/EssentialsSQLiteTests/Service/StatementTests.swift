@@ -1,5 +1,6 @@
 #if Persistence
     import EssentialsPersistence
+    import GRDB
     import Testing
 
     @testable import EssentialsSQLite
@@ -105,12 +106,13 @@
             #expect(changed == 2)
             #expect(try await unread.delete(Book.where { $0.count == 3 }, save: .parent) == 2)
             #expect(try await unread.delete(Book.where { $0.count == 3 }, save: .store) == 0)
-            await unread.close()
-            let again = SQLiteStore(path: folder.file("unread.sqlite"), models: [Book.self, Shelf.self])
-            let database = try StoreDatabase.open(again, migrations: [])
-            try database.close()
-            await store.close()
+            await close()
+            #expect(
+                try DatabaseQueue(path: folder.file("unread.sqlite")).read { try Int.fetchOne($0, sql: Self.counts) }
+                    == 2)
         }
+
+        private static let counts = "SELECT count FROM book"
 
         @Test("A value that is out of range, or a second equal one, fails with the ids of rows, and changes nothing")
         func failures() async throws {
@@ -141,7 +143,8 @@
             return (stream.makeAsyncIterator(), observation)
         }
 
-        @Test("Observers hear of the rows that a statement has changed, and of any rows if the store has changed others")
+        @Test(
+            "Observers hear of the rows that a statement has changed, and of any rows if the store has changed others")
         func observers() async throws {
             var (changes, observation) = try changes()
             try await store.update(Book.where { $0.id > 1 }, set: [\.count += 1], save: .store)
