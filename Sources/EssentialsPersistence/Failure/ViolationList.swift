@@ -37,7 +37,7 @@ package struct ViolationList: Sendable {
         return PersistenceFailure(
             .constraint, "Rows violate constraints: \(texts.joined(separator: "; ")).",
             remedy: isUnique
-                ? "Choose other values. Rows that exchange unique values need a save in between, with another value."
+                ? "Choose other values. Rows that exchange unique values need a free value in between."
                 : nil,
             model: tables.count == 1 ? tables.first : nil, ids: violations.flatMap(\.ids), violations: violations)
     }

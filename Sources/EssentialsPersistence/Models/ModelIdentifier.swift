@@ -5,6 +5,9 @@ public import FoundationEssentials
 /// The id is one column and the primary key of the table. A table that links two others has an id and a UNIQUE constraint
 /// over its pair.
 ///
+/// Ids are compared by their bytes, whatever collation the column has; filters follow the collation. Two ids that the
+/// collation takes as equal can be pending together, and saving both violates the key.
+///
 /// ```swift
 /// struct Country: PersistentModel {
 ///     var id: String                       // the code of ISO 3166

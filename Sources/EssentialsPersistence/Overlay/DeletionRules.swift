@@ -24,26 +24,23 @@ package struct DeletionRules: Sendable {
     }
 
     private let foreignKeys: [String: [ForeignKey]]
-    private let limit: Int
 
-    /// - Parameters:
-    ///   - foreignKeys: All foreign keys of the file.
-    ///   - limit: The maximum number of rows that one deletion may change.
-    package init(foreignKeys: [ForeignKey], limit: Int = OverlayLimits().rows) {
+    /// - Parameter foreignKeys: All foreign keys of the file.
+    package init(foreignKeys: [ForeignKey]) {
         self.foreignKeys = Dictionary(grouping: foreignKeys, by: \.parent)
-        self.limit = limit
     }
 
     /// The changes that a deletion makes: first rows that refer to none any more, then deletions, children first.
     ///
     /// - Parameters:
     ///   - rows: The rows to delete, as the scope sees them.
+    ///   - limit: The maximum number of rows that the deletion may change.
     ///   - children: Finds the rows of the foreign key's table, as the scope sees them, whose column has one of the
     ///     values. It is called once for each foreign key and generation.
     /// - Throws: A failure with the reason `constraint` that names the children which restrict the deletion, with `limit`
     ///   for too many rows, or what `children` has thrown.
     package func changes(
-        deleting rows: [Found],
+        deleting rows: [Found], limit: Int = OverlayLimits().rows,
         children: (ForeignKey, [StoredValue]) throws(PersistenceFailure) -> [Found]
     ) throws(PersistenceFailure) -> [Change] {
         var deleted: Set<RowKey> = []
@@ -61,17 +58,19 @@ package struct DeletionRules: Sendable {
                     case .cascade:
                         deleted.insert(child.key)
                         next.append(child)
-                    case .setNull:
+                    case .setNull, .setDefault:
                         guard let column = child.row.layout.index(of: foreignKey.column) else { continue }
                         if updated[child.key] == nil { updates.append(child.key) }
                         // Another column of the row may have been set before.
                         var row = updated[child.key] ?? child.row
-                        row.values[column] = .null
+                        row.values[column] = foreignKey.action == .setNull ? .null : foreignKey.defaultValue ?? .null
                         updated[child.key] = row
                     case .restrict: restricting.append((foreignKey, child.key))
-                    case .noAction, .setDefault: break
+                    case .noAction: break
                     }
-                    guard deleted.count + updates.count + restricting.count <= limit else { throw tooMany(rows) }
+                    guard deleted.count + updates.count + restricting.count <= limit else {
+                        throw tooMany(rows, limit)
+                    }
                 }
             }
             generation = next
@@ -85,7 +84,7 @@ package struct DeletionRules: Sendable {
     private func relations(_ rows: [Found]) -> [(key: ForeignKey, values: [StoredValue])] {
         let tables = Dictionary(grouping: rows, by: \.key.table)
         return tables.keys.sorted().flatMap { table in
-            (foreignKeys[table] ?? []).filter { $0.action != .noAction && $0.action != .setDefault }.map { key in
+            (foreignKeys[table] ?? []).filter(\.isFollowed).map { key in
                 (key, (tables[table] ?? []).compactMap { $0.row[key.key] }.filter { !$0.isNull })
             }
         }
@@ -102,9 +101,21 @@ package struct DeletionRules: Sendable {
         throw list.failure
     }
 
-    private func tooMany(_ rows: [Found]) -> PersistenceFailure {
+    private func tooMany(_ rows: [Found], _ limit: Int) -> PersistenceFailure {
         PersistenceFailure(
-            .limit, "The deletion changes more than \(limit) rows.", remedy: "Delete fewer rows at once.",
+            .limit, "The deletion changes more than \(limit) rows.",
+            remedy: "Delete fewer rows at once, or raise the store's limits of pending rows.",
             model: Set(rows.map(\.key.table)).count == 1 ? rows.first?.key.table : nil)
+    }
+}
+
+extension ForeignKey {
+    /// Whether a scope shows what a deletion makes of the children. A default that is not known is left to the store.
+    fileprivate var isFollowed: Bool {
+        switch action {
+        case .cascade, .setNull, .restrict: true
+        case .setDefault: defaultValue != nil
+        case .noAction: false
+        }
     }
 }

@@ -24,32 +24,31 @@ package struct ForeignKey: Sendable, Hashable {
     package let key: String
     /// What happens when the parent is deleted.
     package let action: Action
+    /// What the column becomes with ``Action/setDefault``; `nil` if that is not known.
+    package let defaultValue: StoredValue?
 
-    package init(table: String, column: String, parent: String, key: String, action: Action = .noAction) {
+    package init(
+        table: String, column: String, parent: String, key: String, action: Action = .noAction,
+        defaultValue: StoredValue? = nil
+    ) {
         self.table = table
         self.column = column
         self.parent = parent
         self.key = key
         self.action = action
+        self.defaultValue = defaultValue
+    }
+
+    /// Whether the store changes or deletes the children of a row that is deleted.
+    package var changesChildren: Bool {
+        switch action {
+        case .cascade, .setNull, .setDefault: true
+        case .noAction, .restrict: false
+        }
     }
 
     /// The columns alone.
     package var reference: ModelReference {
         ModelReference(table: table, column: column, parent: parent, key: key)
-    }
-
-    /// The tables whose rows may refer, through any number of other rows, to rows of the same table.
-    package static func circularTables(_ keys: [ForeignKey]) -> Set<String> {
-        let parents = Dictionary(grouping: keys, by: \.table).mapValues { Set($0.map(\.parent)) }
-        return Set(
-            parents.keys.filter { table in
-                var reached: Set<String> = []
-                var next = Array(parents[table] ?? [])
-                while let other = next.popLast() {
-                    if other == table { return true }
-                    if reached.insert(other).inserted { next += parents[other] ?? [] }
-                }
-                return false
-            })
     }
 }

@@ -19,13 +19,16 @@ package enum OverlayEntry: Sendable, Hashable {
     case deleted(base: StoredRow)
 
     /// The entry that leads from a base to a row, each `nil` if there is none; `nil` if nothing is different.
-    package init?(from base: StoredRow?, to row: StoredRow?) {
+    ///
+    /// - Parameter keeping: Whether there is an entry although the row equals its base. It writes nothing, and says that the
+    ///   scope has decided for the row; see ``DeletedParents``.
+    package init?(from base: StoredRow?, to row: StoredRow?, keeping: Bool = false) {
         switch (base, row) {
         case (nil, nil): return nil
         case (nil, let row?): self = .inserted(row)
         case (let base?, nil): self = .deleted(base: base)
         case (let base?, let row?):
-            if base == row { return nil }
+            if !keeping, base == row { return nil }
             self = .updated(row, base: base)
         }
     }

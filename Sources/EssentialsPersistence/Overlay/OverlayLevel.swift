@@ -1,4 +1,4 @@
-/// The limits of one scope.
+/// The limits of one scope. They hold for pending rows only.
 package struct OverlayLimits: Sendable, Hashable {
     /// The maximum number of pending rows.
     package var rows = 100_000
@@ -10,7 +10,7 @@ package struct OverlayLimits: Sendable, Hashable {
     package init() {}
 
     /// Limits that nothing reaches.
-    static let unlimited: OverlayLimits = {
+    package static let unlimited: OverlayLimits = {
         var limits = OverlayLimits()
         limits.rows = .max
         limits.bytes = .max
@@ -28,11 +28,12 @@ package struct OverlayLimits: Sendable, Hashable {
 /// | updated | fails | updated, with the first base | deleted |
 /// | deleted | updated | fails | fails |
 ///
-/// A row that is changed back to its base is pending no longer.
+/// A row that is changed back to its base is pending no longer, unless it refers to a row that the scope has deleted; see
+/// ``DeletedParents``.
 package struct OverlayLevel: Sendable {
     private var tables: [String: [StoredValue: OverlayEntry]] = [:]
     private var log = ChangeLog()
-    private let limits: OverlayLimits
+    package private(set) var limits: OverlayLimits
     /// The number of pending rows.
     package private(set) var count = 0
     /// The approximate number of bytes of the pending rows and their bases.
@@ -45,6 +46,13 @@ package struct OverlayLevel: Sendable {
 
     package var isEmpty: Bool { count == 0 }
 
+    /// The same rows without limits, for a save into the file.
+    package var unlimited: OverlayLevel {
+        var level = self
+        level.limits = .unlimited
+        return level
+    }
+
     /// The tables with pending rows.
     package var pendingTables: Set<String> { Set(tables.keys) }
 
@@ -55,6 +63,13 @@ package struct OverlayLevel: Sendable {
 
     /// The rows that were changed since a version; `nil` if that is not known any more.
     package func changes(since version: UInt64) -> Set<RowKey>? { log.keys(since: version) }
+
+    /// The keys of all pending rows.
+    package var keys: Set<RowKey> {
+        var keys = Set<RowKey>(minimumCapacity: count)
+        forEach { key, _ in keys.insert(key) }
+        return keys
+    }
 
     /// Calls a closure with each pending row, in no order.
     package func forEach<Failure: Error>(
@@ -70,10 +85,13 @@ package struct OverlayLevel: Sendable {
     /// - Parameters:
     ///   - row: The row; `nil` deletes it.
     ///   - below: What the scope would see without its own entry.
+    ///   - keeping: Whether the row has an entry even if it equals its base.
     /// - Throws: A failure with the reason `limit`, after which nothing has changed.
-    package mutating func place(_ row: StoredRow?, at key: RowKey, below: StoredRow?) throws(PersistenceFailure) {
+    package mutating func place(
+        _ row: StoredRow?, at key: RowKey, below: StoredRow?, keeping: Bool = false
+    ) throws(PersistenceFailure) {
         let own = entry(key)
-        try set(OverlayEntry(from: own.map(\.base) ?? below, to: row), at: key, replacing: own)
+        try set(OverlayEntry(from: own.map(\.base) ?? below, to: row, keeping: keeping), at: key, replacing: own)
     }
 
     /// Takes over an entry of a level above, or a row in place of one's own entry.
@@ -90,6 +108,7 @@ package struct OverlayLevel: Sendable {
         guard rows <= max(limits.rows, count), bytes <= max(limits.bytes, byteCount) else {
             throw PersistenceFailure(
                 .limit, "The scope has \(count) pending rows of about \(byteCount) bytes; there is no room for more.",
+                remedy: "Save in smaller steps, or raise the store's limits of pending rows.",
                 model: key.table, ids: [key.id])
         }
         if let new {
@@ -104,13 +123,33 @@ package struct OverlayLevel: Sendable {
 
     /// Takes over what a unit of work has changed in the scope: all of it, or after an error nothing.
     ///
+    /// - Parameter keeping: The rows that have an entry even if they equal their base.
     /// - Throws: A failure with the reason `limit`.
-    package mutating func absorb(_ work: OverlayLevel) throws(PersistenceFailure) {
-        var done: [(key: RowKey, entry: OverlayEntry?)] = []
+    package mutating func absorb(_ work: OverlayLevel, keeping: Set<RowKey> = []) throws(PersistenceFailure) {
+        var changes: [Change] = []
+        changes.reserveCapacity(work.count)
+        work.forEach { key, entry in
+            let own = self.entry(key)
+            let new =
+                own.map { OverlayEntry(from: $0.base, to: entry.row, keeping: keeping.contains(key)) } ?? entry
+            changes.append((key, new))
+        }
+        try apply(changes)
+    }
+
+    /// A new entry of a row; `nil` for none.
+    package typealias Change = (key: RowKey, entry: OverlayEntry?)
+
+    /// Takes over new entries: all of them, or after an error none.
+    ///
+    /// - Throws: A failure with the reason `limit`.
+    package mutating func apply(_ changes: [Change]) throws(PersistenceFailure) {
+        var done: [Change] = []
+        done.reserveCapacity(changes.count)
         do throws(PersistenceFailure) {
-            try work.forEach { (key, entry) throws(PersistenceFailure) in
+            for (key, entry) in changes {
                 let own = self.entry(key)
-                try set(own.map { OverlayEntry(from: $0.base, to: entry.row) } ?? entry, at: key, replacing: own)
+                try set(entry, at: key, replacing: own)
                 done.append((key, own))
             }
         } catch {

@@ -43,6 +43,13 @@ package struct OverlayMachine: Sendable {
         return machine
     }
 
+    /// The levels with another one in place of the highest.
+    package func replacingLast(_ level: OverlayLevel) -> OverlayMachine {
+        var machine = self
+        machine.levels[last] = level
+        return machine
+    }
+
     /// Looks a row up, nearest level first.
     package func find(_ key: RowKey) -> Finding { find(key, below: levels.count) }
 
@@ -124,15 +131,17 @@ package struct OverlayMachine: Sendable {
 
     /// Makes the scope see rows, each with what it saw before: all of them, or after an error none.
     ///
+    /// - Parameter parents: Finds the rows that stay pending although they equal their base.
     /// - Throws: A failure with the reason `limit`.
     package mutating func place(
-        _ rows: [(key: RowKey, row: StoredRow?, seen: StoredRow?)]
+        _ rows: [(key: RowKey, row: StoredRow?, seen: StoredRow?)], parents: DeletedParents = .unknown
     ) throws(PersistenceFailure) {
         var done: [(key: RowKey, entry: OverlayEntry?)] = []
         do throws(PersistenceFailure) {
             for (key, row, seen) in rows {
                 let own = levels[last].entry(key)
-                try levels[last].place(row, at: key, below: seen)
+                let isKept = (own.map(\.base) ?? seen) == row && parents.areReferred(by: row, at: key, in: self)
+                try levels[last].place(row, at: key, below: seen, keeping: isKept)
                 done.append((key, own))
             }
         } catch {
@@ -158,27 +167,49 @@ package struct OverlayMachine: Sendable {
         decide: (Conflict) throws(PersistenceFailure) -> ConflictDecision
     ) throws(PersistenceFailure) {
         guard levels.count > 1 else { return }
-        var parent = levels[last - 1]
-        try Self.fold(levels[last], into: &parent, decide: decide)
-        levels[last - 1] = parent
+        try levels[last - 1].apply(changesOfParent(decide: decide))
         levels[last].rollback()
+    }
+
+    /// The entries that the parent scope gets when the scope is saved to it. Nothing changes yet, so that the caller can
+    /// release the levels before it changes the parent: a level that is held twice is copied as a whole by its next change.
+    ///
+    /// - Throws: A failure with the reason `conflict`, or what the closure has thrown.
+    package func changesOfParent(
+        parents: DeletedParents = .unknown, decide: (Conflict) throws(PersistenceFailure) -> ConflictDecision
+    ) throws(PersistenceFailure) -> [OverlayLevel.Change] {
+        guard levels.count > 1 else { return [] }
+        var conflicts: [Conflict] = []
+        let changes = try moved(levels[last], over: levels[last - 1], parents, &conflicts, decide: decide)
+        guard conflicts.isEmpty else { throw Self.conflictFailure(conflicts) }
+        return changes
     }
 
     /// All pending rows in one level, as they are saved into the file.
     ///
     /// - Throws: A failure with the reason `conflict` if levels contradict each other.
     package func folded(
-        decide: (Conflict) throws(PersistenceFailure) -> ConflictDecision
+        parents: DeletedParents = .unknown, decide: (Conflict) throws(PersistenceFailure) -> ConflictDecision
     ) throws(PersistenceFailure) -> OverlayLevel {
+        let (level, conflicts) = try foldedWithConflicts(parents: parents, decide: decide)
+        guard conflicts.isEmpty else { throw Self.conflictFailure(conflicts) }
+        return level
+    }
+
+    /// All pending rows in one level, and the conflicts of all levels, at most ``maximumConflicts``. A change in conflict
+    /// with a level is left out, so that what this level itself has pending is judged further down.
+    package func foldedWithConflicts(
+        parents: DeletedParents = .unknown, decide: (Conflict) throws(PersistenceFailure) -> ConflictDecision
+    ) throws(PersistenceFailure) -> (level: OverlayLevel, conflicts: [Conflict]) {
         var levels = levels
         var upper = levels.removeLast()
+        var conflicts: [Conflict] = []
         while let level = levels.popLast() {
-            var parent = OverlayLevel(limits: .unlimited)
-            try level.forEach { (key, entry) throws(PersistenceFailure) in try parent.set(entry, at: key) }
-            try Self.fold(upper, into: &parent, decide: decide)
+            var parent = level.unlimited
+            try parent.apply(moved(upper, over: level, parents, &conflicts, decide: decide))
             upper = parent
         }
-        return upper
+        return (upper, conflicts)
     }
 
     /// Empties all levels, because their rows are in the file.
@@ -192,29 +223,35 @@ package struct OverlayMachine: Sendable {
     /// Drops some pending rows of the scope, and returns how many were pending.
     package mutating func discard(_ keys: some Sequence<RowKey>) -> Int { levels[last].discard(keys) }
 
-    private static func fold(
-        _ child: OverlayLevel, into parent: inout OverlayLevel,
+    /// The entries that a level gets from the one above it, but for conflicts.
+    private func moved(
+        _ child: OverlayLevel, over parent: OverlayLevel, _ parents: DeletedParents, _ conflicts: inout [Conflict],
         decide: (Conflict) throws(PersistenceFailure) -> ConflictDecision
-    ) throws(PersistenceFailure) {
-        var conflicts: [Conflict] = []
+    ) throws(PersistenceFailure) -> [OverlayLevel.Change] {
+        var changes: [OverlayLevel.Change] = []
+        changes.reserveCapacity(child.count)
         try child.forEach { (key, entry) throws(PersistenceFailure) in
-            guard conflicts.count < maximumConflicts else { return }
-            guard let own = parent.entry(key) else { return try parent.set(entry, at: key) }
+            guard conflicts.count < Self.maximumConflicts else { return }
+            guard let own = parent.entry(key) else { return changes.append((key, entry)) }
             switch try ConflictRules.outcome(of: entry, at: key, theirs: own.row, decide: decide) {
-            case .apply(let row): try parent.set(OverlayEntry(from: own.base, to: row), at: key)
+            case .apply(let row):
+                let isKept = own.base == row && parents.areReferred(by: row, at: key, in: self)
+                changes.append((key, OverlayEntry(from: own.base, to: row, keeping: isKept)))
             case .keep: break
             case .conflict(let conflict): conflicts.append(conflict)
             }
         }
-        guard conflicts.isEmpty else { throw conflictFailure(conflicts) }
+        return changes
     }
 
-    /// The failure of a save with conflicts.
+    /// The failure of a save with conflicts. One row can be in conflict at several levels.
     package static func conflictFailure(_ conflicts: [Conflict]) -> PersistenceFailure {
         let tables = Set(conflicts.map(\.table))
+        var keys: Set<RowKey> = []
+        let rows = conflicts.filter { keys.insert(RowKey(table: $0.table, id: $0.id)).inserted }
         return PersistenceFailure(
-            .conflict, "Others have changed \(conflicts.count) of the rows since they were read.",
-            model: tables.count == 1 ? tables.first : nil, ids: conflicts.map(\.id), conflicts: conflicts)
+            .conflict, "Others have changed \(rows.count) of the rows since they were read.",
+            model: tables.count == 1 ? tables.first : nil, ids: rows.map(\.id), conflicts: conflicts)
     }
 
     // MARK: The whole overlay

@@ -14,11 +14,14 @@ package struct SavePlan: Sendable, Hashable {
     }
 
     package let steps: [Step]
+    /// The deleted rows that refer to a row which is deleted before them, because the rows refer to each other in a circle,
+    /// with the columns that do. Without these values a deletion cascades to no other row of the circle.
+    package let circles: [RowKey: [String]]
 
     /// Orders writes: first updates of columns that refer to other rows, so that a cascading deletion does not take a row
     /// that has been moved away, then deletions from children to parents, other updates, and insertions from parents to
-    /// children. Within each group, rows are sorted by table and id. Tables that refer to each other in a circle need
-    /// deferred foreign keys.
+    /// children. Within each group, rows are sorted by table and id; deletions of tables that refer to themselves, or to each
+    /// other in a circle, are sorted by their rows. Insertions of such tables need deferred foreign keys.
     package init(_ writes: [RowKey: Write], references: [ModelReference]) {
         let ranks = Self.ranks(references)
         let referring = Dictionary(grouping: references, by: \.table).mapValues { Set($0.map(\.column)) }
@@ -39,11 +42,17 @@ package struct SavePlan: Sendable, Hashable {
             let step = Step(key: key, write: write)
             return (step: step, position: position(step))
         }
-        steps = placed.sorted { one, other in
+        let sorted = placed.sorted { one, other in
             if one.position != other.position { return one.position < other.position }
             if one.step.key.table != other.step.key.table { return one.step.key.table < other.step.key.table }
             return one.step.key.id.precedes(other.step.key.id)
         }.map(\.step)
+        let first = sorted.firstIndex(where: \.isDeletion) ?? sorted.endIndex
+        let end = sorted[first...].firstIndex { !$0.isDeletion } ?? sorted.endIndex
+        var order = DeletionOrder(Array(sorted[first..<end]), references: references)
+        order.sort()
+        steps = sorted[..<first] + order.steps + sorted[end...]
+        circles = order.circles
     }
 
     /// The number of steps from each table to the tables that refer to nothing, as far as there is no circle.
@@ -65,9 +74,16 @@ package struct SavePlan: Sendable, Hashable {
     }
 }
 
+extension SavePlan.Step {
+    fileprivate var isDeletion: Bool {
+        if case .delete = write { return true }
+        return false
+    }
+}
+
 extension StoredValue {
     /// Whether the value comes first in an order by kinds and bytes.
-    func precedes(_ other: StoredValue) -> Bool {
+    package func precedes(_ other: StoredValue) -> Bool {
         switch (self, other) {
         case (.integer(let one), .integer(let other)): one < other
         case (.real(let one), .real(let other)): one < other

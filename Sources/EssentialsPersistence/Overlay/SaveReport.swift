@@ -11,7 +11,8 @@ public struct SaveReport: Sendable, Hashable {
     public var updated: Int
     /// The number of rows that the save has deleted.
     public var deleted: Int
-    /// The number of rows that stay as others made them, because the policy or the caller's closure has dropped the change.
+    /// The number of rows that stay as others made them, because the policy or the caller's closure has dropped the change,
+    /// or because a trigger of the table has ignored it with `RAISE(IGNORE)`.
     public var kept: Int
     /// The number of rows that the store has changed or deleted by itself: through ON DELETE, or through triggers. Rows that
     /// the scope has deleted too are not among them.

@@ -16,7 +16,7 @@ final class BatchReader<Model: PersistentModel>: Sendable {
     ) throws(PersistenceFailure) {
         let first = try QueryPages(query, size: size)
         let exchange = BatchExchange<[Model]>(limit: state.limit ?? .zero)
-        let call = PersistenceCall<Void>.reading(query.node) { work in
+        var call = PersistenceCall<Void>.reading(query.node) { work in
             var pages = first
             try exchange.serve { () throws(PersistenceFailure) in
                 guard let node = pages.next else { return nil }
@@ -25,6 +25,7 @@ final class BatchReader<Model: PersistentModel>: Sendable {
                 return rows.isEmpty ? nil : try work.coder(Model.self).models(rows)
             }
         }
+        call.plan.holdsState = true
         self.exchange = exchange
         job = call.job { exchange.end($0) }
         service.run(job)

@@ -52,6 +52,8 @@ public final class PersistenceJob: Sendable {
         /// What the job changes, if a service may do that without running the caller's part. Then the result of the call is
         /// made from the report.
         package var statement: RowStatement?
+        /// Whether the job keeps its state of the rows while it waits for its caller.
+        package var holdsState = false
 
         /// Creates a plan.
         public init(_ action: Action, tables: Set<String>? = nil, resolution: ConflictResolution? = nil) {

@@ -77,8 +77,11 @@ public struct BatchState: Sendable, Hashable {
     /// All batches are of one state, which is held for at most 30 seconds. A later batch fails as
     /// ``PersistenceFailure/Reason-swift.struct/expired``.
     ///
-    /// It occupies a connection and a thread of the store, and the log of the store grows as long. A store that is closed
-    /// meanwhile waits for the end, which comes with the last batch, with the release of the iterator, or with the time.
+    /// Meanwhile the log of the store grows. A store that is closed waits for the end, which comes with the last batch, with
+    /// the release of the iterator, or with the time.
+    ///
+    /// A service may limit the number of states that are held at the same time. Then a further iterator fails at once as
+    /// ``PersistenceFailure/Reason-swift.struct/busy``. Other reads do not wait for iterators.
     public static let oneState = oneState(for: .seconds(30))
 
     /// All batches are of one state, which is held for a limited time; see ``oneState``. A shorter limit of the store counts

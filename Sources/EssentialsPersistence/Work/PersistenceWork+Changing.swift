@@ -196,6 +196,8 @@ extension PersistenceWork {
     /// - Parameters:
     ///   - edited: The model after the changes.
     ///   - original: The model as it was shown.
+    /// - Throws: A failure with the reason `notFound` if the scope, or one above it, has deleted the row; `conflict` if the
+    ///   row is pending there with other values than those of the original.
     public func update<Model: PersistentModel>(
         _ edited: Model, from original: Model
     ) throws(PersistenceFailure) {

@@ -16,6 +16,12 @@
                 self.init(
                     .readOnly, "A change was interrupted, and nobody has undone it yet.",
                     remedy: "Open the store once where it can be written.", store: store, underlying: error)
+            case let error as DatabaseError
+            where error.resultCode == .SQLITE_ERROR && error.message == "too many levels of trigger recursion":
+                self.init(
+                    .limit, "A deletion or a trigger leads through more than a thousand rows, one after the other.",
+                    remedy: "Delete rows that refer to others before these, in smaller steps.", store: store,
+                    underlying: error)
             case let error as DatabaseError:
                 self.init(
                     ResultCodes.reason(error.extendedResultCode.rawValue),

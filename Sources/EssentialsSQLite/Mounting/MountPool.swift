@@ -7,7 +7,8 @@
     /// The connections for reads over pending rows. They are opened when they are needed.
     ///
     /// A connection is lent to one read at a time. It keeps the rows of its last scope, so that the next read of this
-    /// scope writes only what has changed.
+    /// scope writes only what has changed. Reads that wait for their callers have further connections, so that no other read
+    /// waits for them.
     ///
     /// A closure of a read must not read from the same pool or close it: it could wait for itself.
     final class MountPool: Sendable {
@@ -45,6 +46,8 @@
             var forgotten: Set<UInt64> = []
             /// The number of connections: idle ones, ones in use, and ones that are opened, emptied or closed just now.
             var count = 0
+            /// How many of them are for one read that holds its state.
+            var held = 0
             var waiters: [Waiter] = []
             var closers: [DispatchSemaphore] = []
             var isClosed = false
@@ -55,6 +58,7 @@
         private let maximum: Int
         private let timeout: DispatchTimeInterval
         private let busyMode: Database.BusyMode
+        private let file: OpenedFile?
         private let state = Mutex(State())
 
         /// Creates a pool. Nothing is opened yet.
@@ -62,18 +66,20 @@
         /// - Parameters:
         ///   - path: The path of the file.
         ///   - schema: Its tables.
-        ///   - maximum: The maximum number of connections, at least 1.
+        ///   - maximum: The maximum number of connections, at least 1, apart from those for one read.
         ///   - timeout: How long a read waits for a connection before it fails as `busy`.
         ///   - busyMode: What a connection does while another process locks the file.
+        ///   - file: What checks that a new connection opens the file of the others; `nil` for no check.
         init(
-            path: String, schema: FileSchema, maximum: Int = 8, timeout: DispatchTimeInterval = .seconds(30),
-            busyMode: Database.BusyMode = .immediateError
+            path: String, schema: FileSchema, maximum: Int, timeout: DispatchTimeInterval = .seconds(30),
+            busyMode: Database.BusyMode = .immediateError, file: OpenedFile? = nil
         ) {
             self.path = path
             self.schema = schema
             self.maximum = max(maximum, 1)
             self.timeout = timeout
             self.busyMode = busyMode
+            self.file = file
         }
 
         /// The number of open connections.
@@ -87,16 +93,40 @@
         ///
         /// - Parameters:
         ///   - scope: The number of the scope. Its levels are the same ones, in the same order, as long as it lives.
+        ///   - isHeld: Whether the closure waits for somebody else. Then it gets a connection for itself. The caller limits
+        ///     the number of such reads.
         ///   - pin: Calls the closure that it is given, which pins the state of the file, and returns the levels that
         ///     belong to this state.
         ///   - body: The queries. Its error takes back what it has applied.
         /// - Throws: An error of a closure or of the database, or a failure with the reason `busy` or `closed`.
         func read<Result>(
-            scope: UInt64, pin: (() throws -> Void) throws -> OverlayMachine, _ body: (MountedReads) throws -> Result
+            scope: UInt64, isHeld: Bool = false, pin: (() throws -> Void) throws -> OverlayMachine,
+            _ body: (MountedReads) throws -> Result
         ) throws -> Result {
-            let connection = try take(scope)
-            defer { giveBack(connection) }
+            let connection = try isHeld ? openHeld() : take(scope)
+            defer { if isHeld { closeHeld(connection) } else { giveBack(connection) } }
             return try connection.read(scope: scope, pin: pin, body)
+        }
+
+        // MARK: Connections for one read
+
+        private func openHeld() throws -> MountedConnection {
+            try state.withLock { state throws(PersistenceFailure) in
+                guard !state.isClosed else { throw closed }
+                state.count += 1
+                state.held += 1
+            }
+            do {
+                return try connection()
+            } catch {
+                retire(isHeld: true)
+                throw error
+            }
+        }
+
+        private func closeHeld(_ connection: MountedConnection) {
+            connection.close()
+            retire(isHeld: true)
         }
 
         // MARK: Lending
@@ -117,12 +147,13 @@
         private func decide(_ scope: UInt64, _ state: inout State) throws(PersistenceFailure) -> Decision {
             guard !state.isClosed else { throw closed }
             let own = state.idle.lastIndex { $0.scope == scope } ?? state.idle.lastIndex { $0.scope == nil }
-            if let index = own ?? (state.count >= maximum ? state.idle.indices.first : nil) {
+            let isFull = state.count - state.held >= maximum
+            if let index = own ?? (isFull ? state.idle.indices.first : nil) {
                 let connection = state.idle.remove(at: index).connection
                 state.lent[ObjectIdentifier(connection)] = scope
                 return .connection(connection)
             }
-            if state.count < maximum {
+            if !isFull {
                 state.count += 1
                 return .open
             }
@@ -133,13 +164,18 @@
 
         private func open(_ scope: UInt64) throws -> MountedConnection {
             do {
-                let connection = try MountedConnection(path: path, schema: schema, busyMode: busyMode)
+                let connection = try connection()
                 state.withLock { $0.lent[ObjectIdentifier(connection)] = scope }
                 return connection
             } catch {
                 retire()
                 throw error
             }
+        }
+
+        private func connection() throws -> MountedConnection {
+            try file?.check()
+            return try MountedConnection(path: path, schema: schema, busyMode: busyMode)
         }
 
         private func wait(_ waiter: Waiter) throws -> MountedConnection {
@@ -154,7 +190,7 @@
             case nil:
                 throw PersistenceFailure(
                     .busy, "All \(maximum) connections for pending rows are in use.",
-                    remedy: "Read in smaller steps, or from fewer scopes at once.", store: path)
+                    remedy: "Read in smaller steps, from fewer scopes at once, or raise `pendingReaders`.", store: path)
             }
         }
 
@@ -210,10 +246,11 @@
         }
 
         /// Counts a connection that is closed.
-        private func retire() {
+        private func retire(isHeld: Bool = false) {
             let closers = state.withLock { state in
                 state.count -= 1
-                if !state.isClosed, !state.waiters.isEmpty {
+                if isHeld { state.held -= 1 }
+                if !state.isClosed, !state.waiters.isEmpty, state.count - state.held < maximum {
                     state.count += 1
                     state.waiters.removeFirst().resume(.open)
                 }

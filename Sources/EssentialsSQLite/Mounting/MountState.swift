@@ -95,22 +95,22 @@
                 (stale, furtherVersion) = ([], nil)
                 return .all(machine)
             }
-            var keys = below.union(stale)
             self.versions = Array(machine.versions.prefix(versions.count))
-            if machine.levels.count == versions.count {
-                (stale, furtherVersion) = ([], nil)
-            } else if let further = machine.levels.last {
-                if let furtherVersion, let changed = further.changes(since: furtherVersion) {
-                    keys = below.union(changed)
-                    stale.formUnion(changed)
-                } else {
-                    further.forEach { key, _ in stale.insert(key) }
-                    keys.formUnion(stale)
-                }
-                furtherVersion = further.version
-            }
             var changes = MountChanges()
-            changes.add(keys, of: machine)
+            guard machine.levels.count > versions.count, let further = machine.levels.last else {
+                changes.add(below.union(stale), of: machine)
+                (stale, furtherVersion) = ([], nil)
+                return changes
+            }
+            if let furtherVersion, let changed = further.changes(since: furtherVersion) {
+                // A unit of work comes here after each of its changes, so what it has changed before is not looked at.
+                stale.formUnion(changed)
+                changes.add(below.union(changed), of: machine)
+            } else {
+                further.forEach { key, _ in stale.insert(key) }
+                changes.add(below.union(stale), of: machine)
+            }
+            furtherVersion = further.version
             return changes
         }
 

@@ -24,15 +24,20 @@
                 .rows(db, layout: table.layout)
         }
 
-        /// The rows with these ids, in no order. Ids without a row are left out.
-        func rows(of table: String, ids: [StoredValue]) throws -> [StoredRow] {
+        /// The rows of the file with these ids, in no order. Ids without a row are left out, and pending rows do not count.
+        /// The bytes of ids count.
+        func storedRows(of table: String, ids: [StoredValue]) throws -> [StoredRow] {
             let table = try schema.table(table)
-            return try stride(from: 0, to: ids.count, by: SQLBuilder.maximumIDs).flatMap { start in
+            let rows = try stride(from: 0, to: ids.count, by: SQLBuilder.maximumIDs).flatMap { start in
                 let part = ids[start..<min(start + SQLBuilder.maximumIDs, ids.count)]
                 return try SelectStatement.rows(
-                    of: table.name, key: table.key, columns: table.layout.names, ids: part, source: source(table.name)
+                    of: table.name, key: table.key, columns: table.layout.names, ids: part, source: PendingSQL.file(table.name)
                 ).rows(db, layout: table.layout)
             }
+            guard table.foldsKey else { return rows }
+            // The statement has used the index of the key, whose collation takes more ids as equal.
+            let wanted = Set(ids)
+            return rows.filter { row in row[table.key].map { wanted.contains($0) } ?? false }
         }
 
         /// The values of the column of a query.

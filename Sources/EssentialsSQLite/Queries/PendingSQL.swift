@@ -19,6 +19,7 @@
         private var columns: String {
             (table.columns + table.generated.map(\.column)).map { SQLBuilder.quoted($0.name) }.joined(separator: ", ")
         }
+        private var foldedName: String { SQLBuilder.quoted("essentials_key_" + table.name) }
 
         // MARK: Sources of queries
 
@@ -27,12 +28,15 @@
 
         /// The rows of the file whose ids have entries. They are looked up from the ids.
         var hidden: String {
-            "temp.\(goneName) CROSS JOIN \(Self.file(table.name)) ON \(name).\(SQLBuilder.quoted(table.key)) = \(Self.id)"
+            let key = "\(name).\(SQLBuilder.quoted(table.key))"
+            // The first condition uses the index of the key, whose collation may take more ids as equal.
+            let bytes = table.foldsKey ? " AND \(Self.id) = \(key)" : ""
+            return "temp.\(goneName) CROSS JOIN \(Self.file(table.name)) ON \(key) = \(Self.id)\(bytes)"
         }
 
         /// The same rows. The ids are looked up from the rows, which is faster if a condition leaves few of them.
         var hiddenFromRows: String {
-            "\(Self.file(table.name)) CROSS JOIN temp.\(goneName) ON \(name).\(SQLBuilder.quoted(table.key)) = \(Self.id)"
+            "\(Self.file(table.name)) CROSS JOIN temp.\(goneName) ON \(Self.id) = \(name).\(SQLBuilder.quoted(table.key))"
         }
 
         /// The statement that counts the ids that hide rows.
@@ -44,24 +48,28 @@
         // MARK: Creating
 
         /// The statements that create the tables, their indexes and the view.
+        ///
+        /// The bytes of ids identify rows. So two rows can be pending that the key's collation takes as equal, and the
+        /// store finds out when they are saved.
         var creation: [String] {
+            let key = SQLBuilder.quoted(table.key)
             let definitions =
-                table.columns.map { definition($0, name: SQLBuilder.quoted($0.name)) }
+                table.columns.map(definition)
                 + table.generated.map { generated in
-                    definition(generated.column, name: SQLBuilder.quoted(generated.column.name))
-                        + " GENERATED ALWAYS AS (\(generated.expression)) VIRTUAL"
-                }
-            let key = table.columns.first { $0.name == table.key }
-            let id = key.map { definition($0, name: Self.id) } ?? "\(Self.id) PRIMARY KEY NOT NULL"
+                    definition(generated.column) + " GENERATED ALWAYS AS (\(generated.expression)) VIRTUAL"
+                } + ["PRIMARY KEY (\(key) COLLATE BINARY)"]
+            let affinity = table.columns.first { $0.name == table.key }?.affinity ?? ""
+            // For searches and orders by the key, which follow its collation.
+            let folded = table.foldsKey ? ["CREATE INDEX temp.\(foldedName) ON \(rowsName)(\(key))"] : []
             return [
                 "CREATE TEMPORARY TABLE \(rowsName)(\(definitions.joined(separator: ", "))) WITHOUT ROWID",
-                "CREATE TEMPORARY TABLE \(goneName)(\(id)) WITHOUT ROWID",
-            ] + table.indexes.map(index) + [view]
+                "CREATE TEMPORARY TABLE \(goneName)(\(Self.id) \(affinity) COLLATE BINARY PRIMARY KEY NOT NULL) WITHOUT ROWID",
+            ] + folded + table.indexes.map(index) + [view]
         }
 
-        private func definition(_ column: TableSchema.Column, name: String) -> String {
-            "\(name) \(column.affinity) COLLATE \(SQLBuilder.quoted(column.collation))"
-                + (column.name == table.key ? " PRIMARY KEY NOT NULL" : "")
+        private func definition(_ column: TableSchema.Column) -> String {
+            "\(SQLBuilder.quoted(column.name)) \(column.affinity) COLLATE \(SQLBuilder.quoted(column.collation))"
+                + (column.name == table.key ? " NOT NULL" : "")
         }
 
         private func index(_ index: TableSchema.Index) -> String {
@@ -93,7 +101,9 @@
             return "INSERT OR REPLACE INTO temp.\(rowsName) VALUES (\(values))"
         }
         /// Removes a pending row. The argument is its id.
-        var removeRow: String { "DELETE FROM temp.\(rowsName) WHERE \(SQLBuilder.quoted(table.key)) = ?" }
+        var removeRow: String {
+            "DELETE FROM temp.\(rowsName) WHERE \(SQLBuilder.quoted(table.key)) COLLATE BINARY = ?"
+        }
         /// Hides a row of the file. The argument is its id.
         var hide: String { "INSERT OR REPLACE INTO temp.\(goneName) VALUES (?)" }
         /// Shows a row of the file again. The argument is its id.

@@ -41,6 +41,15 @@
                 kind, table: table, columns: columns, name: name, ids: isOwn ? [key.id] : [])
         }
 
+        /// The columns whose values another row of the table has; `nil` if they are not known.
+        static func uniqueColumns(_ error: DatabaseError, of table: String) -> [String]? {
+            guard kind(error) == .unique,
+                let text = error.message?.split(separator: ": ", maxSplits: 1).dropFirst().first,
+                text.hasPrefix(table + ".")
+            else { return nil }
+            return columns(String(text), table: table)
+        }
+
         private static func kind(_ error: DatabaseError) -> ConstraintViolation.Kind? {
             switch error.extendedResultCode {
             case .SQLITE_CONSTRAINT_UNIQUE, .SQLITE_CONSTRAINT_PRIMARYKEY, .SQLITE_CONSTRAINT_ROWID: .unique

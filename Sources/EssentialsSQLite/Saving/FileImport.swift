@@ -28,9 +28,7 @@
 
         /// All rows, as pending ones.
         private func level() throws(PersistenceFailure) -> OverlayLevel {
-            var limits = OverlayLimits()
-            (limits.rows, limits.bytes) = (.max, .max)
-            var level = OverlayLevel(limits: limits)
+            var level = OverlayLevel(limits: .unlimited)
             for row in rows { try level.place(row.row, at: RowKey(table: row.table, id: row.id), below: nil) }
             return level
         }
@@ -103,10 +101,7 @@
         }
 
         private mutating func write(_ key: RowKey, _ values: StatementArguments) throws {
-            if conflict == .fail {
-                try execute(statements.insert, values)
-                return insert(key)
-            }
+            if conflict == .fail { return try insert(key, values) }
             if try execute(statements.add, values) { return insert(key) }
             if conflict == .ignore {
                 report.kept += 1
@@ -119,8 +114,12 @@
                 return
             }
             // The row has another id. The error says which value is taken.
-            try execute(statements.insert, values)
-            insert(key)
+            try insert(key, values)
+        }
+
+        private mutating func insert(_ key: RowKey, _ values: StatementArguments) throws {
+            // A trigger of the table can ignore the row.
+            if try execute(statements.insert, values) { insert(key) } else { report.kept += 1 }
         }
 
         private mutating func insert(_ key: RowKey) {
@@ -129,7 +128,6 @@
         }
 
         /// Executes a statement, and returns whether it has written a row.
-        @discardableResult
         private mutating func execute(_ statement: Statement, _ arguments: StatementArguments) throws -> Bool {
             let before = db.totalChangesCount
             try statement.execute(arguments: arguments)

@@ -6,7 +6,8 @@
     ///
     /// ```swift
     /// let save = FileSave(level: try machine.folded(decide: decide), models: models, foreignKeys: foreignKeys)
-    /// let report = try store.write { db in try save.run(db) { _ in .policy(.fail) } }
+    /// let before = store.stateBefore()
+    /// let report = try store.write { db in try save.run(db, before: before) { _ in .policy(.fail) } }
     /// ```
     struct FileSave {
         let level: OverlayLevel
@@ -30,15 +31,16 @@
         ///
         /// - Parameters:
         ///   - db: The connection, with an open transaction.
+        ///   - before: The state of the file without the transaction, by which conflicts are judged.
         ///   - decide: Decides a conflict. It is called once for each. It must not use the connection.
         /// - Throws: A failure with the reason `conflict` that has all conflicts, or with `constraint` that has all
         ///   violations, at most 100 each; what `decide` has thrown; and other errors of the database as they are.
         func run(
-            _ db: Database, decide: (Conflict) throws(PersistenceFailure) -> ConflictDecision
+            _ db: Database, before: StateBefore, decide: (Conflict) throws(PersistenceFailure) -> ConflictDecision
         ) throws -> SaveReport {
             guard !level.isEmpty else { return SaveReport() }
             try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
-            var pass = SavePass(self, db)
+            var pass = SavePass(self, db, before)
             try pass.run(plan(), decide: decide)
             return pass.report
         }
@@ -47,14 +49,49 @@
             var writes: [RowKey: SavePlan.Write] = [:]
             writes.reserveCapacity(level.count)
             level.forEach { key, entry in
-                writes[key] =
-                    switch entry {
-                    case .inserted(let row): .insert(row)
-                    case .updated(let row, let base): .update(row, columns: row.changes(from: base), base: base)
-                    case .deleted(let base): .delete(base: base)
-                    }
+                switch entry {
+                case .inserted(let row): writes[key] = .insert(row)
+                case .updated(let row, let base):
+                    let columns = row.changes(from: base)
+                    // A row that equals its base has its entry for the check of deleted parents alone.
+                    if !columns.isEmpty { writes[key] = .update(row, columns: columns, base: base) }
+                case .deleted(let base): writes[key] = .delete(base: base)
+                }
             }
             return SavePlan(writes, references: foreignKeys.map(\.reference))
+        }
+    }
+
+    /// The rows of the file as they were before a save has written anything.
+    ///
+    /// While a connection writes, no other one can, and what it has not committed is seen by itself alone. So a connection
+    /// that reads during the save sees the state before it, whatever triggers and foreign keys have changed meanwhile. It is
+    /// opened when the first row is judged. It is used by the one thread that saves.
+    final class StateBefore {
+        private let open: () throws -> DatabaseQueue
+        private var queue: DatabaseQueue?
+        private var statements: [String: RowStatements] = [:]
+
+        /// - Parameter open: Opens a connection to the file, which must keep a log.
+        init(_ open: @escaping () throws -> DatabaseQueue) { self.open = open }
+
+        /// The row with an id; `nil` if there was none.
+        func row(_ id: StoredValue, model: ModelSchema, layout: RowLayout) throws -> StoredRow? {
+            let queue = try self.queue ?? open()
+            self.queue = queue
+            return try queue.inDatabase { db in
+                let known = statements[model.table].flatMap { $0.layout === layout ? $0 : nil }
+                let found = try known ?? RowStatements(db, model: model, layout: layout)
+                statements[model.table] = found
+                return try found.read(id)
+            }
+        }
+
+        /// Closes the connection.
+        func close() {
+            statements = [:]
+            try? queue?.close()
+            queue = nil
         }
     }
 

@@ -23,7 +23,7 @@
         private let db: Database
         private let source: String
         private let key: String
-        private let keyIndex: Int
+        let keyIndex: Int
         private let outside: [Int]
         private var prepared: [Shape: Statement] = [:]
 
@@ -81,8 +81,10 @@
 
         // MARK: Writing
 
-        /// Inserts a row. Columns outside the model that are NULL are left out, so that they get their defaults.
-        func insert(_ row: StoredRow) throws {
+        /// Inserts a row, and returns whether it is there: a trigger of the table can ignore it.
+        ///
+        /// Columns outside the model that are NULL are left out, so that they get their defaults.
+        func insert(_ row: StoredRow) throws -> Bool {
             var columns = Array(layout.names.indices)
             let omitted = outside.filter { row.values[$0].isNull }
             if !omitted.isEmpty { columns.removeAll { omitted.contains($0) } }
@@ -91,6 +93,7 @@
                 let places = Array(repeating: "?", count: columns.count).joined(separator: ", ")
                 return "INSERT OR ABORT INTO \(source)(\(list(columns))) VALUES (\(places))"
             }
+            return db.changesCount > 0
         }
 
         /// Writes some columns of a row, and returns whether there was a row with its id.

@@ -7,8 +7,26 @@
         /// A write whose place in the order, or whose row, has been judged.
         private enum Change {
             case insert(StoredRow)
-            case update(StoredRow, columns: [Int])
+            /// - Parameter isNew: Whether the save has created the row, which a trigger has created before it.
+            case update(StoredRow, columns: [Int], isNew: Bool)
             case delete
+
+            /// The row that is written; `nil` if it is deleted.
+            var row: StoredRow? {
+                switch self {
+                case .insert(let row), .update(let row, _, _): row
+                case .delete: nil
+                }
+            }
+        }
+
+        /// What has become of a statement.
+        private enum Outcome {
+            case written
+            /// A trigger of the table has ignored the row.
+            case ignored
+            /// There is no such row, or a trigger has ignored it.
+            case noRow
         }
 
         /// A write that has failed, but may succeed after others.
@@ -19,49 +37,48 @@
             var error: DatabaseError
         }
 
-        /// The maximum number of times that blocked writes are tried again.
-        private static let maximumTries = 16
+        /// The number of deletions from which circles of rows are broken before. SQLite lets a deletion delete at most a
+        /// thousand rows one after the other.
+        private static let longCircle = 500
 
         private(set) var report = SaveReport()
         private let save: FileSave
         private let db: Database
+        private let before: StateBefore
         private let keys: [String: String]
-        /// The tables whose deletions may delete other rows of the same table.
-        private let circular: Set<String>
         private var tables: [String: RowStatements] = [:]
         private var conflicts: [Conflict] = []
         private var violations = ViolationList()
         private var blocked: [Blocked] = []
         /// The rows that could not be written.
         private var failed: Set<RowKey> = []
+        /// The rows whose pending change a policy has dropped.
+        private var dropped: Set<RowKey> = []
+        /// The rows that were decided to be other ones than the pending ones.
+        private var decided: [RowKey: StoredRow] = [:]
+        private var uniqueValues: UniqueValues
 
-        init(_ save: FileSave, _ db: Database) {
+        init(_ save: FileSave, _ db: Database, _ before: StateBefore) {
             self.save = save
             self.db = db
+            self.before = before
             keys = save.models.mapValues(\.key)
-            circular = EssentialsPersistence.ForeignKey.circularTables(save.foreignKeys)
+            uniqueValues = UniqueValues(db)
         }
 
-        /// Makes all writes of a plan. See ``FileSave/run(_:decide:)``.
+        /// Makes all writes of a plan. See ``FileSave/run(_:before:decide:)``.
         mutating func run(
             _ plan: SavePlan, decide: (Conflict) throws(PersistenceFailure) -> ConflictDecision
         ) throws {
-            var judged: [RowKey: Change?] = [:]
-            var isJudged = circular.isEmpty
+            try breakCircles(plan)
             for step in plan.steps {
                 guard conflicts.count < OverlayMachine.maximumConflicts else { break }
-                if case .delete = step.write, !isJudged {
-                    isJudged = true
-                    judged = try judgeDeletions(plan, decide: decide)
-                }
-                if let change = judged[step.key] {
-                    if let change { try write(change, at: step.key, try statements(step.key, step.write.row)) }
-                } else {
-                    try write(step, decide: decide)
-                }
+                try write(step, decide: decide)
             }
             guard conflicts.isEmpty else { throw OverlayMachine.conflictFailure(conflicts) }
             try retry()
+            try DeletedParentCheck(save: save, dropped: dropped, decided: decided)
+                .run(db, into: &violations, failed: &failed)
             if ForeignKeyCheck.isNeeded(db) {
                 try ForeignKeyCheck(keys: keys, level: save.level, failed: failed).run(db, into: &violations)
             }
@@ -72,52 +89,75 @@
             if let found = tables[key.table], found.layout === row.layout || found.layout.names == row.layout.names {
                 return found
             }
-            guard let model = save.models[key.table] else {
-                throw PersistenceFailure(
-                    .invalidModel, "The store has no model of \(key.table).", model: key.table, ids: [key.id])
-            }
-            let new = try RowStatements(db, model: model, layout: row.layout)
+            let new = try RowStatements(db, model: model(key), layout: row.layout)
             tables[key.table] = new
             return new
         }
 
-        // MARK: Conflicts
-
-        /// Judges the deletions whose rows may be gone, through others of them, when their turn comes.
-        private mutating func judgeDeletions(
-            _ plan: SavePlan, decide: (Conflict) throws(PersistenceFailure) -> ConflictDecision
-        ) throws -> [RowKey: Change?] {
-            var judged: [RowKey: Change?] = [:]
-            for step in plan.steps where circular.contains(step.key.table) {
-                guard conflicts.count < OverlayMachine.maximumConflicts else { break }
-                guard case .delete = step.write else { continue }
-                let statements = try statements(step.key, step.write.row)
-                judged[step.key] = .some(try judge(step, statements, decide: decide))
-            }
-            return judged
+        private func model(_ key: RowKey) throws(PersistenceFailure) -> ModelSchema {
+            if let model = save.models[key.table] { return model }
+            throw PersistenceFailure(
+                .invalidModel, "The store has no model of \(key.table).", model: key.table, ids: [key.id])
         }
 
-        /// The change that a step means over the row as it is now; `nil` for none.
+        /// Makes rows of long circles refer to none, so that the deletion of one of them does not cascade to all others. A
+        /// row that must refer to another one, or is not as it was, stays.
+        private func breakCircles(_ plan: SavePlan) throws {
+            guard !plan.circles.isEmpty, plan.steps.count >= Self.longCircle else { return }
+            for (key, columns) in plan.circles {
+                guard case .deleted(let base) = save.level.entry(key) else { continue }
+                let cascading = columns.filter { column in
+                    save.foreignKeys.contains {
+                        $0.table == key.table && $0.column == column && $0.action == .cascade
+                    }
+                }
+                let indices = cascading.compactMap { base.layout.index(of: $0) }
+                var values = base.values
+                for index in indices { values[index] = .null }
+                guard !indices.isEmpty, let row = StoredRow(base.layout, values) else { continue }
+                let statements = try RowStatements(db, model: model(key), layout: base.layout)
+                do {
+                    _ = try statements.update(row, columns: indices, ifEqualTo: base)
+                } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+                    guard db.isInsideTransaction else { throw error }
+                }
+            }
+        }
+
+        // MARK: Conflicts
+
+        /// The change that a step means over the row as it was before the save; `nil` for none.
         private mutating func judge(
             _ step: SavePlan.Step, _ statements: RowStatements,
             decide: (Conflict) throws(PersistenceFailure) -> ConflictDecision
         ) throws -> Change? {
-            let entry = step.write.entry
-            let theirs = try statements.read(step.key.id)
-            switch try ConflictRules.outcome(of: entry, at: step.key, theirs: theirs, decide: decide) {
+            let (key, entry) = (step.key, step.write.entry)
+            let now = try statements.read(key.id)
+            // What the save itself has made of the row, through triggers and foreign keys, is no change by others.
+            let theirs =
+                now == entry.base ? now : try before.row(key.id, model: model(key), layout: statements.layout)
+            switch try ConflictRules.outcome(of: entry, at: key, theirs: theirs, decide: decide) {
             case .conflict(let conflict): conflicts.append(conflict)
-            case .keep: report.kept += entry.row == theirs ? 0 : 1
+            case .keep:
+                guard entry.row != theirs else { break }
+                report.kept += 1
+                dropped.insert(key)
             case .apply(let row):
                 guard let row else { return .delete }
-                guard row.layout.names == statements.layout.names, row[keys[step.key.table] ?? ""] == step.key.id else {
+                guard row.layout.names == statements.layout.names, row[keys[key.table] ?? ""] == key.id else {
                     throw PersistenceFailure(
                         .invalidModel, "The row that decides a conflict has other columns or another id.",
-                        model: step.key.table, ids: [step.key.id])
+                        model: key.table, ids: [key.id])
                 }
-                guard let theirs else { return .insert(row) }
+                if row != entry.row { decided[key] = row }
+                guard let theirs else {
+                    guard now != nil else { return .insert(row) }
+                    let columns = row.layout.names.indices.filter { $0 != statements.keyIndex }
+                    return .update(row, columns: statements.written(columns, of: row, entry), isNew: true)
+                }
                 let columns = statements.written(row.changes(from: theirs), of: row, entry)
                 // Merged columns may be those that others have made already.
-                return columns.isEmpty ? nil : .update(row, columns: columns)
+                return columns.isEmpty ? nil : .update(row, columns: columns, isNew: false)
             }
             return nil
         }
@@ -140,19 +180,19 @@
             switch step.write {
             case .insert(let row):
                 return try attempt(.insert(row), at: step.key, statements, existing: true) { () throws in
-                    try statements.insert(row)
-                    return true
+                    try statements.insert(row) ? .written : .ignored
                 }
             case .update(let row, let columns, let base):
                 guard statements.canCompare(base) else { return false }
                 let columns = statements.written(columns, of: row, step.write.entry)
-                return try attempt(.update(row, columns: columns), at: step.key, statements) { () throws in
-                    try statements.update(row, columns: columns, ifEqualTo: base)
+                let change = Change.update(row, columns: columns, isNew: false)
+                return try attempt(change, at: step.key, statements) { () throws in
+                    try statements.update(row, columns: columns, ifEqualTo: base) ? .written : .noRow
                 }
             case .delete(let base):
                 guard statements.canCompare(base) else { return false }
                 return try attempt(.delete, at: step.key, statements) { () throws in
-                    try statements.delete(ifEqualTo: base)
+                    try statements.delete(ifEqualTo: base) ? .written : .noRow
                 }
             }
         }
@@ -165,26 +205,33 @@
             if !isDone { try writeAgain(change, at: key, statements) }
         }
 
-        private static func execute(_ change: Change, at key: RowKey, _ statements: RowStatements) throws -> Bool {
+        private static func execute(
+            _ change: Change, at key: RowKey, _ statements: RowStatements
+        ) throws -> Outcome {
             switch change {
-            case .insert(let row):
-                try statements.insert(row)
-                return true
-            case .update(let row, let columns): return try statements.update(row, columns: columns, id: key.id)
-            case .delete: return try statements.delete(key.id)
+            case .insert(let row): return try statements.insert(row) ? .written : .ignored
+            case .update(let row, let columns, _):
+                return try statements.update(row, columns: columns, id: key.id) ? .written : .noRow
+            case .delete: return try statements.delete(key.id) ? .written : .noRow
             }
         }
 
-        /// Handles a row that was there when it was judged, and has been deleted since by the store itself.
+        /// Handles a row that was there when it was judged, and could not be written: the store itself has deleted it since, or
+        /// a trigger ignores the write.
         private mutating func writeAgain(_ change: Change, at key: RowKey, _ statements: RowStatements) throws {
-            guard case .update(let row, _) = change else {
+            guard try statements.read(key.id) == nil else {
+                report.kept += 1
+                return
+            }
+            guard let row = change.row else {
                 report.deleted += 1
                 report.cascaded = max(report.cascaded - 1, 0)
                 return
             }
-            if try attempt(.insert(row), at: key, statements, { try Self.execute(.insert(row), at: key, statements) }),
-                !failed.contains(key)
-            {
+            let isDone = try attempt(.insert(row), at: key, statements) { () throws in
+                try Self.execute(.insert(row), at: key, statements)
+            }
+            if isDone, !failed.contains(key) {
                 report.inserted -= 1
                 report.updated += 1
                 report.cascaded = max(report.cascaded - 1, 0)
@@ -195,15 +242,23 @@
         ///
         /// - Parameters:
         ///   - existing: Whether a row with this id, if there is one, is the cause of every violation.
-        /// - Returns: Whether the change is dealt with: it is made, or its violation is noted. Otherwise no row has fitted.
+        /// - Returns: Whether the change is dealt with: it is made, ignored by a trigger, or its violation is noted. Otherwise
+        ///   no row has fitted.
         private mutating func attempt(
             _ change: Change, at key: RowKey, _ statements: RowStatements, existing: Bool = false,
-            _ execute: () throws -> Bool
+            _ execute: () throws -> Outcome
         ) throws -> Bool {
             let before = db.totalChangesCount
             do {
-                guard try execute() else { return false }
-                count(change, before: before)
+                switch try execute() {
+                case .written: count(change, changes: db.totalChangesCount - before)
+                case .ignored:
+                    report.kept += 1
+                    report.cascaded += db.totalChangesCount - before
+                case .noRow:
+                    report.cascaded += db.totalChangesCount - before
+                    return false
+                }
                 return true
             } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
                 // A trigger can roll the whole transaction back.
@@ -219,33 +274,73 @@
             }
         }
 
-        private mutating func count(_ change: Change, before: Int) {
+        private mutating func count(_ change: Change, changes: Int) {
             switch change {
-            case .insert: report.inserted += 1
+            case .insert, .update(_, _, isNew: true): report.inserted += 1
             case .update: report.updated += 1
             case .delete: report.deleted += 1
             }
-            report.cascaded += max(db.totalChangesCount - before - 1, 0)
+            report.cascaded += max(changes - 1, 0)
         }
 
         // MARK: Violations
 
-        /// Tries blocked writes again until no more of them succeed. Values that move along a row of rows come free one
-        /// after the other, so the direction alternates.
+        /// Tries blocked writes again until no more of them succeed.
         private mutating func retry() throws {
-            var tries = 0
-            var count = Int.max
-            while !blocked.isEmpty, blocked.count < count, tries < Self.maximumTries {
-                count = blocked.count
-                tries += 1
-                let again = blocked.reversed()
-                blocked = []
-                for write in again {
-                    failed.remove(write.key)
-                    try self.write(write.change, at: write.key, write.statements)
+            guard !blocked.isEmpty else { return }
+            let order = Dictionary(blocked.enumerated().map { ($1.key, $0) }) { first, _ in first }
+            var queue = BlockedWrites(blocked.map { (key: $0.key, write: $0) })
+            blocked = []
+            while true {
+                while let (key, write) = queue.next() {
+                    failed.remove(key)
+                    try self.write(write.change, at: key, write.statements)
+                    if let again = blocked.popLast() {
+                        queue.hasFailed(again, at: key, holder: try holder(again))
+                    } else if !failed.contains(key) {
+                        queue.isWritten(key)
+                    }
+                }
+                if let circle = queue.circle() {
+                    queue.hasMoved(circle.row, try moveAside(circle))
+                } else if !queue.retry() {
+                    break
                 }
             }
-            for write in blocked { try note(write.error, at: write.key) }
+            let rest = queue.rest.sorted { order[$0.key, default: 0] < order[$1.key, default: 0] }
+            for write in rest { try note(write.error, at: write.key) }
+        }
+
+        /// The row that has the value which a blocked write needs.
+        private mutating func holder(_ write: Blocked) throws -> (key: RowKey, columns: [String])? {
+            guard let row = write.change.row, let key = keys[write.key.table] else { return nil }
+            return try uniqueValues.holder(of: row, at: write.key, primaryKey: key, write.error)
+        }
+
+        /// Writes a free value in place of one that another row of a circle needs, and returns whether there is one. The row
+        /// gets its own value later.
+        private func moveAside(_ circle: BlockedWrites<Blocked>.Circle) throws -> Bool {
+            guard case .update(let row, let columns, _) = circle.write.change,
+                let wanted = circle.needed.write.change.row
+            else { return false }
+            let statements = circle.write.statements
+            for column in columns where circle.needed.columns.contains(row.layout.names[column]) {
+                let name = row.layout.names[column]
+                let values = try uniqueValues.candidates(
+                    like: wanted[name] ?? .null, column: name, of: circle.row.table)
+                for value in values {
+                    var moved = row.values
+                    moved[column] = value
+                    guard let moved = StoredRow(row.layout, moved) else { continue }
+                    do {
+                        if try statements.update(moved, columns: [column], id: circle.row.id) { return true }
+                    } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+                        // The value is taken, or the table does not allow it.
+                        guard db.isInsideTransaction else { throw error }
+                    }
+                }
+            }
+            return false
         }
 
         private mutating func note(_ error: DatabaseError, at key: RowKey) throws {

@@ -36,6 +36,14 @@
             }
         }
 
+        /// Drops all rows, and returns the level as it was.
+        func empty() -> OverlayLevel {
+            contents.withLock { contents in
+                defer { contents.level.rollback() }
+                return contents.level
+            }
+        }
+
         /// Drops all rows for good, and returns how many were pending.
         func close() -> Int {
             contents.withLock { contents in

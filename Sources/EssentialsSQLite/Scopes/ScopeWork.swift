@@ -50,7 +50,8 @@
             guard !ReadLimit.isOver else { throw ReadLimit.failure }
             do {
                 if let mounted = reads as? MountedReads {
-                    if isBehind {
+                    // A query over no table needs no pending rows.
+                    if isBehind, tables?.isEmpty != true {
                         try mounted.apply(machine)
                         isBehind = false
                     }
@@ -92,8 +93,8 @@
             }
             guard !stored.isEmpty else { return found }
             let key = try store.schema.table(table).key
-            // Rows that no level knows look alike with and without the pending ones.
-            let rows = try query([]) { try $0.rows(of: table, ids: stored) }
+            // Of rows that no level knows, those of the file count.
+            let rows = try query([]) { try $0.storedRows(of: table, ids: stored) }
             for row in rows { row[key].map { found[$0] = row } }
             return found
         }
@@ -147,10 +148,14 @@
         func place(_ changes: [RowChange]) throws(PersistenceFailure) {
             try checkChanges()
             for change in changes {
+                guard let base = change.base else { continue }
                 let key = RowKey(table: change.table, id: change.id)
-                guard case .pending(let row, _) = machine.find(key), let base = change.base, row != base else {
-                    continue
+                let finding = machine.find(key)
+                if case .deleted = finding {
+                    throw PersistenceFailure(
+                        .notFound, "The row has been deleted in the scope.", model: key.table, ids: [key.id])
                 }
+                guard case .pending(let row, _) = finding, row != base else { continue }
                 let conflict = Conflict(
                     table: key.table, id: key.id, change: .update,
                     columns: row.changes(from: base).map { base.layout.names[$0] },
@@ -158,7 +163,8 @@
                 throw OverlayMachine.conflictFailure([conflict])
             }
             try machine.place(
-                changes.map { (key: RowKey(table: $0.table, id: $0.id), row: $0.row, seen: $0.base) })
+                changes.map { (key: RowKey(table: $0.table, id: $0.id), row: $0.row, seen: $0.base) },
+                parents: store.parents)
             isBehind = true
         }
 
@@ -166,7 +172,9 @@
             try checkChanges()
             let found = try self.found(rows, table)
             var seen = Dictionary(found.map { ($0.key, $0.row) }) { first, _ in first }
-            let changes = try store.deletions.changes(deleting: found) { (key, values) throws(PersistenceFailure) in
+            let limit = machine.levels.last?.limits.rows ?? 0
+            let changes = try store.deletions.changes(deleting: found, limit: limit) {
+                (key, values) throws(PersistenceFailure) in
                 let children = try self.children(key, values)
                 for child in children where seen[child.key] == nil { seen[child.key] = child.row }
                 return children

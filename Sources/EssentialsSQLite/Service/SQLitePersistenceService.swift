@@ -25,7 +25,7 @@
         /// The scope above, which lives as long as this one.
         private let parent: SQLitePersistenceService?
         let resolution: ConflictResolution?
-        private let limits: OverlayLimits
+        let limits: OverlayLimits
 
         /// Creates a service, and opens its store in the background.
         ///
@@ -36,7 +36,7 @@
         public init(_ store: SQLiteStore, migrations: [Migration], resolving resolution: ConflictResolution? = nil) {
             core = StoreCore(store, migrations: migrations)
             name = core.store.path
-            limits = OverlayLimits()
+            limits = core.store.limits
             chain = [ScopeLevel(name, limits: limits)]
             parent = nil
             self.resolution = resolution
@@ -67,7 +67,6 @@
             guard core.process.isCurrent else {
                 return job.finish(.failure(OwnerProcess.failure(store: core.store.path)))
             }
-            let isChanging = job.plan.action != .read
             if job.plan.isBlocking {
                 // A call inside a closure of the same store would wait for itself.
                 if let store = try? core.openStore(), store.database.isRunningHere {
@@ -79,7 +78,7 @@
                 }
                 return ScopeJob(job, self).execute()
             }
-            core.submit(changing: isChanging) { [self] in ScopeJob(job, self).execute() }
+            core.submit(job) { [self] in ScopeJob(job, self).execute() }
         }
 
         /// A scope within this one. At most 16 scopes are within each other.

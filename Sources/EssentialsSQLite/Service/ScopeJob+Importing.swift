@@ -18,7 +18,7 @@
                 try commit()
             }
             // What triggers have changed is not known in detail.
-            changes.add(report.cascaded > 0 ? nil : changed, in: nil)
+            announce(in: nil) { report.cascaded > 0 ? nil : changed }
             return report
         }
     }

@@ -36,7 +36,7 @@
                 try commit()
             }
             // What the store has changed by itself is not known in detail.
-            changes.add(report.cascaded > 0 ? nil : keys, in: nil)
+            announce(in: nil) { report.cascaded > 0 ? nil : keys }
             return report
         }
     }
@@ -54,6 +54,8 @@
         /// - Throws: A failure with the reason `invalidQuery` or `limit`.
         init?(_ statement: RowStatement, _ store: OpenStore) throws(PersistenceFailure) {
             table = try store.schema.table(statement.query.table)
+            // The statement would find ids that the key's collation takes as equal.
+            guard !table.foldsKey else { return nil }
             isDeletion = statement.assignments == nil
             let name = PendingSQL.file(table.name)
             let key = SQLBuilder.quoted(table.key)

@@ -14,15 +14,13 @@
         }
 
         /// What observers learn when the job has ended.
-        final class Changes {
-            private(set) var list: [(keys: Set<RowKey>?, scope: UInt64?)] = []
-
-            func add(_ keys: Set<RowKey>?, in scope: UInt64?) { list.append((keys, scope)) }
+        private final class Changes {
+            var list: [StoreObservers.ChangedRows] = []
         }
 
         let job: PersistenceJob
         let scope: SQLitePersistenceService
-        let changes = Changes()
+        private let changes = Changes()
         var chain: [ScopeLevel] { scope.chain }
         var core: StoreCore { scope.core }
 
@@ -40,10 +38,21 @@
             } catch {
                 result = .failure(error.naming(store: core.store.path))
             }
-            // The caller goes on before any observer reads. An observer that it adds then is not told of this change.
-            let newest = core.newestObserver
+            // The caller goes on before any observer reads. Observers that it adds then do not hear of this change, and
+            // changes of its next calls follow this one.
+            let isDue = core.observers.note(changes.list)
             job.finish(result)
-            for (keys, scope) in changes.list { core.notify(keys, in: scope, through: newest) }
+            if isDue { core.observers.deliver() }
+        }
+
+        /// Notes which rows the readers of a scope see differently, and those of all scopes within it. It is called after
+        /// the change, so that nobody who is not there yet has to hear of it.
+        ///
+        /// - Parameters:
+        ///   - scope: The number of the scope; `nil` for all readers of the store.
+        ///   - keys: The rows; `nil` for any rows.
+        func announce(in scope: UInt64?, _ keys: () -> Set<RowKey>?) {
+            if core.observers.areThere { changes.list.append(StoreObservers.ChangedRows(keys: keys(), scope: scope)) }
         }
 
         private func checkOpen() throws(PersistenceFailure) {
@@ -83,12 +92,15 @@
         }
 
         private func drop(_ keys: [RowKey]?) {
-            let changed = scope.level.contents.withLock { contents in
-                let version = contents.level.version
-                if let keys { _ = contents.level.discard(keys) } else { contents.level.rollback() }
-                return contents.level.changes(since: version)
+            let dropped = scope.level.contents.withLock { contents in
+                guard let keys else {
+                    defer { contents.level.rollback() }
+                    return contents.level.keys
+                }
+                defer { _ = contents.level.discard(keys) }
+                return Set(keys.filter { contents.level.entry($0) != nil })
             }
-            changes.add(changed, in: scope.level.number)
+            announce(in: scope.level.number) { dropped }
         }
 
         // MARK: The caller's part
@@ -97,7 +109,20 @@
         private func machine() throws(PersistenceFailure) -> OverlayMachine {
             var limits = OverlayLimits()
             limits.depth = chain.count + 1
-            return try OverlayMachine(levels: chain.map(\.level) + [OverlayLevel()], limits: limits)
+            return try OverlayMachine(levels: chain.map(\.level) + [workLevel], limits: limits)
+        }
+
+        /// An empty level for the changes of the call. What is saved to the store at once is never pending, and has no limit.
+        private var workLevel: OverlayLevel {
+            OverlayLevel(limits: savesToStore ? .unlimited : scope.limits)
+        }
+
+        private var savesToStore: Bool {
+            switch job.plan.action {
+            case .change(.store): true
+            case .change(.parent): chain.count == 1
+            default: false
+            }
         }
 
         /// Runs the caller's part on one state of everything, and returns its changes.
@@ -106,6 +131,8 @@
             var tables = job.plan.tables
             if tables?.isEmpty == true { return try run(store, reads: nil, machine(), isChanging) }
             if isChanging { tables = tables.map { store.closure($0) } }
+            // No other read must wait until a caller is done with its state.
+            if job.plan.holdsState { return try mounted(store, isChanging) }
             // A closure may change rows and query them.
             if isChanging && tables == nil || chain.contains(where: { $0.isPending(in: tables) }) {
                 return try mounted(store, isChanging)
@@ -130,7 +157,7 @@
             try store.database.guarded {
                 // The levels of the pinned state are kept, because others may change them meanwhile.
                 var levels: OverlayMachine?
-                return try store.mounts.read(scope: scope.level.number) { pin in
+                return try store.mounts.read(scope: scope.level.number, isHeld: job.plan.holdsState) { pin in
                     try core.gate.withLock { _ in
                         try pin()
                         let machine = try OverlayMachine(levels: chain.map(\.level))
@@ -138,7 +165,7 @@
                         return machine
                     }
                 } _: { reads in
-                    let machine = try levels.take()?.adding(OverlayLevel()) ?? self.machine()
+                    let machine = try levels.take()?.adding(workLevel) ?? self.machine()
                     return try interruptible(reads.db) { try run(store, reads: reads, machine, isChanging) }
                 }
             }
@@ -194,15 +221,14 @@
             guard !job.isCancelled else { throw PersistenceFailure(.cancelled, "The call was cancelled.") }
             switch level {
             case .pending:
-                let keys = try scope.level.contents.withLock { contents throws(PersistenceFailure) in
+                let keeping = try referring(work, store)
+                try scope.level.contents.withLock { contents throws(PersistenceFailure) in
                     guard !contents.isClosed else { throw PersistenceFailure(.closed, "The scope is closed.") }
-                    let version = contents.level.version
-                    try contents.level.absorb(work)
-                    return contents.level.changes(since: version)
+                    try contents.level.absorb(work, keeping: keeping)
                 }
-                changes.add(keys, in: scope.level.number)
+                announce(in: scope.level.number) { work.keys }
                 return SaveReport()
-            case .parent where chain.count > 1: return try saveToParent(work)
+            case .parent where chain.count > 1: return try saveToParent(work, store)
             case .parent, .store:
                 return try withTurns(of: chain.dropLast()) { () throws(PersistenceFailure) in
                     try saveToStore(work, store, isRehearsal: false)
@@ -227,60 +253,130 @@
             }
         }
 
-        /// The levels with the changes of the call in that of the scope.
-        private func levels(_ work: OverlayLevel) throws(PersistenceFailure) -> OverlayMachine {
+        /// The rows of a call that refer to rows which the scope sees as deleted.
+        private func referring(_ work: OverlayLevel, _ store: OpenStore) throws(PersistenceFailure) -> Set<RowKey> {
+            try store.parents.referring(work, in: machine().replacingLast(work))
+        }
+
+        /// The levels with the changes of the call in that of the scope. They are not limited: what goes up is limited there.
+        private func levels(_ work: OverlayLevel, _ store: OpenStore) throws(PersistenceFailure) -> OverlayMachine {
+            let keeping = try referring(work, store)
             var levels = chain.map(\.level)
-            try levels[levels.count - 1].absorb(work)
+            levels[levels.count - 1] = levels[levels.count - 1].unlimited
+            try levels[levels.count - 1].absorb(work, keeping: keeping)
             return try OverlayMachine(levels: levels)
         }
 
-        private func saveToParent(_ work: OverlayLevel) throws(PersistenceFailure) -> SaveReport {
+        private func saveToParent(_ work: OverlayLevel, _ store: OpenStore) throws(PersistenceFailure) -> SaveReport {
             let parent = chain[chain.count - 2]
             return try withTurns(of: [parent]) { () throws(PersistenceFailure) in
-                var machine = try levels(work)
-                let version = parent.level.version
-                try machine.saveToParent { (conflict) throws(PersistenceFailure) in try decide(conflict) }
-                let new = machine.levels
-                core.gate.withLock { _ in
-                    parent.contents.withLock { $0.level = new[new.count - 2] }
-                    scope.level.contents.withLock { $0.level = new[new.count - 1] }
+                // The levels are released with this statement, so that the parent's is not copied by its change.
+                let moved = try levels(work, store).changesOfParent(parents: store.parents) {
+                    (conflict) throws(PersistenceFailure) in try decide(conflict)
                 }
-                changes.add(new[new.count - 2].changes(since: version), in: parent.number)
+                let (old, changed) = try core.gate.withLock { _ throws(PersistenceFailure) in
+                    let changed = try parent.contents.withLock { contents throws(PersistenceFailure) in
+                        guard !contents.isClosed else { throw PersistenceFailure(.closed, "The scope is closed.") }
+                        let version = contents.level.version
+                        try contents.level.apply(moved)
+                        return contents.level.changes(since: version)
+                    }
+                    return (scope.level.empty(), changed)
+                }
+                announceSave(of: old, work, to: parent, changed)
                 return SaveReport()
             }
+        }
+
+        /// The readers of the scope also see what its parent has kept, and the place of each row that has moved.
+        private func announceSave(
+            of old: OverlayLevel, _ work: OverlayLevel, to parent: ScopeLevel, _ changed: Set<RowKey>?
+        ) {
+            announce(in: parent.number) { changed ?? old.keys.union(work.keys) }
+            announce(in: scope.level.number) { changed.map { old.keys.subtracting($0) } ?? [] }
         }
 
         private func saveToStore(
             _ work: OverlayLevel, _ store: OpenStore, isRehearsal: Bool
         ) throws(PersistenceFailure) -> SaveReport {
-            let folded = try levels(work).folded { (conflict) throws(PersistenceFailure) in try decide(conflict) }
+            let (folded, conflicts) = try levels(work, store).foldedWithConflicts(parents: store.parents) {
+                (conflict) throws(PersistenceFailure) in try decide(conflict)
+            }
+            guard conflicts.isEmpty else { throw try failure(of: conflicts, folded, store) }
             guard !folded.isEmpty else {
-                if !isRehearsal { emptyLevels() }
+                if isRehearsal { return SaveReport() }
+                let emptied = core.gate.withLock { _ in emptyLevels() }
+                announce(emptied: emptied, written: [])
                 return SaveReport()
             }
             let save = FileSave(level: folded, models: store.models, foreignKeys: store.schema.foreignKeys)
-            let report = try store.database.write { db in
+            let before = store.database.stateBefore()
+            defer { before.close() }
+            var emptied: [OverlayLevel] = []
+            let (report, count) = try store.database.write { db in
                 try interruptible(db) {
-                    try save.run(db) { (conflict) throws(PersistenceFailure) in try decide(conflict) }
+                    let count = db.totalChangesCount
+                    let report = try save.run(db, before: before) { (conflict) throws(PersistenceFailure) in
+                        try decide(conflict)
+                    }
+                    return (report, db.totalChangesCount - count)
                 }
             } committing: { commit in
                 if isRehearsal { return }
                 guard !job.isCancelled else { throw PersistenceFailure(.cancelled, "The call was cancelled.") }
                 try core.gate.withLock { _ in
                     try commit()
-                    emptyLevels()
+                    emptied = emptyLevels()
                 }
             }
             if isRehearsal { return report }
-            var keys: Set<RowKey>? = []
-            folded.forEach { key, _ in keys?.insert(key) }
             // What the store has changed by itself is not known in detail.
-            changes.add(report.cascaded > 0 ? nil : keys, in: nil)
+            let isKnown = report.cascaded == 0 && count == report.inserted + report.updated + report.deleted
+            announce(emptied: emptied, written: isKnown ? folded.keys : nil)
             return report
         }
 
-        private func emptyLevels() {
-            for level in chain { level.contents.withLock { $0.level.rollback() } }
+        /// The failure of a save whose levels contradict each other, with the conflicts that the store has too.
+        private func failure(
+            of conflicts: [Conflict], _ folded: OverlayLevel, _ store: OpenStore
+        ) throws(PersistenceFailure) -> PersistenceFailure {
+            let save = FileSave(level: folded, models: store.models, foreignKeys: store.schema.foreignKeys)
+            let before = store.database.stateBefore()
+            defer { before.close() }
+            do throws(PersistenceFailure) {
+                _ = try store.database.write { db in
+                    try interruptible(db) {
+                        try save.run(db, before: before) { (conflict) throws(PersistenceFailure) in try decide(conflict) }
+                    }
+                } committing: { _ in
+                    // Nothing is written.
+                }
+            } catch {
+                switch error.reason {
+                case .conflict:
+                    let all = (conflicts + error.conflicts).prefix(OverlayMachine.maximumConflicts)
+                    return OverlayMachine.conflictFailure(Array(all))
+                case .cancelled, .work: throw error
+                // The conflicts are certain, whatever else stands in the way.
+                default: break
+                }
+            }
+            return OverlayMachine.conflictFailure(conflicts)
+        }
+
+        /// Empties all levels, and returns them as they were.
+        private func emptyLevels() -> [OverlayLevel] {
+            chain.map { $0.empty() }
+        }
+
+        /// All readers see what was written. Those of a scope also see the rows of the store where something else was
+        /// pending: what levels have taken back from each other, and what a policy has dropped.
+        ///
+        /// - Parameter written: The rows; `nil` for any rows.
+        private func announce(emptied: [OverlayLevel], written: Set<RowKey>?) {
+            announce(in: nil) { written }
+            guard let written else { return }
+            for (level, old) in zip(chain, emptied) { announce(in: level.number) { old.keys.subtracting(written) } }
         }
     }
 #endif

@@ -9,15 +9,19 @@
         let mounts: MountPool
         let models: [ModelSchema]
         let deletions: DeletionRules
+        let parents: DeletedParents
 
         var schema: FileSchema { database.schema }
 
         init(_ store: SQLiteStore, migrations: [Migration]) throws(PersistenceFailure) {
             database = try StoreDatabase.open(store, migrations: migrations)
             mounts = MountPool(
-                path: database.name, schema: database.schema, busyMode: StoreDatabase.busyMode(store))
+                path: database.name, schema: database.schema, maximum: store.pendingReaderCount,
+                busyMode: StoreDatabase.busyMode(store), file: database.file)
             models = store.models
             deletions = DeletionRules(foreignKeys: database.schema.foreignKeys)
+            parents = DeletedParents(
+                foreignKeys: database.schema.foreignKeys, keys: database.schema.tables.mapValues(\.key))
         }
 
         /// The tables and all tables whose rows refer to them, through any number of others.
@@ -59,8 +63,12 @@
         /// So a reader finds a row either pending or stored.
         let gate = Mutex(())
         private let reads: WorkQueue
+        /// Reads that wait for their callers, and so have threads that no other read needs.
+        private let stateReads: WorkQueue
+        /// The number of reads that hold a state of the rows.
+        private let heldStates = Mutex(0)
         private let changes = WorkQueue("ServiceEssentials.persistence.changes", width: 8)
-        private let observers = StoreObservers()
+        let observers = StoreObservers()
         /// Entered while the store is being opened or closed, so that each `close()` returns after the file is released.
         private let transitions = DispatchGroup()
         /// Where the store is opened, and where scopes and the store are closed. Serial queues have threads of their own.
@@ -75,12 +83,13 @@
             self.store = store
             self.migrations = migrations
             reads = WorkQueue("ServiceEssentials.persistence.reads", width: store.readerCount + 8)
+            stateReads = WorkQueue("ServiceEssentials.persistence.states", width: store.stateReaderCount)
             guard let interval = store.watchesOthers else { return }
             let watch = OtherWrites(every: interval) { [weak self] in
                 try? self?.readyStore?.database.otherWrites()
             } onWrite: { [weak self] in
                 guard let self else { return }
-                notify(nil, in: nil, through: newestObserver)
+                if observers.note([StoreObservers.ChangedRows(keys: nil, scope: nil)]) { observers.deliver() }
             }
             others.withLock { $0 = watch }
         }
@@ -147,9 +156,29 @@
             }
         }
 
-        /// Runs a closure in the background as soon as the store is open, or has failed to open.
-        func submit(changing: Bool, _ body: @escaping @Sendable () -> Void) {
-            let queue = changing ? changes : reads
+        /// Runs a job in the background as soon as the store is open, or has failed to open.
+        func submit(_ job: PersistenceJob, _ body: @escaping @Sendable () -> Void) {
+            guard job.plan.holdsState else { return submit(job.plan.action == .read ? reads : changes, body) }
+            let isFree = heldStates.withLock { count in
+                guard count < store.stateReaderCount else { return false }
+                count += 1
+                return true
+            }
+            guard isFree else {
+                return job.finish(
+                    .failure(
+                        PersistenceFailure(
+                            .busy, "\(store.stateReaderCount) iterators hold a state of the store.",
+                            remedy: "End one of them, read batches of the newest state, or raise `stateReaders`.",
+                            store: store.path)))
+            }
+            submit(stateReads) { [self] in
+                body()
+                heldStates.withLock { $0 -= 1 }
+            }
+        }
+
+        private func submit(_ queue: WorkQueue, _ body: @escaping @Sendable () -> Void) {
             let isWaiting = phase.withLock { phase in
                 guard case .opening(var waiting) = phase else { return false }
                 phase = .closed
@@ -196,16 +225,6 @@
             let observation = observers.observe(scopes: scopes, call) { otherWrites?.remove() }
             otherWrites?.add()
             return observation
-        }
-
-        /// The number of the observer that was added last.
-        var newestObserver: Int { observers.newest }
-
-        /// Tells observers of a change: those that see a scope, or all if the store has changed.
-        ///
-        /// - Parameter newest: The last observer that is told. Later ones were added after the change.
-        func notify(_ keys: Set<RowKey>?, in scope: UInt64?, through newest: Int) {
-            observers.notify(keys, in: scope, through: newest)
         }
 
         /// Adds an observer of the states of a scope.

@@ -13,10 +13,29 @@
             func sees(_ scope: UInt64?) -> Bool { scope.map { scopes.contains($0) } ?? true }
         }
 
+        /// What one call has changed.
+        private struct Due {
+            let changes: [ChangedRows]
+            /// The last observer that is notified. Later ones were added after the change.
+            let newest: Int
+        }
+
+        /// The maximum number of calls whose changes wait for slow observers. Then they become one change of any rows.
+        static let maximumDue = 1_000
+
         private struct State {
             var next = 0
+            var due: [Due] = []
             var changes: [Int: Observer<PersistenceChange>] = [:]
             var states: [Int: Observer<PersistenceState>] = [:]
+        }
+
+        /// Rows that some readers see differently.
+        struct ChangedRows: Sendable {
+            /// The rows; `nil` for any rows.
+            let keys: Set<RowKey>?
+            /// The scope whose readers, and those of the scopes within it, see the change; `nil` for all readers.
+            let scope: UInt64?
         }
 
         private let state = Mutex(State())
@@ -42,30 +61,58 @@
             }
         }
 
-        /// The number of the observer that was added last.
-        var newest: Int { state.withLock { $0.next } }
+        /// Whether there are observers of changes.
+        var areThere: Bool { state.withLock { !$0.changes.isEmpty } }
 
-        /// Tells observers of a change of rows: those that see a scope, or all if the store has changed.
+        /// Notes the rows that one call has changed. Each observer that is there now will be called once, with all rows
+        /// that it sees differently, in the order in which changes are noted.
         ///
-        /// - Parameters:
-        ///   - keys: The rows; `nil` for any rows.
-        ///   - scope: The scope in which rows are pending; `nil` for the store.
-        ///   - newest: The last observer that is told. Later ones were added after the change.
-        func notify(_ keys: Set<RowKey>?, in scope: UInt64?, through newest: Int) {
-            guard keys?.isEmpty != true, state.withLock({ !$0.changes.isEmpty }) else { return }
-            queue.async { [self] in
-                let calls = state.withLock { state in
-                    state.changes.filter { $0.key <= newest }.sorted { $0.key < $1.key }.map(\.value)
-                        .filter { $0.sees(scope) }
-                }
-                guard !calls.isEmpty else { return }
-                let change =
-                    keys.map { keys in
-                        PersistenceChange(
-                            Dictionary(grouping: keys, by: \.table).mapValues { .ids(Set($0.map(\.id))) })
-                    } ?? .unknown
-                for observer in calls { observer.call(change) }
+        /// - Parameter changes: The rows, for the readers of each scope.
+        /// - Returns: Whether ``deliver()`` must follow.
+        func note(_ changes: [ChangedRows]) -> Bool {
+            let changes = changes.filter { $0.keys?.isEmpty != true }
+            guard !changes.isEmpty else { return false }
+            return state.withLock { state in
+                guard !state.changes.isEmpty else { return false }
+                let isFull = state.due.count >= Self.maximumDue
+                if isFull { state.due = [] }
+                state.due.append(
+                    Due(changes: isFull ? [ChangedRows(keys: nil, scope: nil)] : changes, newest: state.next))
+                return true
             }
+        }
+
+        /// Calls the observers for what was noted.
+        func deliver() { queue.async { [self] in deliverChanges() } }
+
+        private func deliverChanges() {
+            let due = state.withLock { state in
+                defer { state.due = [] }
+                return state.due
+            }
+            for due in due {
+                let observers = state.withLock { state in
+                    state.changes.filter { $0.key <= due.newest }.sorted { $0.key < $1.key }.map(\.value)
+                }
+                // Most observers see the same parts.
+                var made: [[Int]: PersistenceChange] = [:]
+                for observer in observers {
+                    let parts = due.changes.indices.filter { observer.sees(due.changes[$0].scope) }
+                    guard !parts.isEmpty else { continue }
+                    let change = made[parts] ?? Self.change(parts.map { due.changes[$0].keys })
+                    made[parts] = change
+                    observer.call(change)
+                }
+            }
+        }
+
+        private static func change(_ parts: [Set<RowKey>?]) -> PersistenceChange {
+            var tables: [String: Set<StoredValue>] = [:]
+            for part in parts {
+                guard let part else { return .unknown }
+                for key in part { tables[key.table, default: []].insert(key.id) }
+            }
+            return PersistenceChange(tables.mapValues { .ids($0) })
         }
 
         // MARK: States
@@ -101,6 +148,7 @@
         private func deliver(
             _ new: PersistenceState, to isReceiver: (Int, Observer<PersistenceState>) -> Bool
         ) {
+            deliverChanges()
             let observers = state.withLock { state in
                 let observers = state.states.sorted { $0.key < $1.key }.filter { isReceiver($0.key, $0.value) }
                 // Nothing follows the last state.

@@ -118,10 +118,20 @@
                 guard columns[row[0]]?.count == 1 else { return nil }
                 let parent: String = row[1]
                 guard let key = try key(row[3], of: parent) else { return nil }
+                let action = EssentialsPersistence.ForeignKey.Action(rawValue: row[4]) ?? .noAction
                 return EssentialsPersistence.ForeignKey(
-                    table: table, column: row[2], parent: name(ofModelTable: parent), key: key,
-                    action: EssentialsPersistence.ForeignKey.Action(rawValue: row[4]) ?? .noAction)
+                    table: table, column: row[2], parent: name(ofModelTable: parent), key: key, action: action,
+                    defaultValue: action == .setDefault ? try defaultValue(row[2], of: table) : nil)
             }
+        }
+
+        /// The default of a column; `nil` if it is none that a query can tell.
+        private func defaultValue(_ column: String, of table: String) throws -> StoredValue? {
+            let text = try String?.fetchOne(
+                db, sql: "SELECT dflt_value FROM pragma_table_xinfo(?, 'main') WHERE lower(name) = lower(?)",
+                arguments: [table, column])
+            guard let text = text.flatMap({ $0 }) else { return .null }
+            return (try? DatabaseValue.fetchOne(db, sql: "SELECT \(text)")).map { StoredValue($0) }
         }
 
         /// The column that a foreign key names, as the parent's table spells it. Without a name it is the primary key.

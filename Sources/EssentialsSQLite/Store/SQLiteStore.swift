@@ -43,6 +43,20 @@
         /// The maximum number of reads at the same time, from 1 to 1,000; another value counts as the nearest of them. The
         /// default is 5. Each has a connection of its own.
         public var readers = 5
+        /// The maximum number of connections for queries over pending rows, from 1 to 1,000; another value counts as the
+        /// nearest of them. The default is 32.
+        ///
+        /// Each keeps the pending rows of the scope that it has read last, so that the next query of this scope brings only
+        /// later changes. If more scopes with pending rows are queried in turn, each query takes the connection of another
+        /// scope and copies all pending rows of its own: about 20 microseconds a row. A connection has a cache of at most
+        /// 512 KiB, and its copy of the rows, in memory. It is opened when it is needed.
+        public var pendingReaders = 32
+        /// The maximum number of iterators that read batches of one state at the same time, from 1 to 1,000; another value
+        /// counts as the nearest of them. The default is 16.
+        ///
+        /// Each has a connection and a thread of its own, for as long as it holds its state, so that no other read waits for
+        /// it. A further iterator fails at once as `busy`.
+        public var stateReaders = 16
         /// How long a call, or the opening of the store, waits for another process that locks the file. The default is 5
         /// seconds. A store that has an owner is refused at once.
         public var busyTimeout = Duration.seconds(5)
@@ -67,8 +81,28 @@
         ///
         /// A read keeps SQLite from shortening its log, so the limit bounds the size of the log. Saves are not limited.
         public var readTimeLimit = Duration.seconds(30)
+        /// The maximum number of pending rows of one scope. A change beyond it fails as `limit`, and changes nothing. The default
+        /// is 100,000.
+        ///
+        /// Calls that save to the store at once have no such limit, nor have saves.
+        public var maximumPendingRows = OverlayLimits().rows
+        /// The maximum number of bytes of the pending rows of one scope, with the rows that they replace, as an estimate. A
+        /// change beyond it fails as `limit`, and changes nothing. The default is 64 MiB.
+        ///
+        /// Calls that save to the store at once have no such limit, nor have saves.
+        public var maximumPendingBytes = OverlayLimits().bytes
+        /// The limits of each scope.
+        var limits: OverlayLimits {
+            var limits = OverlayLimits()
+            (limits.rows, limits.bytes) = (max(maximumPendingRows, 0), max(maximumPendingBytes, 0))
+            return limits
+        }
         /// ``readers`` in its range.
         var readerCount: Int { min(max(readers, 1), 1_000) }
+        /// ``pendingReaders`` in its range.
+        var pendingReaderCount: Int { min(max(pendingReaders, 1), 1_000) }
+        /// ``stateReaders`` in its range.
+        var stateReaderCount: Int { min(max(stateReaders, 1), 1_000) }
         /// Whether the store is removed when it is closed.
         private(set) var isTemporary = false
 

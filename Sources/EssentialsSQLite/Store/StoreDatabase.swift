@@ -19,9 +19,12 @@
         /// The name by which SQLite opens the file.
         let name: String
         private let pool: DatabasePool
+        private let busyMode: Database.BusyMode
         /// The pool belongs to this object alone, so its connections commit nothing after the pages are released.
         private let pages = LogPages()
         private let owner: StoreOwner
+        /// The file that was opened; `nil` if it is only read.
+        let file: OpenedFile?
         /// The folder that goes with the store.
         private let folder: TemporaryStore?
 
@@ -61,7 +64,8 @@
         }
 
         private init(reading store: SQLiteStore, _ name: String, migrations: [Migration], owner: StoreOwner) throws {
-            (path, self.name, self.owner, folder) = (store.path, name, owner, nil)
+            (path, self.name, self.owner, folder, file) = (store.path, name, owner, nil, nil)
+            busyMode = Self.busyMode(store)
             var configuration = Self.configuration(store)
             configuration.readonly = true
             let pool = try DatabasePool(path: name, configuration: configuration)
@@ -86,11 +90,14 @@
         ) throws {
             path = store.path
             name = path
+            busyMode = Self.busyMode(store)
             self.owner = owner
             self.folder = folder
             let runner = MigrationRunner(store: path, migrations: migrations)
             if try !StoreFile.create(path) { try OpeningCheck(store: store, runner: runner).run() }
-            let pool = try DatabasePool(path: path, configuration: Self.configuration(store))
+            let file = OpenedFile(path)
+            self.file = file
+            let pool = try DatabasePool(path: path, configuration: Self.configuration(store, file))
             self.pool = pool
             do {
                 let synchronous = store.isTemporary ? "OFF" : store.durability == .power ? "FULL" : "NORMAL"
@@ -109,13 +116,14 @@
             }
         }
 
-        private static func configuration(_ store: SQLiteStore) -> Configuration {
+        private static func configuration(_ store: SQLiteStore, _ file: OpenedFile? = nil) -> Configuration {
             var configuration = Configuration()
             configuration.label = "ServiceEssentials.store"
             configuration.maximumReaderCount = store.readerCount
             configuration.busyMode = busyMode(store)
             let milliseconds = Int64(busySeconds(store) * 1000)
             configuration.prepareDatabase { db in
+                try file?.check()
                 // Checkpoints are made outside commits.
                 try db.execute(sql: "PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = \(logLimit)")
                 // GRDB gives readers another timeout.
@@ -173,7 +181,8 @@
         private func transaction<Result>(
             _ body: (Database) throws -> Result, committing: (() throws -> Void) throws -> Void
         ) throws -> Result {
-            try pool.writeWithoutTransaction { db in
+            try file?.check()
+            return try pool.writeWithoutTransaction { db in
                 try db.beginTransaction(.immediate)
                 do {
                     let result = try Self.$running.withValue(running) { try body(db) }
@@ -189,6 +198,18 @@
                     }
                     throw error
                 }
+            }
+        }
+
+        /// The state of the file as it is before a save that runs later.
+        func stateBefore() -> StateBefore {
+            var configuration = Configuration()
+            configuration.label = "ServiceEssentials.before"
+            configuration.readonly = true
+            configuration.busyMode = busyMode
+            configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = -512") }
+            return StateBefore { [name, configuration] in
+                try DatabaseQueue(path: name, configuration: configuration)
             }
         }
 

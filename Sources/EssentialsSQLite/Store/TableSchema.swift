@@ -46,6 +46,13 @@
         /// The names of all columns. All rows of the table share it.
         let layout: RowLayout
 
+        /// Whether the collation of the key takes texts of different bytes as equal.
+        ///
+        /// Ids are compared by their bytes everywhere. The table itself holds only one of such rows.
+        var foldsKey: Bool {
+            columns.contains { $0.name == key && $0.collation.uppercased() != "BINARY" }
+        }
+
         /// The type with the affinity that SQLite gives to a declared type.
         static func affinity(of type: String, isStrict: Bool) -> String {
             let type = type.uppercased()

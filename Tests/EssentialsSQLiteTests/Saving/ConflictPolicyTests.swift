@@ -50,6 +50,38 @@
             }
         }
 
+        @Test("A save through several scopes names the conflicts of all levels, and a row in each of its conflicts")
+        func allLevels() async throws {
+            let store = try await open()
+            try await store.create((2...4).map { Note(id: $0, title: "a", year: 1) }, save: .store)
+            let edits = try store.child("edit")
+            let inner = try edits.child("inner")
+            for id in [1, 2] as [Int64] {
+                try await inner.update(Note.self, id: id, save: .pending) { $0.title = "inner" }
+                try await edits.update(Note.self, id: id, save: .pending) { $0.title = "edit" }
+            }
+            try await edits.update(Note.self, id: 3, save: .pending) { $0.title = "edit" }
+            try await store.update(Note.self, id: 3, save: .pending) { $0.title = "root" }
+            try await store.importRows(
+                of: Note.self, from: ([2, 3, 4] as [Int64]).map { Note(id: $0, title: "file", year: 1) },
+                onConflict: .replace)
+            try await inner.update(Note.self, id: 4, save: .pending) { $0.title = "inner" }
+            let found = await conflicts { () throws(PersistenceFailure) in _ = try await inner.save(.store) }
+            let texts = Set(found.map { "\($0.id) \($0.mine?["title"] ?? .null) \($0.theirs?["title"] ?? .null)" })
+            #expect(
+                texts == [
+                    "1 'inner' 'edit'", "2 'inner' 'edit'", "2 'edit' 'file'", "3 'edit' 'root'", "3 'root' 'file'",
+                ])
+            do throws(PersistenceFailure) {
+                try await inner.save(.store)
+            } catch {
+                #expect(Set(error.ids) == [1, 2, 3] && error.ids.count == 3)
+            }
+            try await inner.save(.store, resolving: .mine)
+            #expect(try await store.fetch(Note.all).map(\.title) == ["inner", "inner", "edit", "inner"])
+            await store.close()
+        }
+
         @Test("The policy of a model decides its conflicts if neither the save nor a scope says, and no others")
         func modelPolicy() async throws {
             let store = try await open()

@@ -26,7 +26,7 @@
                 for _ in 0..<200 {
                     let save = FileSave(level: level, models: [model], foreignKeys: [])
                     #expect(throws: DatabaseError.self) {
-                        try queue.inDatabase { db in try save.run(db) { _ in .fail } }
+                        try queue.inDatabase { db in try save.run(db, before: StateBefore { queue }) { _ in .fail } }
                     }
                 }
                 #expect(level.entry(key)?.row == new && level.entry(key)?.base == below)

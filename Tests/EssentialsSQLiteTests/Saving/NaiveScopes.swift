@@ -62,7 +62,8 @@
                 return store(scopes[scope].pending, emptying: [scope], policy)
             }
             var pending = scopes[parent].pending
-            if let clashes = Self.fold(scopes[scope].pending, into: &pending, policy) { return .conflict(clashes) }
+            let clashes = Self.fold(scopes[scope].pending, into: &pending, policy)
+            guard clashes.isEmpty else { return .conflict(clashes) }
             scopes[parent].pending = pending
             scopes[scope].pending = [:]
             return .done(SaveReport())
@@ -72,13 +73,18 @@
         mutating func saveThrough(_ scope: Int, _ policy: ConflictPolicy) -> Outcome {
             var folded = scopes[scope].pending
             var path = [scope]
+            var clashes: Set<Clash> = []
             while let parent = scopes[path[path.count - 1]].parent {
                 var pending = scopes[parent].pending
-                if let clashes = Self.fold(folded, into: &pending, policy) { return .conflict(clashes) }
+                clashes.formUnion(Self.fold(folded, into: &pending, policy))
                 folded = pending
                 path.append(parent)
             }
-            return store(folded, emptying: path, policy)
+            guard !clashes.isEmpty else { return store(folded, emptying: path, policy) }
+            // A failure names the conflicts of all levels.
+            var copy = self
+            if case .conflict(let more) = copy.store(folded, emptying: [], policy) { clashes.formUnion(more) }
+            return .conflict(clashes)
         }
 
         private mutating func store(
@@ -107,10 +113,10 @@
             return .done(report)
         }
 
-        /// Moves pending rows into those of the scope above; returns conflicts if there are any.
+        /// Moves pending rows into those of the scope above, but for conflicts, which it returns.
         private static func fold(
             _ pending: [Int64: Pending], into parent: inout [Int64: Pending], _ policy: ConflictPolicy
-        ) -> Set<Clash>? {
+        ) -> Set<Clash> {
             var clashes: Set<Clash> = []
             for (id, own) in pending {
                 guard let above = parent[id] else {
@@ -123,7 +129,7 @@
                 case .write(let note): parent[id] = above.base == note ? nil : Pending(base: above.base, mine: note)
                 }
             }
-            return clashes.isEmpty ? nil : clashes
+            return clashes
         }
 
         /// The table of the policies, written down once more.

@@ -119,6 +119,51 @@
             await store.close()
         }
 
+        @Test(
+            "Iterators of one state keep no other read waiting, and one too many fails at once",
+            .timeLimit(.minutes(2)), arguments: [false, true])
+        func manyStates(isPending: Bool) async throws {
+            var description = SQLiteStore(path: folder.file("many.sqlite"), models: [Sample.self])
+            (description.readers, description.pendingReaders, description.stateReaders) = (1, 1, 12)
+            description.readTimeLimit = .seconds(3600)
+            let store = SQLitePersistenceService(description, migrations: [Migration("1 samples", sql: Sample.schema)])
+            var numbers = SeededNumbers(state: 1)
+            try await store.create(samples(0..<4, &numbers), save: .store)
+            if isPending { try await store.create(samples(4..<8, &numbers), save: .pending) }
+            let count = isPending ? 8 : 4
+            var iterators: [QueryBatches<Sample>.AsyncIterator] = []
+            for _ in 0..<12 {
+                var iterator = store.batches(of: Sample.all, size: 2, state: Self.long).makeAsyncIterator()
+                #expect(try await iterator.next()?.map(\.id) == [0, 1])
+                iterators.append(iterator)
+            }
+            #expect(try await store.fetch(Sample.all).count == count)
+            #expect(try await store.child("scope").count(Sample.all) == count)
+            var further = store.batches(of: Sample.all, size: 2, state: Self.long).makeAsyncIterator()
+            do throws(PersistenceFailure) {
+                _ = try await further.next()
+                Issue.record("The iterator holds a state.")
+            } catch {
+                #expect(error.reason == .busy && error.message.contains("12 iterators"))
+            }
+            // Each continues in its state.
+            try await store.delete(Sample.where { $0.id == 2 }, save: .store)
+            for index in iterators.indices { #expect(try await iterators[index].next()?.map(\.id) == [2, 3]) }
+            iterators.removeAll()
+            var reason: PersistenceFailure.Reason?
+            repeat {
+                var next = store.batches(of: Sample.all, size: 9, state: Self.long).makeAsyncIterator()
+                do throws(PersistenceFailure) {
+                    #expect(try await next.next()?.count == count - 1)
+                    reason = nil
+                } catch {
+                    reason = error.reason
+                }
+            } while reason == .busy
+            #expect(reason == nil)
+            await store.close()
+        }
+
         @Test("A batch is a call too, and continues behind a position")
         func calls() async throws {
             var numbers = SeededNumbers(state: 1)

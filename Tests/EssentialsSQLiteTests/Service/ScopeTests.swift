@@ -156,6 +156,32 @@
             #expect(try await names(store) == ["F. Lang", "Thea"])
         }
 
+        @Test("An edit of a value that the scope or one above it has deleted does not bring the row back")
+        func editsOfDeletedRows() async throws {
+            let edits = try store.child("edit")
+            let inner = try edits.child("inner")
+            let shown = try #require(try await inner.find(Person.self, id: 1))
+            var edited = shown
+            edited.name = "Friedrich"
+            let edit = edited
+            try await edits.delete(Person.self, ids: [1], save: .pending)
+            for scope in [edits, inner] {
+                for level in [SaveLevel.pending, .parent, .store] {
+                    let failure = await failure { try await scope.update(edit, from: shown, save: level) }
+                    #expect(failure?.reason == .notFound && failure?.ids == [1])
+                }
+            }
+            let failure = await failure {
+                try await store.perform(save: .store) { work in
+                    try work.delete(Person.self, ids: [1])
+                    try work.update(edit, from: shown)
+                }
+            }
+            #expect(failure?.reason == .notFound)
+            #expect(try await names(edits) == ["Thea"])
+            #expect(try await names(store) == ["Fritz", "Thea"])
+        }
+
         @Test("Discarded rows are pending no longer, and others stay")
         func discarding() async throws {
             try await store.update(Person.all, save: .pending) { $0.name += "!" }

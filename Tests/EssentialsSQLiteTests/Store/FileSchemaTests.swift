@@ -84,8 +84,10 @@
             #expect(
                 Set(keys) == [
                     key("one", "company", "id", .cascade), key("two", "company", "name", .setNull),
-                    key("three", "company", "id", .restrict), key("four", "company", "id", .setDefault),
-                    key("five", Mixed.table, "id", .noAction),
+                    key("three", "company", "id", .restrict), key("five", Mixed.table, "id", .noAction),
+                    Key(
+                        table: Mixed.table, column: "four", parent: "company", key: "id", action: .setDefault,
+                        defaultValue: .null),
                 ])
             #expect(keys.count == 5)
         }

@@ -21,6 +21,42 @@
             #expect(fixture.mode("store.sqlite") == 0o600)
         }
 
+        @Test(
+            "A file that is replaced or removed while the store is open takes no save and no connection, until it is back"
+        )
+        func replacedFile() async throws {
+            let fixture = try StoreFixture()
+            let store = SQLitePersistenceService(fixture.store, migrations: [StoreFixture.first])
+            try await store.create(Company(id: 1, name: "Ufa"), save: .store)
+            let edits = try store.child("edit")
+            try await edits.create(Company(id: 2, name: "Nero"), save: .pending)
+            #expect(try await edits.count(Company.all) == 2)
+            let original = fixture.folder.file("original")
+            #expect(link(fixture.path, original) == 0)
+            fixture.write([UInt8](repeating: 0, count: 4_096), to: "other")
+            #expect(rename(fixture.folder.file("other"), fixture.path) == 0)
+            for isThere in [true, false] {
+                if !isThere { unlink(fixture.path) }
+                for body in [
+                    { try await edits.save(.store) }, { try await edits.validate() },
+                    { try await store.importRows(of: Company.self, from: [Company(id: 3, name: "Decla")]) },
+                ] as [() async throws -> Any] {
+                    let failure = await #expect(throws: PersistenceFailure.self) { _ = try await body() }
+                    #expect(failure?.reason == .file && failure?.message.contains("replaced") == true)
+                }
+            }
+            // Open connections read what they have opened, and new ones do not read another file.
+            #expect(try await edits.count(Company.all) == 2)
+            let inner = try edits.child("inner")
+            let failure = await #expect(throws: PersistenceFailure.self) { try await inner.count(Company.all) }
+            #expect(failure?.reason == .file)
+            #expect(rename(original, fixture.path) == 0)
+            #expect(try await inner.count(Company.all) == 2)
+            try await edits.save(.store)
+            #expect(try await store.count(Company.all) == 2)
+            await store.close()
+        }
+
         @Test("What was written is there after the store is opened again, and closing leaves no log")
         func reopening() throws {
             let fixture = try StoreFixture()

@@ -24,6 +24,7 @@
             let store = fixture.store
             #expect(store.durability == .process && store.verification == .never)
             #expect(store.readers == 5 && store.busyTimeout == .seconds(5) && store.readTimeLimit == .seconds(30))
+            #expect(store.pendingReaders == 32 && store.stateReaders == 16)
             #expect(store.watchesOthers == nil && store.onDiscard == nil)
             let limits = OverlayLimits()
             #expect(limits.rows == 100_000 && limits.bytes == 64 << 20 && limits.depth == 16)
@@ -58,7 +59,7 @@
             try database.close()
         }
 
-        @Test("A connection for pending rows keeps 512 KiB of pages and its temporary tables in memory, eight at most")
+        @Test("A connection for pending rows keeps 512 KiB of pages and its temporary tables in memory, 32 at most")
         func mounted() async throws {
             let store = SQLitePersistenceService(fixture.store, migrations: [StoreFixture.first])
             try await store.ready()
@@ -71,15 +72,15 @@
             }
             #expect(settings == [-512, 2, 0, 5_000])
             var scopes: [any PersistenceService] = []
-            for number in 0..<12 {
+            for number in 0..<36 {
                 let scope = try store.child("\(number)")
                 try await scope.create(Company(id: Int64(number), name: "\(number)"), save: .pending)
                 #expect(try await scope.count(Company.all) == 1)
                 scopes.append(scope)
             }
-            #expect(mounts.count == 8)
+            #expect(mounts.count == 32)
             // The scopes that were used first have given their connections up, and are read as before.
-            #expect(mounts.idleScopes.count == 8)
+            #expect(mounts.idleScopes.count == 32)
             for scope in scopes { #expect(try await scope.fetch(Company.all).map(\.name) == [scope.name.lastWord]) }
             await store.close()
         }

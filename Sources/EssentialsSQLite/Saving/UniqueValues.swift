@@ -1,0 +1,83 @@
+#if Persistence
+    import EssentialsPersistence
+    import GRDB
+
+    /// Finds rows by the values of unique indexes, and values that no row has.
+    struct UniqueValues {
+        private let db: Database
+        /// The collations of the columns of unique indexes, by table and columns.
+        private var collations: [[String]: [String]] = [:]
+
+        init(_ db: Database) { self.db = db }
+
+        /// The row that has the value for which a write has failed, and the columns of the value; `nil` if that is not known.
+        mutating func holder(
+            of row: StoredRow, at key: RowKey, primaryKey: String, _ error: DatabaseError
+        ) throws -> (key: RowKey, columns: [String])? {
+            guard let columns = ConstraintReading.uniqueColumns(error, of: key.table) else { return nil }
+            let values = columns.compactMap { row[$0] }
+            guard values.count == columns.count, !values.contains(where: \.isNull) else { return nil }
+            let conditions = zip(columns, try collations(of: columns, in: key.table)).map { column, collation in
+                "\(SQLBuilder.quoted(column)) = ? COLLATE \(SQLBuilder.quoted(collation))"
+            }
+            let statement = try db.cachedStatement(
+                sql: """
+                    SELECT \(SQLBuilder.quoted(primaryKey)) FROM "main".\(SQLBuilder.quoted(key.table)) \
+                    WHERE \(conditions.joined(separator: " AND ")) LIMIT 1
+                    """)
+            let id = try DatabaseValue.fetchOne(statement, arguments: StatementArguments(values.map(\.databaseValue)))
+            return id.map { (RowKey(table: key.table, id: StoredValue($0)), columns) }
+        }
+
+        private mutating func collations(of columns: [String], in table: String) throws -> [String] {
+            if let known = collations[[table] + columns] { return known }
+            let names = try String.fetchAll(
+                db, sql: "SELECT name FROM pragma_index_list(?, 'main') WHERE \"unique\"", arguments: [table])
+            var found = Array(repeating: "BINARY", count: columns.count)
+            for name in names {
+                let parts = try Row.fetchAll(
+                    db, sql: "SELECT name, coll FROM pragma_index_xinfo(?, 'main') WHERE key ORDER BY seqno",
+                    arguments: [name])
+                guard parts.map({ $0[0] as String? }) == columns else { continue }
+                found = parts.map { $0[1] ?? "BINARY" }
+                break
+            }
+            collations[[table] + columns] = found
+            return found
+        }
+
+        /// Values that a column may take for a moment, the likeliest first. Whether they are free and allowed is seen when they
+        /// are written.
+        ///
+        /// - Parameter value: A value of the column, of the kind that is wanted.
+        func candidates(like value: StoredValue, column: String, of table: String) throws -> [StoredValue] {
+            var found: [StoredValue] = []
+            let number = UInt64.random(in: .min ... .max)
+            switch value {
+            case .integer, .real:
+                let name = SQLBuilder.quoted(column)
+                let row = try Row.fetchOne(
+                    db, sql: "SELECT max(\(name)) + 1, min(\(name)) - 1 FROM \"main\".\(SQLBuilder.quoted(table))")
+                found = row?.databaseValues.map { StoredValue($0) } ?? []
+            case .text(let text):
+                let digits = String(number, radix: 36)
+                found = [.text(digits), .text("\(text) \(digits)"), .text(String(digits.prefix(4)))]
+            case .blob(let bytes):
+                let random = withUnsafeBytes(of: number) { Array($0) }
+                found = [.blob(random), .blob(Array((bytes + random).suffix(bytes.count)))]
+            case .null: break
+            }
+            // Rows that refer to the value would lose it.
+            return try isReferred(column, of: table) ? found : found + [.null]
+        }
+
+        private func isReferred(_ column: String, of table: String) throws -> Bool {
+            try Bool.fetchOne(
+                db,
+                sql: """
+                    SELECT EXISTS (SELECT 1 FROM "main".sqlite_master AS t, pragma_foreign_key_list(t.name, 'main') AS k
+                    WHERE t.type = 'table' AND lower(k."table") = lower(?) AND lower(ifnull(k."to", ?)) = lower(?))
+                    """, arguments: [table, column, column]) ?? true
+        }
+    }
+#endif

@@ -1,0 +1,139 @@
+#if Persistence
+    import EssentialsPersistence
+    import Testing
+
+    @testable import EssentialsSQLite
+
+    /// Rows whose writes stand in each other's way.
+    struct WriteOrderTests {
+        private func labels(
+            _ columns: String = "name TEXT UNIQUE, other TEXT", more: String = ""
+        ) async throws -> SQLitePersistenceService {
+            let sql = "CREATE TABLE label(id INTEGER PRIMARY KEY NOT NULL, \(columns)) STRICT;\(more)"
+            let store = SQLitePersistenceService(
+                .temporary(models: [Label.self]), migrations: [Migration("1", sql: sql)])
+            try await store.ready()
+            return store
+        }
+
+        @Test("Values move along a path of a thousand rows, whatever the order of the ids")
+        func path() async throws {
+            let store = try await labels()
+            var numbers = SeededNumbers(state: 7)
+            let order = (0..<1_000).shuffled(using: &numbers)
+            try await store.create(order.indices.map { Label(id: Int64($0), name: "\(order[$0])") }, save: .store)
+            let edits = try store.child("edit")
+            try await edits.update(Label.all, save: .pending) { $0.name = "\((Int($0.name ?? "") ?? 0) + 1)" }
+            #expect(try await edits.save(.store) == SaveReport(updated: 1_000))
+            #expect(try await store.fetch(Label.all).map(\.name) == order.map { "\($0 + 1)" })
+            await store.close()
+        }
+
+        @Test(
+            "Values move around circles through a free value",
+            arguments: [
+                "name TEXT UNIQUE, other TEXT", "name TEXT, other TEXT, UNIQUE(name, other)",
+                "name TEXT UNIQUE COLLATE NOCASE CHECK (name IS NOT NULL), other TEXT UNIQUE",
+            ])
+        func circles(_ columns: String) async throws {
+            let store = try await labels(columns)
+            let count = 60
+            let other = columns.contains("other TEXT UNIQUE")
+            try await store.create(
+                (0..<count).map { Label(id: Int64($0), name: "n\($0)", other: other ? "o\($0)" : "o") }, save: .store)
+            let edits = try store.child("edit")
+            // Two rows, three rows, and all others in one circle; with a second column that moves the other way.
+            @Sendable func next(_ id: Int) -> Int { id < 2 ? 1 - id : id < 5 ? 2 + (id - 1) % 3 : id + 1 == count ? 5 : id + 1 }
+            try await edits.update(Label.all, save: .pending) { label in
+                label.name = "n\(next(Int(label.id)))"
+                if other { label.other = "o\(count - 1 - Int(label.id))" }
+            }
+            #expect(try await edits.save(.store) == SaveReport(updated: count))
+            #expect(try await store.fetch(Label.all).map(\.name) == (0..<count).map { "n\(next($0))" })
+            await store.close()
+        }
+
+        @Test("A value that a row outside the save has is a violation, also at the end of a path")
+        func taken() async throws {
+            let store = try await labels()
+            try await store.create((0..<30).map { Label(id: $0, name: "\($0)") }, save: .store)
+            let edits = try store.child("edit")
+            try await edits.update(Label.where { $0.id < 29 }, save: .pending) { $0.name = "\($0.id + 1)" }
+            let failure = await #expect(throws: PersistenceFailure.self) { try await edits.save(.store) }
+            #expect(failure?.violations.map(\.kind) == [.unique])
+            #expect(failure?.ids.contains(28) == true)
+            #expect(try await store.fetch(Label.all).map(\.name) == (0..<30).map { "\($0)" })
+            await store.close()
+        }
+
+        @Test("Rows that exchange values without a free one are a violation, which says what helps")
+        func noFreeValue() async throws {
+            let sql = """
+                CREATE TABLE company(id INTEGER PRIMARY KEY NOT NULL,
+                    name TEXT NOT NULL UNIQUE CHECK (name IN ('a', 'b'))) STRICT
+                """
+            let store = SQLitePersistenceService(
+                .temporary(models: [Company.self]), migrations: [Migration("1", sql: sql)])
+            try await store.create([Company(id: 1, name: "a"), Company(id: 2, name: "b")], save: .store)
+            let failure = await #expect(throws: PersistenceFailure.self) {
+                try await store.update(Company.all, save: .store) { $0.name = $0.name == "a" ? "b" : "a" }
+            }
+            #expect(failure?.violations.map(\.kind) == [.unique])
+            #expect(failure?.remedy?.contains("free value") == true)
+            #expect(try await store.fetch(Company.all).map(\.name) == ["a", "b"])
+            await store.close()
+        }
+
+        @Test(
+            "Numbers that are required and unique go around a circle",
+            arguments: ["year < 90", "year > 0", "year > 0 AND year < 90"])
+        func numbers(_ condition: String) async throws {
+            let sql = """
+                CREATE TABLE note(id INTEGER PRIMARY KEY NOT NULL, title TEXT,
+                    year INTEGER NOT NULL UNIQUE CHECK (\(condition))) STRICT
+                """
+            let store = SQLitePersistenceService(
+                .temporary(models: [Note.self]), migrations: [Migration("1", sql: sql)])
+            try await store.create((1...60).map { Note(id: $0, year: Int($0)) }, save: .store)
+            try await store.update(Note.all, save: .store) { $0.year = $0.year % 60 + 1 }
+            #expect(try await store.fetch(Note.all).map(\.year) == (1...60).map { $0 % 60 + 1 })
+            await store.close()
+        }
+
+        @Test("A chain of thousands of rows is deleted in a scope and in the file", arguments: ["CASCADE", "RESTRICT"])
+        func chain(_ action: String) async throws {
+            let sql = """
+                CREATE TABLE part(id INTEGER PRIMARY KEY NOT NULL,
+                    whole INTEGER REFERENCES part(id) ON DELETE \(action)) STRICT;
+                CREATE INDEX part_whole ON part(whole);
+                """
+            let store = SQLitePersistenceService(
+                .temporary(models: [Part.self]), migrations: [Migration("1", sql: sql)])
+            var numbers = SeededNumbers(state: 7)
+            let ids = (1...3_000).map { Int64($0) }.shuffled(using: &numbers)
+            try await store.create(
+                ids.indices.map { Part(id: ids[$0], whole: $0 == 0 ? nil : ids[$0 - 1]) }, save: .store)
+            let edits = try store.child("edit")
+            try await edits.delete(Part.self, ids: action == "CASCADE" ? [ids[0]] : ids, save: .pending)
+            #expect(try await edits.count(Part.all) == 0)
+            #expect(try await edits.save(.store) == SaveReport(deleted: 3_000))
+            #expect(try await store.count(Part.all) == 0)
+            await store.close()
+        }
+
+        @Test("A circle of thousands of rows is deleted")
+        func ring() async throws {
+            let sql = """
+                CREATE TABLE part(id INTEGER PRIMARY KEY NOT NULL,
+                    whole INTEGER REFERENCES part(id) ON DELETE CASCADE) STRICT;
+                CREATE INDEX part_whole ON part(whole);
+                """
+            let store = SQLitePersistenceService(
+                .temporary(models: [Part.self]), migrations: [Migration("1", sql: sql)])
+            try await store.create((0..<3_000).map { Part(id: $0, whole: ($0 + 1) % 3_000) }, save: .store)
+            #expect(try await store.delete(Part.self, ids: [1_500], save: .store) == 1)
+            #expect(try await store.count(Part.all) == 0)
+            await store.close()
+        }
+    }
+#endif
