@@ -107,12 +107,14 @@
             #expect(try await unread.delete(Book.where { $0.count == 3 }, save: .parent) == 2)
             #expect(try await unread.delete(Book.where { $0.count == 3 }, save: .store) == 0)
             await close()
-            #expect(
-                try DatabaseQueue(path: folder.file("unread.sqlite")).read { try Int.fetchOne($0, sql: Self.counts) }
-                    == 2)
+            #expect(try storedCounts() == [2])
         }
 
-        private static let counts = "SELECT count FROM book"
+        private func storedCounts() throws -> [Int] {
+            try DatabaseQueue(path: folder.file("unread.sqlite")).read {
+                try Int.fetchAll($0, sql: "SELECT count FROM book")
+            }
+        }
 
         @Test("A value that is out of range, or a second equal one, fails with the ids of rows, and changes nothing")
         func failures() async throws {
