@@ -25,6 +25,27 @@ package enum RowDecoder {
         }
     }
 
+    /// Values of any type, whose coding keys are the columns of rows with the same layout.
+    static func values<Value: Decodable>(
+        _ type: Value.Type, from rows: [StoredRow]
+    ) throws(PersistenceFailure) -> [Value] {
+        guard let first = rows.first else { return [] }
+        let columns = ColumnLookup(first.layout)
+        var values: [Value] = []
+        values.reserveCapacity(rows.count)
+        for (number, row) in rows.enumerated() {
+            columns.begin(row.layout)
+            do {
+                values.append(try Value(from: RowDecoding(row: row, columns: columns)))
+            } catch {
+                throw PersistenceFailure(
+                    .decoding, "The row \(number + 1) of the query could not be decoded as \(Value.self).",
+                    underlying: error)
+            }
+        }
+        return values
+    }
+
     static func value<Value: Decodable>(
         _ type: Value.Type, from stored: StoredValue, path: [any CodingKey]
     ) throws -> Value {

@@ -37,6 +37,15 @@ extension PersistenceCall {
         .changing([Model.table], level, resolution) { try $0.put(models) }
     }
 
+    /// Creates rows, or replaces those with the same value of a column; see
+    /// ``PersistenceWork/put(_:matching:)``.
+    public static func put<Model: PersistentModel, Unique: ColumnValue>(
+        _ models: [Model], matching column: @escaping @Sendable (Model.Columns) -> Column<Model, Unique>,
+        save level: SaveLevel, resolving resolution: ConflictResolution? = nil
+    ) -> PersistenceCall where Value == Void {
+        .changing([Model.table], level, resolution) { try $0.put(models, matching: column) }
+    }
+
     /// Changes the row with an id by a closure. An error in the closure changes nothing.
     public static func update<Model: PersistentModel>(
         _ id: ModelID<Model>, save level: SaveLevel, resolving resolution: ConflictResolution? = nil,
@@ -61,6 +70,16 @@ extension PersistenceCall {
         .changing(query.node.tables, level, resolution) { try $0.update(query, change) }
     }
 
+    /// Gives columns of all rows that a query finds new values, and returns how many it found.
+    public static func update<Model: PersistentModel>(
+        _ query: Query<Model>, set assignments: [Assignment<Model>], save level: SaveLevel,
+        resolving resolution: ConflictResolution? = nil
+    ) -> PersistenceCall where Value == Int {
+        .executing(RowStatement(query: query.node, assignments: assignments.map(\.node)), level, resolution) {
+            try $0.update(query, set: assignments)
+        }
+    }
+
     /// Changes what differs between two values of a model. Conflicts are judged by the original, as it was shown to a person.
     public static func update<Model: PersistentModel>(
         _ edited: Model, from original: Model, save level: SaveLevel, resolving resolution: ConflictResolution? = nil
@@ -72,7 +91,7 @@ extension PersistenceCall {
     public static func delete<Model: PersistentModel>(
         _ query: Query<Model>, save level: SaveLevel, resolving resolution: ConflictResolution? = nil
     ) -> PersistenceCall where Value == Int {
-        .changing(query.node.tables, level, resolution) { try $0.delete(query) }
+        .executing(RowStatement(query: query.node, assignments: nil), level, resolution) { try $0.delete(query) }
     }
 
     /// Deletes the rows with these ids, and returns how many are gone.

@@ -5,6 +5,13 @@ extension PersistenceCall {
         .reading(query.node) { try $0.fetch(query) }
     }
 
+    /// The rows of a query in SQL, each as a value whose coding keys are the names of its columns.
+    public static func fetch<Element: Decodable & Sendable>(
+        _ type: Element.Type, sql: String, arguments: [StoredValue] = []
+    ) -> PersistenceCall where Value == [Element] {
+        PersistenceCall(PersistenceJob.Plan(.read)) { try $0.fetch(type, sql: sql, arguments: arguments) }
+    }
+
     /// The first model that a query finds; `nil` if it finds none.
     public static func first<Model: PersistentModel>(_ query: Query<Model>) -> PersistenceCall where Value == Model? {
         .reading(query.node) { try $0.first(query) }

@@ -68,6 +68,19 @@ public struct PersistenceCall<Value: Sendable>: Sendable {
         PersistenceCall(PersistenceJob.Plan(.change(level), tables: tables, resolution: resolution), body)
     }
 
+    /// A call that changes rows in a way that a service may do without its closure. Its value is the number of the rows.
+    static func executing(
+        _ statement: RowStatement, _ level: SaveLevel, _ resolution: ConflictResolution?,
+        _ body: @escaping @Sendable (PersistenceWork) throws -> Int
+    ) -> PersistenceCall where Value == Int {
+        var plan = PersistenceJob.Plan(
+            .change(level), tables: statement.query.tables, resolution: resolution)
+        plan.statement = statement
+        return PersistenceCall(
+            plan, body: { try body($0) },
+            value: { statement.assignments == nil ? $0.deleted : $0.updated })
+    }
+
     /// What the call reads from rows that are at hand; `nil` if its value is made from the report of a save.
     func value(on rows: any WorkRows) throws(PersistenceFailure) -> Value? {
         try PersistenceJob.result { () throws in try body(PersistenceWork(rows)) }

@@ -49,6 +49,9 @@ public final class PersistenceJob: Sendable {
         public var isBlocking = false
         /// The rows that the job reads by their ids, if it reads nothing else.
         package var lookup: (table: String, ids: [StoredValue])?
+        /// What the job changes, if a service may do that without running the caller's part. Then the result of the call is
+        /// made from the report.
+        package var statement: RowStatement?
         /// Whether the job keeps its state of the rows while it waits for its caller.
         package var holdsState = false
 
@@ -60,7 +63,7 @@ public final class PersistenceJob: Sendable {
         }
     }
 
-    private enum Stage { case waiting, running, ended }
+    private enum Stage { case waiting, begun, running, ended }
 
     private struct State {
         var stage = Stage.waiting
@@ -92,12 +95,25 @@ public final class PersistenceJob: Sendable {
     ///   ``PersistenceFailure``; and `cancelled`.
     public func run(on rows: any WorkRows) throws(PersistenceFailure) {
         let isFirst = state.withLock { state in
-            guard state.stage == .waiting, !state.isCancelled else { return false }
+            guard state.stage == .waiting || state.stage == .begun, !state.isCancelled else { return false }
             state.stage = .running
             return true
         }
         guard isFirst else { throw Self.cancelled }
         try Self.result { () throws in try body(PersistenceWork(rows)) }
+    }
+
+    /// Begins the job without the caller's part, which may still run afterwards. From now on, the service ends a job that is
+    /// cancelled.
+    ///
+    /// - Throws: `cancelled`.
+    package func begin() throws(PersistenceFailure) {
+        let isFirst = state.withLock { state in
+            guard state.stage == .waiting, !state.isCancelled else { return false }
+            state.stage = .begun
+            return true
+        }
+        guard isFirst else { throw Self.cancelled }
     }
 
     /// The result of a caller's closure.

@@ -38,6 +38,15 @@ extension PersistenceService {
         try await result(of: .put(models, save: level, resolving: resolution))
     }
 
+    /// Creates rows, or replaces those with the same value of a column; see
+    /// ``PersistenceWork/put(_:matching:)``.
+    public func put<Model: PersistentModel, Unique: ColumnValue>(
+        _ models: [Model], matching column: @escaping @Sendable (Model.Columns) -> Column<Model, Unique>,
+        save level: SaveLevel, resolving resolution: ConflictResolution? = nil
+    ) async throws(PersistenceFailure) {
+        try await result(of: .put(models, matching: column, save: level, resolving: resolution))
+    }
+
     /// Changes the row with an id by a closure. An error in the closure changes nothing.
     public func update<Model: PersistentModel>(
         _ id: ModelID<Model>, save level: SaveLevel, resolving resolution: ConflictResolution? = nil,
@@ -63,6 +72,17 @@ extension PersistenceService {
         try await result(of: .update(query, save: level, resolving: resolution, change))
     }
 
+    /// Gives columns of all rows that a query finds new values, and returns how many it found.
+    ///
+    /// With ``SaveLevel/store``, a service may do it without loading the rows if nothing is pending.
+    @discardableResult
+    public func update<Model: PersistentModel>(
+        _ query: Query<Model>, set assignments: [Assignment<Model>], save level: SaveLevel,
+        resolving resolution: ConflictResolution? = nil
+    ) async throws(PersistenceFailure) -> Int {
+        try await result(of: .update(query, set: assignments, save: level, resolving: resolution))
+    }
+
     /// Changes what differs between two values of a model. Conflicts are judged by the original, as it was shown to a person.
     public func update<Model: PersistentModel>(
         _ edited: Model, from original: Model, save level: SaveLevel, resolving resolution: ConflictResolution? = nil
@@ -71,6 +91,8 @@ extension PersistenceService {
     }
 
     /// Deletes all rows that a query finds, and returns how many.
+    ///
+    /// With ``SaveLevel/store``, a service may do it without loading the rows if nothing is pending.
     @discardableResult
     public func delete<Model: PersistentModel>(
         _ query: Query<Model>, save level: SaveLevel, resolving resolution: ConflictResolution? = nil

@@ -6,6 +6,13 @@ extension PersistenceService {
         try await result(of: .fetch(query))
     }
 
+    /// The rows of a query in SQL, each as a value whose coding keys are the names of its columns.
+    public func fetch<Value: Decodable & Sendable>(
+        _ type: Value.Type, sql: String, arguments: [StoredValue] = []
+    ) async throws(PersistenceFailure) -> [Value] {
+        try await result(of: .fetch(type, sql: sql, arguments: arguments))
+    }
+
     /// The first model that a query finds; `nil` if it finds none.
     public func first<Model: PersistentModel>(_ query: Query<Model>) async throws(PersistenceFailure) -> Model? {
         try await result(of: .first(query))

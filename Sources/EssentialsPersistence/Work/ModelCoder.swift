@@ -36,6 +36,13 @@ struct ModelCoder<Model: PersistentModel> {
 
     func id(_ row: StoredRow) -> StoredValue { row.values[key] }
 
+    /// The row with another id.
+    func replacingID(in row: StoredRow, by id: StoredValue) -> StoredRow {
+        var row = row
+        row.values[key] = id
+        return row
+    }
+
     /// The row of a model, whose values fit their columns.
     ///
     /// - Throws: A failure with the reason `invalidModel` or `encoding`.

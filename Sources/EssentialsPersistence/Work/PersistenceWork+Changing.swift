@@ -69,6 +69,56 @@ extension PersistenceWork {
         try rows.place(changes)
     }
 
+    /// Creates rows, or replaces those with the same value of a column: all of them, or after an error none.
+    ///
+    /// A row that is there keeps its id, whatever that of the model is. It is found by a column that the table has declared
+    /// `UNIQUE`; values are compared byte for byte.
+    ///
+    /// ```swift
+    /// try work.put(studios, matching: { $0.name })
+    /// ```
+    ///
+    /// - Throws: A failure with the reason `invalidModel` if a model has no value of the column or two have the same, or as
+    ///   ``create(_:)-(Model)`` does.
+    public func put<Model: PersistentModel, Unique: ColumnValue>(
+        _ models: some Sequence<Model>, matching column: (Model.Columns) -> Column<Model, Unique>
+    ) throws(PersistenceFailure) {
+        let name = column(Model.columns).name
+        let models = Array(models)
+        let (ids, rows) = try encoded(models)
+        let values = rows.map { $0[name] ?? .null }
+        guard Set(values).count == values.count, !values.contains(.null) else {
+            throw PersistenceFailure(
+                .invalidModel, "The models do not have one value of the column \(name) each.", model: Model.table,
+                ids: ids)
+        }
+        let coder = try coder(Model.self)
+        var known: [StoredValue: StoredRow] = [:]
+        for start in stride(from: 0, to: values.count, by: Self.maximumValues) {
+            let part = Array(values[start..<Swift.min(start + Self.maximumValues, values.count)])
+            let query = RowQuery(
+                table: Model.table, key: Model.columns.id.name, column: name, values: part)
+            for row in try self.rows.rows(query) { row[name].map { known[$0] = row } }
+        }
+        var new: [Model] = []
+        var changes: [RowChange] = []
+        for (value, model) in zip(values, models) {
+            guard let base = known[value] else {
+                new.append(model)
+                continue
+            }
+            let row = try coder.row(model, replacing: base)
+            let id = coder.id(base)
+            changes.append(
+                RowChange(table: Model.table, id: id, row: coder.replacingID(in: row, by: id), base: base))
+        }
+        try create(new)
+        try self.rows.place(changes.filter { $0.row != $0.base })
+    }
+
+    /// The maximum number of values of one query.
+    private static var maximumValues: Int { 500 }
+
     /// Changes the row with an id by a closure.
     ///
     /// Only the columns whose values the closure has changed count as changed. An error in the closure changes nothing.
@@ -99,6 +149,30 @@ extension PersistenceWork {
     ) throws(PersistenceFailure) -> Int {
         let found = try rows.rows(query.node)
         try update(found, of: Model.self, change)
+        return found.count
+    }
+
+    /// Gives columns of all rows that a query finds new values: of all of them, or after an error of none.
+    ///
+    /// ```swift
+    /// let count = try work.update(Film.where { $0.year < 1930 }, set: [\.views += 1, .set(\.note, to: "silent")])
+    /// ```
+    ///
+    /// - Returns: The number of rows that the query found.
+    /// - Throws: A failure with the reason `invalidModel` for a value that is out of range and for a change of the id, or as
+    ///   ``create(_:)-(Model)`` does.
+    @discardableResult
+    public func update<Model: PersistentModel>(
+        _ query: Query<Model>, set assignments: [Assignment<Model>]
+    ) throws(PersistenceFailure) -> Int {
+        let found = try rows.rows(query.node)
+        let coder = try coder(Model.self)
+        var changes: [RowChange] = []
+        for row in found {
+            let new = try RowAssignment.applied(assignments.map(\.node), to: row, of: Model.self)
+            if new != row { changes.append(RowChange(table: Model.table, id: coder.id(row), row: new, base: row)) }
+        }
+        try rows.place(changes)
         return found.count
     }
 

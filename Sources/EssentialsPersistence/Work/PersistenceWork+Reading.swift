@@ -6,6 +6,28 @@ extension PersistenceWork {
         try coder(Model.self).models(rows.rows(query.node))
     }
 
+    /// The rows of a query in SQL, each as a value whose coding keys are the names of its columns.
+    ///
+    /// The query sees what the scope sees: tables have the pending rows too. It is one statement that reads. The type may be a
+    /// model, or any other that can be decoded, for groups and joins:
+    ///
+    /// ```swift
+    /// struct Decade: Decodable { var decade: Int; var films: Int }
+    /// let decades = try work.fetch(
+    ///     Decade.self, sql: "SELECT year / 10 AS decade, count(*) AS films FROM film WHERE year > ? GROUP BY 1",
+    ///     arguments: [1900])
+    /// ```
+    ///
+    /// Values are passed as arguments, never as a part of the text. A column of a type that a model has too is decoded alike.
+    ///
+    /// - Throws: A failure with the reason `invalidQuery` for another statement, and if the service runs no SQL; or
+    ///   `decoding`, `cancelled`, or one of the store.
+    public func fetch<Value: Decodable>(
+        _ type: Value.Type, sql: String, arguments: [StoredValue] = []
+    ) throws(PersistenceFailure) -> [Value] {
+        try RowDecoder.values(type, from: rows.rows(sql: sql, arguments: arguments))
+    }
+
     /// The first model that a query finds; `nil` if it finds none.
     public func first<Model: PersistentModel>(_ query: Query<Model>) throws(PersistenceFailure) -> Model? {
         try fetch(query.limit(Swift.min(query.limit ?? 1, 1))).first

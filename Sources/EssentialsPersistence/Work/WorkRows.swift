@@ -26,6 +26,12 @@ public protocol WorkRows: AnyObject {
     func aggregate(_ query: RowQuery, _ function: AggregateFunction) throws(PersistenceFailure) -> StoredValue
     /// The values of the query's column, each with the number of rows that have it, in the order of the values.
     func counts(_ query: RowQuery) throws(PersistenceFailure) -> [(value: StoredValue, count: Int)]
+    /// The rows of a query in SQL, with the columns that it names. The default fails as `invalidQuery`.
+    ///
+    /// - Parameters:
+    ///   - sql: One statement that reads, with `?` for each argument.
+    ///   - arguments: The values of the arguments.
+    func rows(sql: String, arguments: [StoredValue]) throws(PersistenceFailure) -> [StoredRow]
     /// Where a row that is seen comes from. The default is ``RowOrigin/stored``.
     func origin(of id: StoredValue, in table: String) throws(PersistenceFailure) -> RowOrigin
     /// Makes rows look like this from now on: all of them, or after an error none.
@@ -50,6 +56,13 @@ extension WorkRows {
     /// Fails as `invalidQuery`.
     public func reserveIDs(of table: String, count: Int) throws(PersistenceFailure) -> Int64 {
         throw PersistenceFailure(.invalidQuery, "The service reserves no ids.", model: table)
+    }
+}
+
+extension WorkRows {
+    /// Fails as `invalidQuery`.
+    public func rows(sql: String, arguments: [StoredValue]) throws(PersistenceFailure) -> [StoredRow] {
+        throw PersistenceFailure(.invalidQuery, "The service runs no SQL.")
     }
 }
 

@@ -77,6 +77,10 @@
             try self.query(query.tables) { try $0.rows(query) }
         }
 
+        func rows(sql: String, arguments: [StoredValue]) throws(PersistenceFailure) -> [StoredRow] {
+            try query(nil) { try SQLQuery(sql: sql, arguments: arguments).rows($0.db) }
+        }
+
         func rows(of table: String, ids: [StoredValue]) throws(PersistenceFailure) -> [StoredValue: StoredRow] {
             var found: [StoredValue: StoredRow] = [:]
             var stored: [StoredValue] = []

@@ -21,7 +21,7 @@
         let job: PersistenceJob
         let scope: SQLitePersistenceService
         private let changes = Changes()
-        private var chain: [ScopeLevel] { scope.chain }
+        var chain: [ScopeLevel] { scope.chain }
         var core: StoreCore { scope.core }
 
         init(_ job: PersistenceJob, _ scope: SQLitePersistenceService) {
@@ -216,6 +216,7 @@
         }
 
         private func change(_ level: SaveLevel, _ store: OpenStore) throws(PersistenceFailure) -> SaveReport {
+            if let report = try executeStatement(level, store) { return report }
             let work = try work(store)
             guard !job.isCancelled else { throw PersistenceFailure(.cancelled, "The call was cancelled.") }
             switch level {
@@ -243,7 +244,7 @@
         }
 
         /// Takes the turns of scopes above, from child to parent.
-        private func withTurns<Result: Sendable>(
+        func withTurns<Result: Sendable>(
             of levels: ArraySlice<ScopeLevel>, _ body: () throws(PersistenceFailure) -> Result
         ) throws(PersistenceFailure) -> Result {
             guard let last = levels.last else { return try body() }

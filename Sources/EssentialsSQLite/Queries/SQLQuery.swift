@@ -1,0 +1,67 @@
+#if Persistence
+    import EssentialsPersistence
+    import GRDB
+    import GRDBSQLite
+
+    /// A query in SQL that a caller has written.
+    struct SQLQuery {
+        /// The words with which a statement begins that only reads. Others, as PRAGMA, may change the connection.
+        private static let beginnings: Set = ["SELECT", "WITH", "VALUES"]
+
+        let sql: String
+        let arguments: [StoredValue]
+
+        /// All rows, with the columns that the statement names.
+        ///
+        /// - Throws: A failure with the reason `invalidQuery`, or an error of the database.
+        func rows(_ db: Database) throws -> [StoredRow] {
+            guard Self.beginnings.contains(Self.firstWord(sql)) else { throw Self.refusal }
+            for argument in arguments {
+                if case .text(let text) = argument, text.storedValue == nil {
+                    throw PersistenceFailure(.invalidQuery, "An argument has a NUL character.")
+                }
+            }
+            let statement = try db.makeStatement(sql: sql)
+            // WITH may also begin a statement that writes, into temporary tables too.
+            guard statement.isReadonly else { throw Self.refusal }
+            let count = Int(sqlite3_bind_parameter_count(statement.sqliteStatement))
+            guard count == arguments.count else {
+                throw PersistenceFailure(
+                    .invalidQuery, "The query has \(count) arguments, and \(arguments.count) values are given.")
+            }
+            let layout = RowLayout(statement.columnNames)
+            var rows: [StoredRow] = []
+            let cursor = try Row.fetchCursor(
+                statement, arguments: StatementArguments(arguments.map(\.databaseValue)))
+            while let row = try cursor.next() {
+                if let row = StoredRow(layout, row.databaseValues.map { StoredValue($0) }) { rows.append(row) }
+            }
+            return rows
+        }
+
+        private static var refusal: PersistenceFailure {
+            PersistenceFailure(
+                .invalidQuery, "Only one statement that reads can be fetched: SELECT, WITH or VALUES.")
+        }
+
+        /// The first word in capital letters, after spaces and comments.
+        static func firstWord(_ sql: String) -> String {
+            var rest = Array(sql.utf8)[...]
+            while let first = rest.first {
+                if [9, 10, 12, 13, 32].contains(first) {
+                    rest = rest.dropFirst()
+                } else if rest.starts(with: "--".utf8) {
+                    rest = rest.drop { $0 != 10 }
+                } else if rest.starts(with: "/*".utf8) {
+                    rest = rest.dropFirst(2)
+                    while !rest.isEmpty, !rest.starts(with: "*/".utf8) { rest = rest.dropFirst() }
+                    rest = rest.dropFirst(2)
+                } else {
+                    break
+                }
+            }
+            let word = rest.prefix { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 & 0xDF }
+            return String(decoding: word, as: UTF8.self).uppercased()
+        }
+    }
+#endif
