@@ -46,7 +46,7 @@
             await store.close()
         }
 
-        @Test("A scope shows neither ON UPDATE nor a deletion by a foreign key of two columns, which happen at the save")
+        @Test("A scope shows neither ON UPDATE nor a deletion by a key of two columns, which happen at the save")
         func unseen() async throws {
             let sql = """
                 CREATE TABLE label(id INTEGER PRIMARY KEY NOT NULL, name TEXT, other TEXT, UNIQUE(name, other)) STRICT;

@@ -43,7 +43,9 @@
                 (0..<count).map { Label(id: Int64($0), name: "n\($0)", other: other ? "o\($0)" : "o") }, save: .store)
             let edits = try store.child("edit")
             // Two rows, three rows, and all others in one circle; with a second column that moves the other way.
-            @Sendable func next(_ id: Int) -> Int { id < 2 ? 1 - id : id < 5 ? 2 + (id - 1) % 3 : id + 1 == count ? 5 : id + 1 }
+            @Sendable func next(_ id: Int) -> Int {
+                id < 2 ? 1 - id : id < 5 ? 2 + (id - 1) % 3 : id + 1 == count ? 5 : id + 1
+            }
             try await edits.update(Label.all, save: .pending) { label in
                 label.name = "n\(next(Int(label.id)))"
                 if other { label.other = "o\(count - 1 - Int(label.id))" }
