@@ -123,6 +123,22 @@
             await store.close()
         }
 
+        @Test("Rows that exchange values keep the rows that refer to them, also where the values are keys of foreign keys")
+        func referredValues() async throws {
+            let sql = """
+                CREATE TABLE label(id INTEGER PRIMARY KEY NOT NULL, name TEXT UNIQUE,
+                    other TEXT REFERENCES label(name) ON UPDATE CASCADE) STRICT
+                """
+            let store = SQLitePersistenceService(
+                .temporary(models: [Label.self]), migrations: [Migration("1", sql: sql)])
+            try await store.create([Label(id: 1, name: "a"), Label(id: 2, name: "b")], save: .store)
+            try await store.create([Label(id: 3, other: "a"), Label(id: 4, other: "b")], save: .store)
+            try await store.update(Label.where { $0.id < 3 }, save: .store) { $0.name = $0.name == "a" ? "b" : "a" }
+            #expect(try await store.fetch(Label.all).map(\.name) == ["b", "a", nil, nil])
+            #expect(try await store.fetch(Label.all).map(\.other) == [nil, nil, "b", "a"])
+            await store.close()
+        }
+
         @Test("A circle of thousands of rows is deleted")
         func ring() async throws {
             let sql = """
