@@ -123,7 +123,7 @@
             await store.close()
         }
 
-        @Test("Rows that exchange values keep the rows that refer to them, also where the values are keys of foreign keys")
+        @Test("Rows that exchange values keep the rows that refer to the values")
         func referredValues() async throws {
             let sql = """
                 CREATE TABLE label(id INTEGER PRIMARY KEY NOT NULL, name TEXT UNIQUE,
