@@ -68,6 +68,7 @@
             await store.close()
             try await reopen(path)
             try await replaceRows(path)
+            try await deleteWithoutLog(path)
         }
 
         private func count(_ name: String, _ store: any PersistenceService) async {
@@ -82,6 +83,24 @@
             unlink(ballast)
             store.reopen()
             await tell("open with space") { () throws(PersistenceFailure) in try await store.ready() }
+            await store.close()
+        }
+
+        /// Deletes rows of a store whose log is empty and cannot grow.
+        private func deleteWithoutLog(_ path: String) async throws(PersistenceFailure) {
+            unlink(ballast)
+            let store = Posting.service(path)
+            try await store.ready()
+            fill(except: 0)
+            for attempt in ["delete", "delete again"] {
+                await tell("\(attempt) without a log") { () throws(PersistenceFailure) in
+                    try await store.delete(Posting.where { $0.id >= 2_000 }, save: .store)
+                }
+            }
+            unlink(ballast)
+            await tell("delete with space") { () throws(PersistenceFailure) in
+                try await store.delete(Posting.where { $0.id >= 2_000 }, save: .store)
+            }
             await store.close()
         }
 

@@ -83,7 +83,7 @@ extension PersistenceFailure.Reason {
         case .decoding: "Compare the model with the row."
         case .work: "Handle the underlying error."
         case .busy: "Try again, or end the other program."
-        case .full: "Free some space, and try again."
+        case .full: "Free space on the disk, and try again. Deleting rows needs space itself."
         case .readOnly: "Check the permissions of the file and its folder."
         case .corrupt: "Check the file with `essentials store check`, and restore a backup."
         case .newerSchema: "Update the program."

@@ -22,37 +22,49 @@ package struct SavePlan: Sendable, Hashable {
     /// that has been moved away, then deletions from children to parents, other updates, and insertions from parents to
     /// children. Within each group, rows are sorted by table and id; deletions of tables that refer to themselves, or to each
     /// other in a circle, are sorted by their rows. Insertions of such tables need deferred foreign keys.
-    package init(_ writes: [RowKey: Write], references: [ModelReference]) {
+    package init(_ writes: some Sequence<(key: RowKey, value: Write)>, references: [ModelReference]) {
         let ranks = Self.ranks(references)
         let referring = Dictionary(grouping: references, by: \.table).mapValues { Set($0.map(\.column)) }
-        func position(_ step: Step) -> (group: Int, rank: Int) {
-            let rank = ranks[step.key.table] ?? 0
-            switch step.write {
-            case .update(let row, let columns, _):
-                let moved = columns.contains { column in
-                    row.layout.names.indices.contains(column)
-                        && referring[step.key.table]?.contains(row.layout.names[column]) == true
+        // Few rows of a save differ in more than their ids.
+        var places: [Place: [Step]] = [:]
+        for (key, write) in writes {
+            let rank = ranks[key.table] ?? 0
+            let place =
+                switch write {
+                case .update(let row, let columns, _):
+                    Place(group: Self.refers(columns, of: row, referring[key.table]) ? 0 : 2, rank: 0, table: key.table)
+                case .delete: Place(group: 1, rank: -rank, table: key.table)
+                case .insert: Place(group: 3, rank: rank, table: key.table)
                 }
-                return (moved ? 0 : 2, 0)
-            case .delete: return (1, -rank)
-            case .insert: return (3, rank)
-            }
+            places[place, default: []].append(Step(key: key, write: write))
         }
-        let placed = writes.map { key, write in
-            let step = Step(key: key, write: write)
-            return (step: step, position: position(step))
+        let sorted = places.sorted { $0.key < $1.key }.flatMap { place in
+            place.value.sorted { $0.key.id.precedes($1.key.id) }
         }
-        let sorted = placed.sorted { one, other in
-            if one.position != other.position { return one.position < other.position }
-            if one.step.key.table != other.step.key.table { return one.step.key.table < other.step.key.table }
-            return one.step.key.id.precedes(other.step.key.id)
-        }.map(\.step)
         let first = sorted.firstIndex(where: \.isDeletion) ?? sorted.endIndex
         let end = sorted[first...].firstIndex { !$0.isDeletion } ?? sorted.endIndex
         var order = DeletionOrder(Array(sorted[first..<end]), references: references)
         order.sort()
         steps = sorted[..<first] + order.steps + sorted[end...]
         circles = order.circles
+    }
+
+    /// Where a write comes in the order, apart from its id.
+    private struct Place: Hashable, Comparable {
+        let group: Int
+        let rank: Int
+        let table: String
+
+        static func < (one: Place, other: Place) -> Bool {
+            (one.group, one.rank, one.table) < (other.group, other.rank, other.table)
+        }
+    }
+
+    /// Whether one of the columns refers to other rows.
+    private static func refers(_ columns: [Int], of row: StoredRow, _ referring: Set<String>?) -> Bool {
+        guard let referring else { return false }
+        let names = row.layout.names
+        return columns.contains { names.indices.contains($0) && referring.contains(names[$0]) }
     }
 
     /// The number of steps from each table to the tables that refer to nothing, as far as there is no circle.

@@ -46,16 +46,16 @@
         }
 
         private func plan() -> SavePlan {
-            var writes: [RowKey: SavePlan.Write] = [:]
+            var writes: [(key: RowKey, value: SavePlan.Write)] = []
             writes.reserveCapacity(level.count)
             level.forEach { key, entry in
                 switch entry {
-                case .inserted(let row): writes[key] = .insert(row)
+                case .inserted(let row): writes.append((key, .insert(row)))
                 case .updated(let row, let base):
                     let columns = row.changes(from: base)
                     // A row that equals its base has its entry for the check of deleted parents alone.
-                    if !columns.isEmpty { writes[key] = .update(row, columns: columns, base: base) }
-                case .deleted(let base): writes[key] = .delete(base: base)
+                    if !columns.isEmpty { writes.append((key, .update(row, columns: columns, base: base))) }
+                case .deleted(let base): writes.append((key, .delete(base: base)))
                 }
             }
             return SavePlan(writes, references: foreignKeys.map(\.reference))

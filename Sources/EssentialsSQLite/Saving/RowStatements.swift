@@ -25,6 +25,7 @@
         private let key: String
         let keyIndex: Int
         private let outside: [Int]
+        private let all: [Int]
         private var prepared: [Shape: Statement] = [:]
 
         /// - Parameters:
@@ -41,6 +42,7 @@
             self.keyIndex = keyIndex
             source = "\"main\".\(SQLBuilder.quoted(model.table))"
             key = SQLBuilder.quoted(model.key)
+            all = Array(layout.names.indices)
             let known = Set(model.columns.map(\.name))
             outside = layout.names.indices.filter { !known.contains(layout.names[$0]) }
         }
@@ -85,9 +87,8 @@
         ///
         /// Columns outside the model that are NULL are left out, so that they get their defaults.
         func insert(_ row: StoredRow) throws -> Bool {
-            var columns = Array(layout.names.indices)
-            let omitted = outside.filter { row.values[$0].isNull }
-            if !omitted.isEmpty { columns.removeAll { omitted.contains($0) } }
+            let omitted = outside.isEmpty ? [] : outside.filter { row.values[$0].isNull }
+            let columns = omitted.isEmpty ? all : all.filter { !omitted.contains($0) }
             let values = omitted.isEmpty ? row.values : columns.map { row.values[$0] }
             try execute(.insert(columns), values, isCommon: omitted.isEmpty || omitted.count == outside.count) {
                 let places = Array(repeating: "?", count: columns.count).joined(separator: ", ")

@@ -95,7 +95,11 @@
             let key = try store.schema.table(table).key
             // Of rows that no level knows, those of the file count.
             let rows = try query([]) { try $0.storedRows(of: table, ids: stored) }
-            for row in rows { row[key].map { found[$0] = row } }
+            // The collation of a key may take another row along, which may be pending.
+            let asked = Set(stored)
+            for row in rows {
+                if let id = row[key], asked.contains(id) { found[id] = row }
+            }
             return found
         }
 

@@ -42,7 +42,8 @@ import Testing
         ]
         let row = Self.row(["id"])
         let keys = ["a", "b", "c"].map { RowKey(table: $0, id: 1) }
-        let plan = SavePlan(Dictionary(uniqueKeysWithValues: keys.map { ($0, .insert(row)) }), references: circle)
+        let writes = keys.map { (key: $0, value: SavePlan.Write.insert(row)) }
+        let plan = SavePlan(writes, references: circle)
         #expect(Set(plan.steps.map(\.key)) == Set(keys))
     }
 
@@ -50,9 +51,9 @@ import Testing
     func sameOrder() {
         let ids: [StoredValue] = [.null, -1, 2, 0.5, "a", "b", .blob([]), .blob([1])]
         let row = Self.row(["id"])
-        let writes = ids.map { (RowKey(table: "t", id: $0), SavePlan.Write.insert(row)) }
+        let writes = ids.map { (key: RowKey(table: "t", id: $0), value: SavePlan.Write.insert(row)) }
         for _ in 0..<10 {
-            let plan = SavePlan(Dictionary(uniqueKeysWithValues: writes.shuffled()), references: [])
+            let plan = SavePlan(writes.shuffled(), references: [])
             #expect(plan.steps.map(\.key.id) == ids)
         }
     }

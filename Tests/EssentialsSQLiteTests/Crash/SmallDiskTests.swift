@@ -37,7 +37,8 @@
                     "save with space: done", "stored: 310",
                     "open: full", "open with space: done",
                     "create: full", "delete: done", "create in their place: done", "20 updates: done", "stored: 310",
-                    "integrity: ok",
+                    "integrity: ok", "delete without a log: full", "delete again without a log: full",
+                    "delete with space: done",
                 ])
         }
     }

@@ -61,7 +61,9 @@
             await store.close()
         }
 
-        @Test("A row that is set back with another change, or moved to a deleted parent, violates it", arguments: actions)
+        @Test(
+            "A row that is set back with another change, or moved to a deleted parent, violates the foreign key",
+            arguments: actions)
         func moved(_ action: String) async throws {
             let store = try await open(action)
             let edits = try store.child("edit")
@@ -110,7 +112,9 @@
             await store.close()
         }
 
-        @Test("A parent that is created again, or whose deletion is dropped, is there for its children", arguments: actions)
+        @Test(
+            "A parent that is created again, or whose deletion is dropped, is there for its children",
+            arguments: actions)
         func parentIsBack(_ action: String) async throws {
             let store = try await open(action)
             let edits = try store.child("edit")

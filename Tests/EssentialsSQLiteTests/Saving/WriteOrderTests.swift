@@ -43,7 +43,9 @@
                 (0..<count).map { Label(id: Int64($0), name: "n\($0)", other: other ? "o\($0)" : "o") }, save: .store)
             let edits = try store.child("edit")
             // Two rows, three rows, and all others in one circle; with a second column that moves the other way.
-            @Sendable func next(_ id: Int) -> Int { id < 2 ? 1 - id : id < 5 ? 2 + (id - 1) % 3 : id + 1 == count ? 5 : id + 1 }
+            @Sendable func next(_ id: Int) -> Int {
+                id < 2 ? 1 - id : id < 5 ? 2 + (id - 1) % 3 : id + 1 == count ? 5 : id + 1
+            }
             try await edits.update(Label.all, save: .pending) { label in
                 label.name = "n\(next(Int(label.id)))"
                 if other { label.other = "o\(count - 1 - Int(label.id))" }
@@ -118,6 +120,22 @@
             #expect(try await edits.count(Part.all) == 0)
             #expect(try await edits.save(.store) == SaveReport(deleted: 3_000))
             #expect(try await store.count(Part.all) == 0)
+            await store.close()
+        }
+
+        @Test("Rows that exchange values keep the rows that refer to the values")
+        func referredValues() async throws {
+            let sql = """
+                CREATE TABLE label(id INTEGER PRIMARY KEY NOT NULL, name TEXT UNIQUE,
+                    other TEXT REFERENCES label(name) ON UPDATE CASCADE) STRICT
+                """
+            let store = SQLitePersistenceService(
+                .temporary(models: [Label.self]), migrations: [Migration("1", sql: sql)])
+            try await store.create([Label(id: 1, name: "a"), Label(id: 2, name: "b")], save: .store)
+            try await store.create([Label(id: 3, other: "a"), Label(id: 4, other: "b")], save: .store)
+            try await store.update(Label.where { $0.id < 3 }, save: .store) { $0.name = $0.name == "a" ? "b" : "a" }
+            #expect(try await store.fetch(Label.all).map(\.name) == ["b", "a", nil, nil])
+            #expect(try await store.fetch(Label.all).map(\.other) == [nil, nil, "b", "a"])
             await store.close()
         }
 

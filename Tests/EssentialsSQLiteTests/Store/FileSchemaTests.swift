@@ -87,7 +87,7 @@
                     key("three", "company", "id", .restrict), key("five", Mixed.table, "id", .noAction),
                     Key(
                         table: Mixed.table, column: "four", parent: "company", key: "id", action: .setDefault,
-                        defaultValue: .null),
+                        defaultValue: 1),
                 ])
             #expect(keys.count == 5)
         }

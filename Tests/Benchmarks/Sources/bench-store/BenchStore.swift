@@ -6,7 +6,7 @@
 // - rows that are created in a scope and saved, and rows that are imported, beside one transaction of inserts;
 // - all rows, and rows by their ids, stored and pending;
 // - reads over 1,000 pending rows, beside the same over the file;
-// - a save to the scope above;
+// - a save to the scope above, also to one with many pending rows, and rows that a unit of work creates one by one;
 // - a commit while a hundred observers follow it, and the longest waits of readers beside large saves;
 // - the memory of stores, pending rows and scopes.
 //
@@ -36,6 +36,7 @@ struct BenchStore {
             var table = Table("Persistence", remark: "medians of \(scale.rounds) rounds\(smoke)")
             var rows: [Row] = []
             if ["", "writing"].contains(part) { rows += try await WritingCost.measure(scale) }
+            if ["", "writing"].contains(part) { rows += try await UnitCost.measure(scale) }
             if ["", "reading"].contains(part) { rows += try await ReadingCost.measure(scale) }
             if ["", "pending"].contains(part) { rows += try await PendingCost.measure(scale) }
             if ["", "observing"].contains(part) { rows += try await ObservingCost.measure(scale) }
@@ -61,6 +62,8 @@ struct Scale: Sendable {
     var stored: Int { isSmoke ? 1_000 : 100_000 }
     var pending: Int { isSmoke ? 100 : 1_000 }
     var lookups: Int { isSmoke ? 100 : 5_000 }
+    var unit: Int { isSmoke ? 200 : 16_000 }
+    var pendingAbove: Int { isSmoke ? 1_000 : 90_000 }
     var saved: Int { isSmoke ? 200 : 5_000 }
     // Memory is judged in a smoke run too, so what all rows or scopes share must be small beside what each one takes.
     var held: Int { 10_000 }
