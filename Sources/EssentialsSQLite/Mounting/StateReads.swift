@@ -31,7 +31,8 @@
             let rows = try stride(from: 0, to: ids.count, by: SQLBuilder.maximumIDs).flatMap { start in
                 let part = ids[start..<min(start + SQLBuilder.maximumIDs, ids.count)]
                 return try SelectStatement.rows(
-                    of: table.name, key: table.key, columns: table.layout.names, ids: part, source: PendingSQL.file(table.name)
+                    of: table.name, key: table.key, columns: table.layout.names, ids: part,
+                    source: PendingSQL.file(table.name)
                 ).rows(db, layout: table.layout)
             }
             guard table.foldsKey else { return rows }
