@@ -346,7 +346,8 @@
             do throws(PersistenceFailure) {
                 _ = try store.database.write { db in
                     try interruptible(db) {
-                        try save.run(db, before: before) { (conflict) throws(PersistenceFailure) in try decide(conflict) }
+                        try save.run(db, before: before) { (conflict) throws(PersistenceFailure) in try decide(conflict)
+                        }
                     }
                 } committing: { _ in
                     // Nothing is written.
