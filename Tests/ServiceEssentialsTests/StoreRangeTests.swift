@@ -162,8 +162,9 @@ struct StoreRangeTests {
         @Test("The numbers of a store and of its queries")
         func store() async throws {
             let standard = SQLiteStore(path: folder.path + "/store.sqlite", models: [Row.self])
-            let variants = Variants(standard).counts(\.readers).times(\.busyTimeout, \.readTimeLimit)
-                .times(\.watchesOthers)
+            let variants = Variants(standard)
+                .counts(\.readers, \.pendingReaders, \.stateReaders, \.maximumPendingRows, \.maximumPendingBytes)
+                .times(\.busyTimeout, \.readTimeLimit).times(\.watchesOthers)
             for (number, description) in variants.whole().enumerated() {
                 let store = SQLitePersistenceService(description, migrations: Self.migrations)
                 _ = try? await store.create(Row(id: Int64(number), text: "a"), save: .store)
