@@ -136,7 +136,10 @@ import Testing
             let (service, bob) = (fixture.service, bob)
             service.setAuthorization(ada)
             jar.store("session=ada; Path=/", from: try RequestURL("https://h/"))
-            async let change: Void = race { service.setAuthorization(bob) } _: {}
+            async let change: Void = race {
+                service.setAuthorization(bob)
+            } _: {
+            }
             for _ in 0..<5 { _ = try? await service.send(DataRequest(.get, "x")) }
             await change
             for request in fixture.transport.requests where request.headerFields[.authorization] == "Bearer bob" {
@@ -158,7 +161,11 @@ import Testing
                 let operation = service.operation()
                 scopes.withLock { $0.append(operation) }
             }
-            await race { set(0) } _: { set(1) }
+            await race {
+                set(0)
+            } _: {
+                set(1)
+            }
             #expect(first.hasEnded)
             let last = service.operation()
             #expect(!last.hasEnded)

@@ -30,7 +30,8 @@ struct BlobReadingTests {
     func portal(size: Int) async throws {
         let fixture = try BlobFixture()
         let good = blob(1, size)
-        fixture.transport.on(.get, "/v1/a").answer(data: good, headerFields: [.eTag: "\"1\"", .cacheControl: "max-age=5"])
+        let fields: HTTPFields = [.eTag: "\"1\"", .cacheControl: "max-age=5"]
+        fixture.transport.on(.get, "/v1/a").answer(data: good, headerFields: fields)
             .thenAnswer(data: portal(size)).thenAnswer(data: portal(size)).thenAnswer(.notModified)
         let blobs = fixture.blobs
         #expect(try await blobs.value(at: "a", decode: Self.number) == 1)

@@ -59,7 +59,8 @@
             arguments: [
                 "DELETE FROM person", "PRAGMA query_only = 1", "ATTACH 'x' AS y", "", "SELECT", "SELECT ?",
                 "WITH x AS (SELECT 1) DELETE FROM person", "SELECT 1; DELETE FROM person", "EXPLAIN SELECT 1",
-                "WITH x AS (SELECT 1) INSERT INTO temp.essentials_rows_person SELECT 9, 'x', 1", "SELECT * FROM nothing",
+                "WITH x AS (SELECT 1) INSERT INTO temp.essentials_rows_person SELECT 9, 'x', 1",
+                "SELECT * FROM nothing",
             ])
         func refused(sql: String) async throws {
             for scope in [scopes.store, scopes.edits] as [any PersistenceService] {
