@@ -158,6 +158,7 @@ extension IdentityDriver {
     private func follow() {
         guard subscription == nil else { return }
         note("follow the events")
+        model.beginFollowing()
         let feeds = random.percent < 50 ? "r0" : "r1"
         subscription = client.resources.follow(eventsAt: "events") { event, resources in
             guard let item = MadeItem(json: .init(event.data.utf8)) else { return }

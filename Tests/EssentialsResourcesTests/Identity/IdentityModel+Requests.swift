@@ -98,6 +98,9 @@ extension IdentityModel {
         }
     }
 
+    /// A new subscription begins with whatever credentials there are, also with none.
+    func beginFollowing() { state.withLock { $0.followedToken = nil } }
+
     private func checkStream(_ arrival: Arrival, _ environments: Set<Int>, _ state: inout State) {
         if let id = arrival.lastEventID {
             let made = Int(id).flatMap { state.made[$0] }
