@@ -1,7 +1,7 @@
 #if Persistence
     import EssentialsPersistence
 
-    /// Writes that other rows stand in the way of, and the order in which they are tried again.
+    /// Writes that cannot be made because other rows still hold their values, and the order in which they are tried again.
     ///
     /// A write that needs a unique value waits for the row that has the value, if that row is to be written too. So each write
     /// is tried about once for each unique index, however long the path is along which values move. Rows that wait for each

@@ -45,8 +45,8 @@
             if isDue { core.observers.deliver() }
         }
 
-        /// Notes which rows the readers of a scope see differently, and those of all scopes within it. It is called after
-        /// the change, so that nobody who is not there yet has to hear of it.
+        /// Notes which rows the readers of a scope, and of all scopes within it, see differently. It is called after the
+        /// change: observers that are added later do not hear of it.
         ///
         /// - Parameters:
         ///   - scope: The number of the scope; `nil` for all readers of the store.
