@@ -72,7 +72,8 @@ struct Scene: PersistentModel, Hashable {
 
     static let table = "scene"
     static let columns = Columns()
-    static var references: [ModelReference] { [ToOne<Scene, Film>(columns.filmID).reference] }
+    static let film = ToOne<Scene, Film>(columns.filmID)
+    static var references: [ModelReference] { [film.reference] }
 
     struct Columns: ModelColumns {
         let id = Column<Scene, String>("id")

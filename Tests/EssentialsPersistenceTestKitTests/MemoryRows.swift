@@ -94,6 +94,21 @@ final class MemoryRows: WorkRows {
         return groups.map { ($0, $1.count) }.sorted { NaiveQuery.less($0.0, $1.0) }
     }
 
+    func sums(
+        _ query: RowQuery, by column: String
+    ) throws(PersistenceFailure) -> [(key: StoredValue, sum: StoredValue)] {
+        var sums: [StoredValue: StoredValue] = [:]
+        for row in try self.query(query).rows(query) {
+            let key = row[column] ?? .null
+            switch (sums[key] ?? .null, row[query.column ?? query.key] ?? .null) {
+            case (.integer(let one), .integer(let other)): sums[key] = .integer(one + other)
+            case (.null, let value): sums[key] = value
+            default: break
+            }
+        }
+        return sums.map { ($0, $1) }
+    }
+
     func origin(of id: StoredValue, in table: String) throws(PersistenceFailure) -> RowOrigin {
         guard fault != .knowsNoOrigins, let found = machine.entry(RowKey(table: table, id: id), isWork: true) else {
             return .stored

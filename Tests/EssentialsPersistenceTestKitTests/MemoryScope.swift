@@ -86,7 +86,7 @@ final class MemoryScope: PersistenceService {
         var newest = engine.newest
         job.finish(result)
         if engine.fault == .tellsOfThePast {
-            usleep(2_000)
+            usleep(20_000)
             newest = .max
         }
         for (keys, scope) in memoryJob.changes { engine.notify(keys, in: scope, through: newest) }

@@ -8,28 +8,28 @@ package struct DeletedParents: Sendable {
     package static let unknown = DeletedParents(foreignKeys: [], keys: [:])
 
     /// The foreign keys of each table of children.
-    private let foreignKeys: [String: [ForeignKey]]
+    private let foreignKeys: [String: [ChangingForeignKey]]
     /// The primary key of each table.
     private let keys: [String: String]
 
     /// - Parameters:
-    ///   - foreignKeys: All foreign keys of the file.
+    ///   - foreignKeys: All foreign keys of the file whose `ON DELETE` changes children.
     ///   - keys: The column of the primary key of each table.
-    package init(foreignKeys: [ForeignKey], keys: [String: String]) {
-        self.foreignKeys = Dictionary(grouping: foreignKeys.filter(\.changesChildren), by: \.table)
+    package init(foreignKeys: [ChangingForeignKey], keys: [String: String]) {
+        self.foreignKeys = Dictionary(grouping: foreignKeys, by: \.table)
         self.keys = keys
     }
 
-    /// Whether a row refers to one that the levels have deleted. A foreign key to another column than the primary key counts
+    /// Whether a row refers to one that the levels have deleted. A foreign key to other columns than the primary key counts
     /// as one if rows of its parent table are pending at all.
     package func areReferred(by row: StoredRow?, at key: RowKey, in machine: OverlayMachine) -> Bool {
         guard let row, let foreignKeys = foreignKeys[key.table] else { return false }
         return foreignKeys.contains { foreignKey in
-            guard let value = row[foreignKey.column], !value.isNull else { return false }
-            guard keys[foreignKey.parent] == foreignKey.key else {
+            guard let values = foreignKey.reference(of: row) else { return false }
+            guard values.count == 1, keys[foreignKey.parent] == foreignKey.keys[0] else {
                 return machine.pendingTables.contains(foreignKey.parent)
             }
-            if case .deleted = machine.find(RowKey(table: foreignKey.parent, id: value)) { return true }
+            if case .deleted = machine.find(RowKey(table: foreignKey.parent, id: values[0])) { return true }
             return false
         }
     }

@@ -127,7 +127,8 @@ package struct RowAssignment: Sendable, Hashable {
         }
     }
 
-    private static func sum(_ value: StoredValue, _ added: StoredValue?, _ range: IntegerRange?) -> StoredValue? {
+    /// The sum of two values; `nil` if it is out of range, or if they are no numbers.
+    static func sum(_ value: StoredValue, _ added: StoredValue?, _ range: IntegerRange?) -> StoredValue? {
         switch (value, added) {
         case (.null, .some): return .null
         case (.integer(let one), .integer(let other)):

@@ -36,15 +36,6 @@ extension PersistenceCall {
         _ id: ModelID<Model>
     ) -> PersistenceCall where Value == Model?, Model.ID == ModelID<Model> { .find(Model.self, id: id) }
 
-    /// The models that a query finds, each with the row that it refers to. It takes two queries on the same state.
-    public static func fetch<Child: PersistentModel, Parent: PersistentModel>(
-        _ query: Query<Child>, with relation: ToOne<Child, Parent>
-    ) -> PersistenceCall where Value == [(Child, Parent?)] {
-        PersistenceCall(
-            PersistenceJob.Plan(.read, tables: query.node.tables.map { $0.union([Parent.table]) })
-        ) { try $0.fetch(query, with: relation) }
-    }
-
     /// The ids of the rows that a query finds, in its order.
     public static func ids<Model: PersistentModel>(_ query: Query<Model>) -> PersistenceCall where Value == [Model.ID] {
         .reading(query.node) { try $0.ids(query) }
@@ -100,6 +91,22 @@ extension PersistenceCall {
         by query: ValueQuery<Model, Element>
     ) -> PersistenceCall where Value == [Element: Int] {
         .reading(query.node) { try $0.counts(by: query) }
+    }
+
+    /// The sum of a column for each value of another one. NULL counts for nothing.
+    public static func sums<Model: PersistentModel, Sum: ColumnValue & AdditiveArithmetic, Key: ColumnValue & Hashable>(
+        of query: ValueQuery<Model, Sum>, by column: (Model.Columns) -> Column<Model, Key>
+    ) -> PersistenceCall where Value == [Key: Sum] {
+        let column = column(Model.columns)
+        return .reading(query.node) { try $0.sums(of: query, by: { _ in column }) }
+    }
+
+    /// The sum of an optional column for each value of another one. `nil` counts for nothing.
+    public static func sums<Model: PersistentModel, Sum: ColumnValue & AdditiveArithmetic, Key: ColumnValue & Hashable>(
+        of query: ValueQuery<Model, Sum?>, by column: (Model.Columns) -> Column<Model, Key>
+    ) -> PersistenceCall where Value == [Key: Sum] {
+        let column = column(Model.columns)
+        return .reading(query.node) { try $0.sums(of: query, by: { _ in column }) }
     }
 }
 

@@ -48,13 +48,6 @@ extension PersistenceService {
         try await find(Model.self, id: id)
     }
 
-    /// The models that a query finds, each with the row that it refers to. It takes two queries on the same state.
-    public func fetch<Child: PersistentModel, Parent: PersistentModel>(
-        _ query: Query<Child>, with relation: ToOne<Child, Parent>
-    ) async throws(PersistenceFailure) -> [(Child, Parent?)] {
-        try await result(of: .fetch(query, with: relation))
-    }
-
     /// The ids of the rows that a query finds, in its order.
     public func ids<Model: PersistentModel>(_ query: Query<Model>) async throws(PersistenceFailure) -> [Model.ID] {
         try await result(of: .ids(query))
@@ -124,5 +117,19 @@ extension PersistenceService {
         by query: ValueQuery<Model, Value>
     ) async throws(PersistenceFailure) -> [Value: Int] {
         try await result(of: .counts(by: query))
+    }
+
+    /// The sum of a column for each value of another one. NULL counts for nothing.
+    public func sums<Model: PersistentModel, Value: ColumnValue & AdditiveArithmetic, Key: ColumnValue & Hashable>(
+        of query: ValueQuery<Model, Value>, by column: (Model.Columns) -> Column<Model, Key>
+    ) async throws(PersistenceFailure) -> [Key: Value] {
+        try await result(of: .sums(of: query, by: column))
+    }
+
+    /// The sum of an optional column for each value of another one. `nil` counts for nothing.
+    public func sums<Model: PersistentModel, Value: ColumnValue & AdditiveArithmetic, Key: ColumnValue & Hashable>(
+        of query: ValueQuery<Model, Value?>, by column: (Model.Columns) -> Column<Model, Key>
+    ) async throws(PersistenceFailure) -> [Key: Value] {
+        try await result(of: .sums(of: query, by: column))
     }
 }

@@ -41,9 +41,17 @@ extension StoredValue: Hashable {
         case (.null, .null): true
         case (.integer(let one), .integer(let other)): one == other
         case (.real(let one), .real(let other)): one.bitPattern == other.bitPattern
-        case (.text(let one), .text(let other)): one.utf8.elementsEqual(other.utf8)
+        case (.text(let one), .text(let other)): haveSameBytes(one, other)
         case (.blob(let one), .blob(let other)): one == other
         default: false
+        }
+    }
+
+    private static func haveSameBytes(_ one: String, _ other: String) -> Bool {
+        var (one, other) = (one, other)
+        // The buffers are used within the closures alone. Copies of one text, as a long one mostly is, have one buffer.
+        return one.withUTF8 { one in
+            other.withUTF8 { one.count == $0.count && (one.baseAddress == $0.baseAddress || one.elementsEqual($0)) }
         }
     }
 

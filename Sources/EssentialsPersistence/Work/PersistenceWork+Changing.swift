@@ -117,7 +117,7 @@ extension PersistenceWork {
     }
 
     /// The maximum number of values of one query.
-    private static var maximumValues: Int { 500 }
+    static var maximumValues: Int { 500 }
 
     /// Changes the row with an id by a closure.
     ///

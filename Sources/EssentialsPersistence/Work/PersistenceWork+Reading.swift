@@ -73,26 +73,6 @@ extension PersistenceWork {
         try find(Model.self, id: id)
     }
 
-    /// The models that a query finds, each with the row that it refers to; without one if it refers to none.
-    ///
-    /// It takes two queries on the same state, and no join.
-    ///
-    /// ```swift
-    /// for (film, studio) in try work.fetch(Film.all, with: Film.studio) { … }
-    /// ```
-    public func fetch<Child: PersistentModel, Parent: PersistentModel>(
-        _ query: Query<Child>, with relation: ToOne<Child, Parent>
-    ) throws(PersistenceFailure) -> [(Child, Parent?)] {
-        let children = try rows.rows(query.node)
-        let keys = children.map { $0[relation.column] ?? .null }
-        var parents: [StoredValue: Parent] = [:]
-        let found = try rows.rows(of: Parent.table, ids: Array(Set(keys.filter { !$0.isNull })))
-        let coder = try coder(Parent.self)
-        for (id, row) in found { parents[id] = try coder.model(row) }
-        let models = try self.coder(Child.self).models(children)
-        return zip(models, keys).map { ($0, parents[$1]) }
-    }
-
     /// The ids of the rows that a query finds, in its order.
     public func ids<Model: PersistentModel>(_ query: Query<Model>) throws(PersistenceFailure) -> [Model.ID] {
         try values(query.values { $0.id })
@@ -193,12 +173,70 @@ extension PersistenceWork {
         return counts
     }
 
+    /// The sum of a column for each value of another one. NULL counts for nothing.
+    ///
+    /// ```swift
+    /// let minutes = try work.sums(of: Film.all.values { $0.minutes }, by: { $0.year })   // [1926: 220, 1931: 90]
+    /// ```
+    ///
+    /// - Throws: A failure with the reason `invalidQuery` if the query is for distinct values, or as
+    ///   ``sum(_:)-(ValueQuery<Model,Value>)`` does.
+    public func sums<Model: PersistentModel, Value: ColumnValue & AdditiveArithmetic, Key: ColumnValue & Hashable>(
+        of query: ValueQuery<Model, Value>, by column: (Model.Columns) -> Column<Model, Key>
+    ) throws(PersistenceFailure) -> [Key: Value] {
+        let column = column(Model.columns)
+        var sums: [Key: Value] = [:]
+        for (key, sum) in try groups(query.node, by: column) {
+            sums[key] = sum.isNull ? .zero : try Self.value(sum, query.column)
+        }
+        return sums
+    }
+
+    /// The sum of an optional column for each value of another one. `nil` counts for nothing.
+    ///
+    /// - Throws: As for a column that is not optional.
+    public func sums<Model: PersistentModel, Value: ColumnValue & AdditiveArithmetic, Key: ColumnValue & Hashable>(
+        of query: ValueQuery<Model, Value?>, by column: (Model.Columns) -> Column<Model, Key>
+    ) throws(PersistenceFailure) -> [Key: Value] {
+        let column = column(Model.columns)
+        var sums: [Key: Value] = [:]
+        for (key, sum) in try groups(query.node, by: column) {
+            sums[key] = try Self.value(sum, query.column) ?? .zero
+        }
+        return sums
+    }
+
+    /// The sums by the values of a column. Stored values that mean the same are one group.
+    private func groups<Model: PersistentModel, Key: ColumnValue & Hashable>(
+        _ query: RowQuery, by column: Column<Model, Key>
+    ) throws(PersistenceFailure) -> [Key: StoredValue] {
+        var groups: [Key: StoredValue] = [:]
+        for (stored, sum) in try rows.sums(query, by: column.name) {
+            let key = try Self.value(stored, column)
+            guard let known = groups[key], !known.isNull, !sum.isNull else {
+                if groups[key]?.isNull ?? true { groups[key] = sum }
+                continue
+            }
+            guard let total = RowAssignment.sum(known, sum, nil) else {
+                throw PersistenceFailure(
+                    .decoding, "The sum of \(query.table).\(query.column ?? query.key) is beyond 64 bits.",
+                    model: Model.table)
+            }
+            groups[key] = total
+        }
+        return groups
+    }
+
     private static func value<Model: PersistentModel, Value: ColumnValue>(
         _ stored: StoredValue, _ query: ValueQuery<Model, Value>
+    ) throws(PersistenceFailure) -> Value { try value(stored, query.column) }
+
+    private static func value<Model: PersistentModel, Value: ColumnValue>(
+        _ stored: StoredValue, _ column: Column<Model, Value>
     ) throws(PersistenceFailure) -> Value {
         if let value = Value(storedValue: stored) { return value }
         throw PersistenceFailure(
-            .decoding, "A value of \(Model.table).\(query.column.name) is no \(Value.self).", model: Model.table)
+            .decoding, "A value of \(Model.table).\(column.name) is no \(Value.self).", model: Model.table)
     }
 
     /// The rows with these ids.

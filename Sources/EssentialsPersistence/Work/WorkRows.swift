@@ -26,6 +26,11 @@ public protocol WorkRows: AnyObject {
     func aggregate(_ query: RowQuery, _ function: AggregateFunction) throws(PersistenceFailure) -> StoredValue
     /// The values of the query's column, each with the number of rows that have it, in the order of the values.
     func counts(_ query: RowQuery) throws(PersistenceFailure) -> [(value: StoredValue, count: Int)]
+    /// The sum of the query's column for each value of another one; NULL where no row of the group has a value. The default
+    /// fails as `invalidQuery`.
+    func sums(
+        _ query: RowQuery, by column: String
+    ) throws(PersistenceFailure) -> [(key: StoredValue, sum: StoredValue)]
     /// The rows of a query in SQL, with the columns that it names. The default fails as `invalidQuery`.
     ///
     /// - Parameters:
@@ -56,6 +61,15 @@ extension WorkRows {
     /// Fails as `invalidQuery`.
     public func reserveIDs(of table: String, count: Int) throws(PersistenceFailure) -> Int64 {
         throw PersistenceFailure(.invalidQuery, "The service reserves no ids.", model: table)
+    }
+}
+
+extension WorkRows {
+    /// Fails as `invalidQuery`.
+    public func sums(
+        _ query: RowQuery, by column: String
+    ) throws(PersistenceFailure) -> [(key: StoredValue, sum: StoredValue)] {
+        throw PersistenceFailure(.invalidQuery, "The service groups no rows.", model: query.table)
     }
 }
 

@@ -99,7 +99,18 @@ extension PersistenceServiceConformance {
             run.expect(try await scope.average(years), 1926.5, "The mean (\(shop.place))")
             let studios = Film.all.values { $0.studioID }
             run.expect(try await scope.counts(by: studios), [nil: 1, 1: 2, 2: 1], "The counts (\(shop.place))")
+            run.expect(
+                try await scope.sums(of: years, by: { $0.studioID }), [nil: 1922, 1: 3853, 2: 1931],
+                "The sums by studio (\(shop.place))")
+            run.expect(
+                try await scope.sums(of: studios, by: { $0.year }), [1922: 0, 1926: 1, 1927: 1, 1931: 2],
+                "The sums of an optional column (\(shop.place))")
+            run.expect(
+                try await scope.sums(of: Film.all.sorted { [$0.year.ascending] }.limit(2).offset(1).values { $0.year }) {
+                    $0.studioID
+                }, [1: 3853], "The sums of some rows (\(shop.place))")
             let none = Film.where { $0.year == 1900 }.values { $0.year }
+            run.expect(try await scope.sums(of: none, by: { $0.title }), [:], "The sums of nothing (\(shop.place))")
             run.expect(try await scope.sum(none), 0, "The sum of nothing (\(shop.place))")
             run.expect(try await scope.max(none), nil, "The greatest value of nothing (\(shop.place))")
             run.expect(try await scope.average(none), nil, "The mean of nothing (\(shop.place))")
@@ -115,6 +126,22 @@ extension PersistenceServiceConformance {
             run.expect(
                 pairs.map { "\($0.title) \($1?.name ?? "-")" },
                 ["Nosferatu -", "Faust Ufa", "Metropolis Ufa", "M Nero"], "The pairs (\(shop.place))")
+            let several = try await scope.fetch(query, with: Film.studio, Film.studio, Film.studio)
+            run.expect(
+                several.map { "\($0.title) \($1?.name ?? "-") \($2?.id ?? 0) \($3?.id ?? 0)" },
+                ["Nosferatu - 0 0", "Faust Ufa 1 1", "Metropolis Ufa 1 1", "M Nero 2 2"],
+                "Several relations (\(shop.place))")
+            try await scope.create(
+                [Scene(id: "city", filmID: Shop.metropolis.id), Scene(id: "ship", filmID: Shop.nosferatu.id)],
+                save: .pending)
+            let scenes = try await scope.fetch(Scene.all, with: Scene.film, then: Film.studio)
+            run.expect(
+                scenes.map { "\($0.id) \($1?.title ?? "-") \($2?.name ?? "-")" },
+                ["city Metropolis Ufa", "ship Nosferatu -"], "The chain of relations (\(shop.place))")
+            let lists = try await scope.fetch(Studio.all, with: Studio.films)
+            run.expect(
+                lists.map { "\($0.name) \($1.map(\.year).sorted())" }, ["Ufa [1926, 1927]", "Nero [1931]"],
+                "The rows with their children (\(shop.place))")
             let films = Studio.films.children(of: 1).sorted { [$0.year.ascending] }
             run.expect(try await scope.fetch(films), [Shop.faust, Shop.metropolis], "The children (\(shop.place))")
             let named = Studio.where { $0.name.hasPrefix("N") }.values { $0.id }

@@ -64,12 +64,7 @@ final class PrivateStateStores: Sendable {
                 if countdown.isLast() { promise.keep(()) }
             }
         }
-        let timer = Task {
-            guard (try? await clock.sleep(for: Self.patience)) != nil else { return }
-            promise.keep(())
-        }
-        await promise.value()
-        timer.cancel()
+        await promise.value(within: Self.patience, clock, otherwise: ())
     }
 
     /// The credentials of an origin were replaced by others.

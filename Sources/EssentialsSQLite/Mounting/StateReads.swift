@@ -95,9 +95,7 @@
             let value: StoredValue
             do {
                 value = try SelectStatement.aggregating(node, function, source: source).values(db).first ?? .null
-            } catch let error as DatabaseError
-                where function == .sum && error.resultCode == .SQLITE_ERROR && error.message == "integer overflow"
-            {
+            } catch let error as DatabaseError where function == .sum && error.isOverflow {
                 throw Self.noSum(node, "is beyond 64 bits", error)
             }
             guard value.isNull, [.sum, .average].contains(function),
@@ -110,6 +108,28 @@
             PersistenceFailure(
                 .decoding, "The sum of \(node.table).\(node.column ?? node.key) \(cause).",
                 remedy: "Sum fewer rows, or fetch the values.", model: node.table, underlying: error)
+        }
+
+        /// The sum of the column of a query for each value of another one.
+        ///
+        /// - Throws: As ``aggregate(_:_:)`` does.
+        func sums(_ node: RowQuery, by column: String) throws -> [(key: StoredValue, sum: StoredValue)] {
+            _ = try schema.table(node.table)
+            var sums: [(key: StoredValue, sum: StoredValue)] = []
+            let statement = try SelectStatement.summingValues(node, by: column, source: source(node.table))
+            do {
+                let cursor = try statement.request.fetchCursor(db)
+                while let row = try cursor.next() {
+                    let (key, sum, summands): (DatabaseValue, DatabaseValue, Int) = (row[0], row[1], row[2])
+                    guard !sum.isNull || summands == 0 else {
+                        throw Self.noSum(node, "adds infinite values of both signs", nil)
+                    }
+                    sums.append((StoredValue(key), StoredValue(sum)))
+                }
+            } catch let error as DatabaseError where error.isOverflow {
+                throw Self.noSum(node, "is beyond 64 bits", error)
+            }
+            return sums
         }
 
         /// Each value of the column of a query and how often it occurs, smallest value first.
@@ -131,6 +151,11 @@
             guard case .integer(let value)? = try statement.values(db).first else { return 0 }
             return Int(value)
         }
+    }
+
+    extension DatabaseError {
+        /// Whether a sum of integers is beyond 64 bits.
+        fileprivate var isOverflow: Bool { resultCode == .SQLITE_ERROR && message == "integer overflow" }
     }
 
     extension RowQuery {

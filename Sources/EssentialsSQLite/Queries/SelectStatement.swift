@@ -71,6 +71,27 @@
             return try SelectStatement(text, node)
         }
 
+        /// The statement that sums the column of a query for each value of another one, and counts the summands.
+        static func summingValues(
+            _ node: RowQuery, by column: String, source: String?
+        ) throws(PersistenceFailure) -> SelectStatement {
+            guard !node.isDistinct else {
+                throw PersistenceFailure(
+                    .invalidQuery, "Distinct values are not summed by another column.",
+                    remedy: "Sum all values.", model: node.table)
+            }
+            var (text, rows) = (SQLBuilder(), node)
+            rows.column = nil
+            text.append("WITH essentials_values(essentials_key, essentials_value) AS (")
+            try text.select(rows, columns: [column, node.column ?? node.key], source: source)
+            text.append(
+                """
+                ) SELECT essentials_key, sum(essentials_value), count(essentials_value) FROM essentials_values \
+                GROUP BY essentials_key ORDER BY essentials_key
+                """)
+            return try SelectStatement(text, node)
+        }
+
         /// The statement that looks up rows by their ids. The number of ids is limited by ``SQLBuilder/maximumIDs``.
         static func rows(
             of table: String, key: String, columns: [String], ids: ArraySlice<StoredValue>,

@@ -22,6 +22,11 @@
             let needed: Waiting
         }
 
+        /// How often many writes that wait for no known row are tried, and up to how many writes a path of them is followed to
+        /// its end, whatever its length.
+        private static var maximumRounds: Int { 16 }
+        private static var minimumBudget: Int { 100_000 }
+
         /// The maximum number of times that one row gives values up.
         private static var maximumMoves: Int { 8 }
 
@@ -37,11 +42,14 @@
         private var hopeless: Set<RowKey> = []
         private var moves: [RowKey: Int] = [:]
         private var hasProgress = false
+        /// How many more writes without a known row are tried again. Each of them may wait for all others.
+        private var budget: Int
 
         /// - Parameter writes: The writes in the order of the save, one for each row.
         init(_ writes: [(key: RowKey, write: Write)]) {
             ready = writes.reversed()
             unwritten = Set(writes.map(\.key))
+            budget = max(Self.maximumRounds * writes.count, Self.minimumBudget)
         }
 
         /// All writes that are left, in no order.
@@ -96,8 +104,9 @@
 
         /// Tries the writes that wait for no known row once more, if others have succeeded since.
         mutating func retry() -> Bool {
-            guard hasProgress, !stuck.isEmpty else { return false }
+            guard hasProgress, !stuck.isEmpty, stuck.count <= budget else { return false }
             hasProgress = false
+            budget -= stuck.count
             ready = stuck.reversed()
             stuck = []
             return true

@@ -17,49 +17,48 @@
         /// Adds the violations to a list, and the rows to those that have failed. It reads the file only for rows that refer
         /// to a value of a deleted row.
         func run(_ db: Database, into list: inout ViolationList, failed: inout Set<RowKey>) throws {
-            for foreignKey in save.foreignKeys where foreignKey.changesChildren {
-                var values: Set<StoredValue> = []
+            for foreignKey in save.changingKeys {
+                var deleted: Set<[StoredValue]> = []
                 for entry in save.level.entries(in: foreignKey.parent).values {
-                    guard case .deleted(let base) = entry, let value = base[foreignKey.key] else { continue }
-                    values.insert(value.folded)
+                    guard case .deleted(let base) = entry, let values = foreignKey.key(of: base) else { continue }
+                    deleted.insert(values.map(\.folded))
                 }
-                guard !values.isEmpty else { continue }
-                var missing: [StoredValue: Bool] = [:]
+                guard !deleted.isEmpty else { continue }
+                var missing: [[StoredValue]: Bool] = [:]
                 var found: [StoredValue] = []
                 for (id, entry) in save.level.entries(in: foreignKey.table) {
                     let key = RowKey(table: foreignKey.table, id: id)
-                    guard let value = entry.row?[foreignKey.column], !value.isNull, values.contains(value.folded),
-                        !dropped.contains(key), !failed.contains(key), isWanted(key, foreignKey.column, value)
+                    guard let values = foreignKey.reference(of: entry.row), deleted.contains(values.map(\.folded)),
+                        !dropped.contains(key), !failed.contains(key), isWanted(key, foreignKey, values)
                     else { continue }
-                    let isMissing = try missing[value] ?? isMissing(value, foreignKey, db)
-                    missing[value] = isMissing
+                    let isMissing = try missing[values] ?? isMissing(values, foreignKey, db)
+                    missing[values] = isMissing
                     if isMissing { found.append(id) }
                 }
                 guard !found.isEmpty else { continue }
                 failed.formUnion(found.map { RowKey(table: foreignKey.table, id: $0) })
                 list.append(
                     ConstraintViolation(
-                        .foreignKey, table: foreignKey.table, columns: [foreignKey.column], parent: foreignKey.parent,
+                        .foreignKey, table: foreignKey.table, columns: foreignKey.columns, parent: foreignKey.parent,
                         ids: found.sorted { $0.precedes($1) }))
             }
         }
 
-        /// Whether the row that was saved refers to the value.
-        private func isWanted(_ key: RowKey, _ column: String, _ value: StoredValue) -> Bool {
+        /// Whether the row that was saved refers to the values.
+        private func isWanted(_ key: RowKey, _ foreignKey: ChangingForeignKey, _ values: [StoredValue]) -> Bool {
             guard let row = decided[key] else { return true }
-            return row[column] == value
+            return foreignKey.reference(of: row) == values
         }
 
-        /// Whether the file has no row with a value now. Another row may have taken it over, or the deletion was dropped.
+        /// Whether the file has no row with these values now. Another row may have taken them over, or the deletion was
+        /// dropped.
         private func isMissing(
-            _ value: StoredValue, _ foreignKey: EssentialsPersistence.ForeignKey, _ db: Database
+            _ values: [StoredValue], _ foreignKey: ChangingForeignKey, _ db: Database
         ) throws -> Bool {
+            let conditions = foreignKey.keys.map { "\(SQLBuilder.quoted($0)) = ?" }.joined(separator: " AND ")
             let statement = try db.cachedStatement(
-                sql: """
-                    SELECT 1 FROM "main".\(SQLBuilder.quoted(foreignKey.parent)) \
-                    WHERE \(SQLBuilder.quoted(foreignKey.key)) = ?
-                    """)
-            return try Row.fetchOne(statement, arguments: [value.databaseValue]) == nil
+                sql: "SELECT 1 FROM \"main\".\(SQLBuilder.quoted(foreignKey.parent)) WHERE \(conditions)")
+            return try Row.fetchOne(statement, arguments: StatementArguments(values.map(\.databaseValue))) == nil
         }
     }
 

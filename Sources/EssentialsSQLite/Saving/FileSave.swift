@@ -5,7 +5,7 @@
     /// Writes pending rows into the file, within a transaction that the caller has begun as a writing one.
     ///
     /// ```swift
-    /// let save = FileSave(level: try machine.folded(decide: decide), models: models, foreignKeys: foreignKeys)
+    /// let save = FileSave(level: try machine.folded(decide: decide), models: models, schema: schema)
     /// let before = store.stateBefore()
     /// let report = try store.write { db in try save.run(db, before: before) { _ in .policy(.fail) } }
     /// ```
@@ -13,15 +13,16 @@
         let level: OverlayLevel
         let models: [String: ModelSchema]
         let foreignKeys: [EssentialsPersistence.ForeignKey]
+        let changingKeys: [ChangingForeignKey]
 
         /// - Parameters:
         ///   - level: All pending rows of the scopes that are saved.
         ///   - models: The models of at least the tables with pending rows.
-        ///   - foreignKeys: All foreign keys of the file.
-        init(level: OverlayLevel, models: [ModelSchema], foreignKeys: [EssentialsPersistence.ForeignKey]) {
+        ///   - schema: All tables of models, and their foreign keys.
+        init(level: OverlayLevel, models: [ModelSchema], schema: FileSchema) {
             self.level = level
             self.models = Dictionary(models.map { ($0.table, $0) }) { $0.adding($1) }
-            self.foreignKeys = foreignKeys
+            (foreignKeys, changingKeys) = (schema.foreignKeys, schema.changingKeys)
         }
 
         /// Writes all rows.

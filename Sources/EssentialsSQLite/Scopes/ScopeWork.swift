@@ -126,6 +126,12 @@
             try self.query(query.tables) { try $0.counts(query) }
         }
 
+        func sums(
+            _ query: RowQuery, by column: String
+        ) throws(PersistenceFailure) -> [(key: StoredValue, sum: StoredValue)] {
+            try self.query(query.tables) { try $0.sums(query, by: column) }
+        }
+
         func origin(of id: StoredValue, in table: String) throws(PersistenceFailure) -> RowOrigin {
             guard let found = machine.entry(RowKey(table: table, id: id), isWork: true) else { return .stored }
             let kind: RowOrigin.Pending.Kind = if case .inserted = found.entry { .inserted } else { .updated }

@@ -309,7 +309,7 @@
                 announce(emptied: emptied, written: [])
                 return SaveReport()
             }
-            let save = FileSave(level: folded, models: store.models, foreignKeys: store.schema.foreignKeys)
+            let save = FileSave(level: folded, models: store.models, schema: store.schema)
             let before = store.database.stateBefore()
             defer { before.close() }
             var emptied: [OverlayLevel] = []
@@ -340,7 +340,7 @@
         private func failure(
             of conflicts: [Conflict], _ folded: OverlayLevel, _ store: OpenStore
         ) throws(PersistenceFailure) -> PersistenceFailure {
-            let save = FileSave(level: folded, models: store.models, foreignKeys: store.schema.foreignKeys)
+            let save = FileSave(level: folded, models: store.models, schema: store.schema)
             let before = store.database.stateBefore()
             defer { before.close() }
             do throws(PersistenceFailure) {

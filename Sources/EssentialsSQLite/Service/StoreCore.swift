@@ -21,7 +21,7 @@
             models = store.models
             deletions = DeletionRules(foreignKeys: database.schema.foreignKeys)
             parents = DeletedParents(
-                foreignKeys: database.schema.foreignKeys, keys: database.schema.tables.mapValues(\.key))
+                foreignKeys: database.schema.changingKeys, keys: database.schema.tables.mapValues(\.key))
         }
 
         /// The tables and all tables whose rows refer to them, through any number of others.

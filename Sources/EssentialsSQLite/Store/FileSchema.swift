@@ -13,6 +13,11 @@
             tables.keys.sorted().flatMap { tables[$0]?.foreignKeys ?? [] }
         }
 
+        /// The foreign keys of all tables of models whose `ON DELETE` changes children.
+        var changingKeys: [ChangingForeignKey] {
+            tables.keys.sorted().flatMap { tables[$0]?.changingKeys ?? [] }
+        }
+
         /// - Throws: A failure with the reason `invalidQuery` if no model has this table.
         func table(_ name: String) throws(PersistenceFailure) -> TableSchema {
             if let table = tables[name] { return table }
@@ -41,10 +46,12 @@
         func table(_ model: ModelSchema) throws -> TableSchema? {
             let columns = try columns(model.table)
             guard !columns.isEmpty else { return nil }
+            let foreignKeys = try foreignKeys(model.table)
             return TableSchema(
                 name: model.table, key: model.key, columns: columns, generated: try generated(model.table),
                 indexes: try indexes(model.table, columns: Set(columns.map(\.name))),
-                foreignKeys: try foreignKeys(model.table), layout: RowLayout(columns.map(\.name)))
+                foreignKeys: foreignKeys.single, changingKeys: foreignKeys.changing,
+                layout: RowLayout(columns.map(\.name)))
         }
 
         private func generated(_ table: String) throws -> [TableSchema.Generated] {
@@ -106,23 +113,38 @@
             }
         }
 
-        private func foreignKeys(_ table: String) throws -> [EssentialsPersistence.ForeignKey] {
+        private func foreignKeys(
+            _ table: String
+        ) throws -> (single: [EssentialsPersistence.ForeignKey], changing: [ChangingForeignKey]) {
             let rows = try Row.fetchAll(
                 db,
                 sql: """
                     SELECT id, "table", "from", "to", on_delete FROM pragma_foreign_key_list(?, 'main') ORDER BY id, seq
                     """,
                 arguments: [table])
-            let columns = Dictionary(grouping: rows) { row -> Int in row[0] }
-            return try rows.compactMap { row in
-                guard columns[row[0]]?.count == 1 else { return nil }
-                let parent: String = row[1]
-                guard let key = try key(row[3], of: parent) else { return nil }
-                let action = EssentialsPersistence.ForeignKey.Action(rawValue: row[4]) ?? .noAction
-                return EssentialsPersistence.ForeignKey(
-                    table: table, column: row[2], parent: name(ofModelTable: parent), key: key, action: action,
-                    defaultValue: action == .setDefault ? try defaultValue(row[2], of: table) : nil)
+            var single: [EssentialsPersistence.ForeignKey] = []
+            var changing: [ChangingForeignKey] = []
+            let groups = Dictionary(grouping: rows) { row -> Int in row[0] }
+            for (_, rows) in groups.sorted(by: { $0.key < $1.key }) {
+                let (parent, columns): (String, [String]) = (rows[0][1], rows.map { $0[2] })
+                let keys = try keys(rows.map { $0[3] }, of: parent)
+                guard keys.count == columns.count else { continue }
+                let (action, model) = (
+                    EssentialsPersistence.ForeignKey.Action(rawValue: rows[0][4]) ?? .noAction,
+                    name(ofModelTable: parent)
+                )
+                if columns.count == 1 {
+                    single.append(
+                        EssentialsPersistence.ForeignKey(
+                            table: table, column: columns[0], parent: model, key: keys[0], action: action,
+                            defaultValue: action == .setDefault ? try defaultValue(columns[0], of: table) : nil))
+                }
+                if action.changesChildren {
+                    changing.append(
+                        ChangingForeignKey(table: table, columns: columns, parent: model, keys: keys))
+                }
             }
+            return (single, changing)
         }
 
         /// The default of a column; `nil` if it is none that a query can tell.
@@ -134,15 +156,16 @@
             return (try? DatabaseValue.fetchOne(db, sql: "SELECT \(text)")).map { StoredValue($0) }
         }
 
-        /// The column that a foreign key names, as the parent's table spells it. Without a name it is the primary key.
-        private func key(_ name: String?, of parent: String) throws -> String? {
+        /// The columns that a foreign key names, as the parent's table spells them. Without names they are the primary key.
+        private func keys(_ names: [String?], of parent: String) throws -> [String] {
             let rows = try Row.fetchAll(
-                db, sql: "SELECT name, pk FROM pragma_table_xinfo(?, 'main') ORDER BY cid", arguments: [parent])
-            let found = rows.first { row in
-                let column: String = row[0]
-                return name.map { $0.lowercased() == column.lowercased() } ?? (row[1] as Int == 1)
+                db, sql: "SELECT name, pk FROM pragma_table_xinfo(?, 'main') ORDER BY pk, cid", arguments: [parent])
+            let columns: [String] = rows.map { $0[0] }
+            let primary: [String] = rows.filter { ($0[1] as Int) > 0 }.map { $0[0] }
+            return names.enumerated().compactMap { index, name in
+                guard let name else { return index < primary.count ? primary[index] : nil }
+                return columns.first { $0.lowercased() == name.lowercased() } ?? name
             }
-            return found?[0] ?? name
         }
 
         /// The name that a model uses for a table. SQLite takes upper and lower case as equal.

@@ -42,7 +42,10 @@
         let generated: [Generated]
         /// The indexes, without those of the primary key, of expressions, and of parts of the table.
         let indexes: [Index]
+        /// The foreign keys of one column.
         let foreignKeys: [EssentialsPersistence.ForeignKey]
+        /// The foreign keys of any number of columns whose `ON DELETE` changes rows of this table.
+        let changingKeys: [ChangingForeignKey]
         /// The names of all columns. All rows of the table share it.
         let layout: RowLayout
 

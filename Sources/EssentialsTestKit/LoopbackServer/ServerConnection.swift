@@ -119,7 +119,9 @@ struct ServerConnection {
     private func send(_ bytes: [UInt8], count: Int) -> Bool {
         guard !bytes.isEmpty, count > 0 else { return true }
         let perBlock = min(count, max(1, 65_536 / bytes.count))
-        let block = [UInt8]((0..<perBlock).map { _ in bytes }.joined())
+        var block: [UInt8] = []
+        block.reserveCapacity(perBlock * bytes.count)
+        for _ in 0..<perBlock { block += bytes }
         var left = count
         while left > 0 {
             guard !run.isStopped else { return false }

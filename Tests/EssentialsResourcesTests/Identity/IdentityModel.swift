@@ -92,7 +92,8 @@ final class IdentityModel: Sendable {
     // MARK: Changes
 
     /// Performs a change of the product, during which both identities are allowed. Afterwards only the new one is, if
-    /// nothing was under way before.
+    /// nothing was under way before. A second change before the test is quiet again may meet observers that are just being
+    /// told of the first one.
     func changing(_ update: (inout State) -> Void, _ change: () -> Void) {
         begin(update)
         change()
@@ -110,7 +111,9 @@ final class IdentityModel: Sendable {
 
     func end() {
         state.withLock { state in
-            if state.isQuiet { state.recent = [state.view] }
+            guard state.isQuiet else { return }
+            state.recent = [state.view]
+            state.isQuiet = false
         }
     }
 

@@ -89,6 +89,14 @@
             #expect(reason(PersistenceCall<Int64>.sum(Measurement.all.values { $0.count })) == .decoding)
             #expect(reason(PersistenceCall<Double>.sum(Measurement.all.values { $0.value })) == .decoding)
             #expect(reason(.average(Measurement.all.values { $0.value })) == .decoding)
+            let numbers = Measurement.all.values { $0.count }
+            #expect(reason(.sums(of: numbers, by: { $0.count })) == .decoding)
+            #expect(reason(.sums(of: Measurement.all.values { $0.value }, by: { $0.count })) == .decoding)
+            #expect(reason(.sums(of: numbers.distinct(), by: { $0.count })) == .invalidQuery)
+            #expect(try await edits.sums(of: numbers, by: { $0.id }) == [0: .max, 1: .max, 2: .max])
+            #expect(
+                try await edits.sums(of: Measurement.all.values { $0.value }, by: { $0.id })
+                    == [0: .infinity, 1: -.infinity, 2: 0])
             let nothing = Measurement.where { $0.id > 1 }.values { $0.value }
             #expect(try await edits.sum(nothing) == 0)
             #expect(try await edits.average(nothing) == nil)

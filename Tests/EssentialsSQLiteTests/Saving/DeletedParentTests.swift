@@ -186,6 +186,35 @@
             await store.close()
         }
 
+        @Test("A foreign key of two columns has the same rule, although a scope does not show it", arguments: actions)
+        func twoColumns(_ action: String) async throws {
+            let sql = """
+                CREATE TABLE label(id INTEGER PRIMARY KEY NOT NULL, name TEXT, other TEXT, UNIQUE(name, other)) STRICT;
+                CREATE TABLE tag(id INTEGER PRIMARY KEY NOT NULL, name TEXT, other TEXT,
+                    FOREIGN KEY (name, other) REFERENCES label(name, other) ON DELETE \(action)) STRICT;
+                """
+            let store = SQLitePersistenceService(
+                .temporary(models: [Label.self, Tag.self]), migrations: [Migration("1", sql: sql)])
+            try await store.create([Label(id: 1, name: "a", other: "b"), Label(id: 2, name: "c", other: "d")], save: .store)
+            try await store.create([Tag(id: 5, name: "c", other: "d"), Tag(id: 6, name: "a", other: nil)], save: .store)
+            let edits = try store.child("edit")
+            try await edits.delete(Label.self, ids: [1], save: .pending)
+            try await edits.update(Tag.self, id: 5, save: .pending) { ($0.name, $0.other) = ("a", "b") }
+            // A part of a reference refers to nothing.
+            try await edits.update(Tag.self, id: 6, save: .pending) { ($0.name, $0.other) = (nil, "b") }
+            let failure = await #expect(throws: PersistenceFailure.self) { try await edits.save(.store) }
+            #expect(
+                failure?.violations == [
+                    ConstraintViolation(
+                        .foreignKey, table: "tag", columns: ["name", "other"], parent: "label", ids: [5])
+                ])
+            #expect(try await store.find(Tag.self, id: 5)?.name == "c")
+            try await edits.create(Label(id: 3, name: "a", other: "b"), save: .pending)
+            #expect(try await edits.save(.store) == SaveReport(inserted: 1, updated: 2, deleted: 1))
+            #expect(try await store.find(Tag.self, id: 5) == Tag(id: 5, name: "a", other: "b"))
+            await store.close()
+        }
+
         @Test("A foreign key to another column, whose collation folds, has the same rule")
         func otherColumn() async throws {
             let sql = """

@@ -24,7 +24,7 @@
                 var level = OverlayLevel()
                 try level.place(new, at: key, below: below)
                 for _ in 0..<200 {
-                    let save = FileSave(level: level, models: [model], foreignKeys: [])
+                    let save = FileSave(level: level, models: [model], schema: FileSchema(tables: [:]))
                     #expect(throws: DatabaseError.self) {
                         try queue.inDatabase { db in try save.run(db, before: StateBefore { queue }) { _ in .fail } }
                     }

@@ -16,6 +16,23 @@
         }
     }
 
+    /// A row that may refer to a label by its name and its other text together.
+    struct Tag: PersistentModel, Hashable {
+        var id: Int64
+        var name: String?
+        var other: String?
+
+        static let table = "tag"
+        static let columns = Columns()
+
+        struct Columns: ModelColumns {
+            let id = Column<Tag, Int64>("id")
+            let name = Column<Tag, String?>("name")
+            let other = Column<Tag, String?>("other")
+            var all: [ModelColumn<Tag>] { [id.erased, name.erased, other.erased] }
+        }
+    }
+
     /// A row that may refer to another row of its own table.
     struct Part: PersistentModel, Hashable {
         var id: Int64

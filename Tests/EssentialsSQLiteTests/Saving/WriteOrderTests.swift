@@ -29,6 +29,39 @@
             await store.close()
         }
 
+        @Test("Values of an index over an expression move along a path, although it is not known who has them")
+        func expression() async throws {
+            let store = try await labels(more: "CREATE UNIQUE INDEX label_name ON label(lower(name));")
+            var numbers = SeededNumbers(state: 7)
+            let order = (0..<100).shuffled(using: &numbers)
+            try await store.create(order.indices.map { Label(id: Int64($0), other: "\(order[$0])") }, save: .store)
+            try await store.update(Label.all, save: .store) { $0.name = $0.other }
+            try await store.update(Label.all, save: .store) { $0.name = "\((Int($0.name ?? "") ?? 0) + 1)" }
+            #expect(try await store.fetch(Label.all).map(\.name) == order.map { "\($0 + 1)" })
+            await store.close()
+        }
+
+        @Test("Writes that wait for rows which are not known are tried a limited number of times")
+        func budget() {
+            let count = 3_000
+            var queue = BlockedWrites<Int>((0..<count).map { (key: RowKey(table: "t", id: .integer(Int64($0))), write: $0) })
+            var (left, tries) = (count, 0)
+            repeat {
+                while let (key, write) = queue.next() {
+                    tries += 1
+                    // Only the last of the writes that are left succeeds.
+                    if write == left - 1 {
+                        queue.isWritten(key)
+                    } else {
+                        queue.hasFailed(write, at: key, holder: nil)
+                    }
+                }
+                left = queue.rest.count
+            } while queue.retry()
+            #expect(left > 0 && left == queue.rest.count)
+            #expect(tries <= count + 100_000)
+        }
+
         @Test(
             "Values move around circles through a free value",
             arguments: [

@@ -86,5 +86,36 @@
             #expect(try await store.count(Note.all) == 0)
             await store.close()
         }
+
+        #if !ESSENTIALS_THREAD_SANITIZER
+            @Test("120,000 rows are deleted at once, by one statement and beside a pending row")
+            func many() async throws {
+                let filling = Migration(
+                    "2 rows",
+                    sql: """
+                        INSERT INTO note(id, year) WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n LIMIT 120000)
+                        SELECT i, 1 FROM n
+                        """)
+                for isPending in [false, true] {
+                    let store = SQLitePersistenceService(
+                        .temporary(models: [Note.self]), migrations: [Note.migration, filling])
+                    if isPending { try await store.create(Note(id: 200_000, year: 1), save: .pending) }
+                    #expect(try await store.delete(Note.all, save: .store) == (isPending ? 120_001 : 120_000))
+                    #expect(try await store.count(Note.all) == 0)
+                    await store.close()
+                }
+            }
+
+            @Test("A row with 70 MiB in one column is changed in another one")
+            func wide() async throws {
+                let filling = Migration(
+                    "2 rows", sql: "INSERT INTO note(id, title, year) VALUES (1, hex(zeroblob(35 << 20)), 1)")
+                let store = SQLitePersistenceService(
+                    .temporary(models: [Note.self]), migrations: [Note.migration, filling])
+                try await store.update(Note.self, id: 1, save: .store) { $0.year = 2 }
+                #expect(try await store.values(Note.all.values { $0.year }) == [2])
+                await store.close()
+            }
+        #endif
     }
 #endif
