@@ -9,7 +9,9 @@ extension PersistenceService {
     }
 
     /// The models that a query finds, each with the rows that it refers to by several relations.
-    public func fetch<Child: PersistentModel, First: PersistentModel, Second: PersistentModel, each Other: PersistentModel>(
+    public func fetch<
+        Child: PersistentModel, First: PersistentModel, Second: PersistentModel, each Other: PersistentModel
+    >(
         _ query: Query<Child>, with first: ToOne<Child, First>, _ second: ToOne<Child, Second>,
         _ others: repeat ToOne<Child, each Other>
     ) async throws(PersistenceFailure) -> [(Child, First?, Second?, repeat (each Other)?)] {

@@ -18,7 +18,9 @@ extension PersistenceWork {
     /// ```swift
     /// for (film, studio, director) in try work.fetch(Film.all, with: Film.studio, Film.director) { … }
     /// ```
-    public func fetch<Child: PersistentModel, First: PersistentModel, Second: PersistentModel, each Other: PersistentModel>(
+    public func fetch<
+        Child: PersistentModel, First: PersistentModel, Second: PersistentModel, each Other: PersistentModel
+    >(
         _ query: Query<Child>, with first: ToOne<Child, First>, _ second: ToOne<Child, Second>,
         _ others: repeat ToOne<Child, each Other>
     ) throws(PersistenceFailure) -> [(Child, First?, Second?, repeat (each Other)?)] {

@@ -29,7 +29,7 @@ extension Resource {
         let now = service.time.now
         let core = core
         let need = core.beginLoadIfNeeded(
-            of: Content.self, isAwaited: true, isStarted: false, at: now, in: environment,
+            of: ObjectIdentifier(Content.self), isAwaited: true, isStarted: false, at: now, in: environment,
             usesCache: service.usesCaches(for: core))
         service.loadLog.note(need, core, at: now)
         switch need {

@@ -103,7 +103,7 @@ extension Resource {
     func loadForObserver(in environment: AdoptedEnvironment) {
         let (core, now) = (core, service.time.now)
         let need = core.beginLoadIfNeeded(
-            of: Content.self, isAwaited: false, isStarted: false, at: now, in: environment,
+            of: ObjectIdentifier(Content.self), isAwaited: false, isStarted: false, at: now, in: environment,
             usesCache: service.usesCaches(for: core))
         service.loadLog.note(need, core, at: now)
         switch need {

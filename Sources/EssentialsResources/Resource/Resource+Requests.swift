@@ -39,7 +39,7 @@ extension Resource {
         let (environment, now) = (prepare(), service.time.now)
         let core = core
         let need = core.beginLoadIfNeeded(
-            of: Content.self, isAwaited: false, isStarted: true, at: now, in: environment,
+            of: ObjectIdentifier(Content.self), isAwaited: false, isStarted: true, at: now, in: environment,
             usesCache: service.usesCaches(for: core))
         service.loadLog.note(need, core, at: now)
         switch need {

@@ -176,7 +176,7 @@ public struct Resource<Content: Sendable>: Sendable {
         _ = snapshot
         let core = core
         let need = core.beginLoadIfNeeded(
-            of: Content.self, isAwaited: true, isStarted: false, at: now, in: environment,
+            of: ObjectIdentifier(Content.self), isAwaited: true, isStarted: false, at: now, in: environment,
             usesCache: maximumAge == nil && service.usesCaches(for: core), maximumAge: maximumAge)
         service.loadLog.note(need, core, at: now)
         switch need {

@@ -37,14 +37,16 @@ extension ResourceCore {
     ///
     /// A view whose content is not here, because it was too large to be kept, is never fresh.
     ///
-    /// - Parameter maximumAge: The age up to which content is fresh; `nil` means that its configuration says so.
-    func beginLoadIfNeeded<Content: Sendable>(
-        of type: Content.Type, isAwaited: Bool, isStarted: Bool, at now: Duration,
+    /// - Parameters:
+    ///   - contentType: The type of the view; `nil` for all views that there are.
+    ///   - maximumAge: The age up to which content is fresh; `nil` means that its configuration says so.
+    func beginLoadIfNeeded(
+        of contentType: ObjectIdentifier?, isAwaited: Bool, isStarted: Bool, at now: Duration,
         in environment: AdoptedEnvironment, usesCache: Bool, maximumAge: Duration? = nil
     ) -> Need {
         changing { contents in
             if contents.facts.isFresh(at: now, maximumAge),
-                contents.facts.failure != nil || contents.snapshot(of: type)?.projection != nil
+                contents.facts.failure != nil || contents.views.isHere(contentType)
             {
                 return .nothing
             }

@@ -165,7 +165,7 @@ extension HTTPResourceService {
         }
         let now = time.now
         let need = core.beginLoadIfNeeded(
-            of: Never.self, isAwaited: false, isStarted: false, at: now, in: environment,
+            of: nil, isAwaited: false, isStarted: false, at: now, in: environment,
             usesCache: usesCaches(for: core))
         loadLog.note(need, core, at: now)
         switch need {

@@ -58,6 +58,15 @@ extension [ResourceView] {
         return nil
     }
 
+    /// Whether content of a type, or the failure to read it, is here; `nil` for all types that were asked for.
+    func isHere(_ contentType: ObjectIdentifier?) -> Bool {
+        guard let contentType else { return allSatisfy { $0.snapshot.projection != nil } }
+        for index in indices where self[index].contentType == contentType {
+            return self[index].snapshot.projection != nil
+        }
+        return false
+    }
+
     /// The snapshot of a content type; `nil` if there is none.
     func snapshot<Content: Sendable>(of type: Content.Type) -> ResourceSnapshot<Content>? {
         object(of: ObjectIdentifier(type)).map { ResourceSnapshot.typed($0) }

@@ -195,8 +195,10 @@
                 """
             let store = SQLitePersistenceService(
                 .temporary(models: [Label.self, Tag.self]), migrations: [Migration("1", sql: sql)])
-            try await store.create([Label(id: 1, name: "a", other: "b"), Label(id: 2, name: "c", other: "d")], save: .store)
-            try await store.create([Tag(id: 5, name: "c", other: "d"), Tag(id: 6, name: "a", other: nil)], save: .store)
+            try await store.create(
+                [Label(id: 1, name: "a", other: "b"), Label(id: 2, name: "c", other: "d")], save: .store)
+            try await store.create(
+                [Tag(id: 5, name: "c", other: "d"), Tag(id: 6, name: "a", other: nil)], save: .store)
             let edits = try store.child("edit")
             try await edits.delete(Label.self, ids: [1], save: .pending)
             try await edits.update(Tag.self, id: 5, save: .pending) { ($0.name, $0.other) = ("a", "b") }

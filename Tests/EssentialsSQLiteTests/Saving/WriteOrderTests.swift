@@ -44,7 +44,8 @@
         @Test("Writes that wait for rows which are not known are tried a limited number of times")
         func budget() {
             let count = 3_000
-            var queue = BlockedWrites<Int>((0..<count).map { (key: RowKey(table: "t", id: .integer(Int64($0))), write: $0) })
+            var queue = BlockedWrites<Int>(
+                (0..<count).map { (key: RowKey(table: "t", id: .integer(Int64($0))), write: $0) })
             var (left, tries) = (count, 0)
             repeat {
                 while let (key, write) = queue.next() {
