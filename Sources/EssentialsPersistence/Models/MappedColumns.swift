@@ -58,9 +58,15 @@ public struct MappedColumns<Model: PersistentModel>: ModelColumns, ExpressibleBy
         return ModelColumn(name: name, storage: .text, isOptional: isOptional)
     }
 
-    /// The storage of an enumeration with raw values, which encodes itself as its raw value.
+    /// The storage of an enumeration with raw values, which encodes itself as its raw value. The standard library does so for
+    /// texts and numbers.
     private static func storage<Raw: RawRepresentable>(ofRaw type: Raw.Type) -> ColumnStorage? {
-        (Raw.RawValue.self as? any ColumnValue.Type)?.storage
+        let raw: Any.Type = Raw.RawValue.self
+        guard
+            raw is any BinaryInteger.Type || raw is any BinaryFloatingPoint.Type || raw is String.Type
+                || raw is Bool.Type
+        else { return nil }
+        return (raw as? any ColumnValue.Type)?.storage
     }
 
     /// The column of a property.

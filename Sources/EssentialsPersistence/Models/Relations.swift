@@ -63,4 +63,8 @@ public struct ModelReference: Sendable, Hashable {
     public let parent: String
     /// The key of that table.
     public let key: String
+
+    package init(table: String, column: String, parent: String, key: String) {
+        (self.table, self.column, self.parent, self.key) = (table, column, parent, key)
+    }
 }

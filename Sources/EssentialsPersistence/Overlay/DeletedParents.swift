@@ -21,13 +21,13 @@ package struct DeletedParents: Sendable {
     }
 
     /// Whether a row refers to one that the levels have deleted. A foreign key to other columns than the primary key counts
-    /// as one if rows of its parent table are pending at all.
+    /// as one if rows of its parent table are deleted at all.
     package func areReferred(by row: StoredRow?, at key: RowKey, in machine: OverlayMachine) -> Bool {
         guard let row, let foreignKeys = foreignKeys[key.table] else { return false }
         return foreignKeys.contains { foreignKey in
             guard let values = foreignKey.reference(of: row) else { return false }
             guard values.count == 1, keys[foreignKey.parent] == foreignKey.keys[0] else {
-                return machine.pendingTables.contains(foreignKey.parent)
+                return machine.levels.contains { $0.hasDeletions(in: foreignKey.parent) }
             }
             if case .deleted = machine.find(RowKey(table: foreignKey.parent, id: values[0])) { return true }
             return false

@@ -33,6 +33,8 @@ package enum OverlayEntry: Sendable, Hashable {
         }
     }
 
+    var isDeletion: Bool { row == nil }
+
     /// The row that the scope sees; `nil` if it has deleted it.
     package var row: StoredRow? {
         switch self {

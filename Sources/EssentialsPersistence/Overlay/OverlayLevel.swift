@@ -34,6 +34,8 @@ package struct OverlayLevel: Sendable {
     private var tables: [String: [StoredValue: OverlayEntry]] = [:]
     private var log = ChangeLog()
     package private(set) var limits: OverlayLimits
+    /// The number of deleted rows of each table.
+    private var deletions: [String: Int] = [:]
     /// The number of pending rows.
     package private(set) var count = 0
     /// The approximate number of bytes of the pending rows and their bases.
@@ -60,6 +62,14 @@ package struct OverlayLevel: Sendable {
 
     /// The pending rows of a table.
     package func entries(in table: String) -> [StoredValue: OverlayEntry] { tables[table] ?? [:] }
+
+    /// Whether rows of a table are deleted.
+    package func hasDeletions(in table: String) -> Bool { deletions[table] ?? 0 > 0 }
+
+    private mutating func countDeletions(_ old: OverlayEntry?, _ new: OverlayEntry?, in table: String) {
+        let change = (new?.isDeletion == true ? 1 : 0) - (old?.isDeletion == true ? 1 : 0)
+        if change != 0 { deletions[table, default: 0] += change }
+    }
 
     /// The rows that were changed since a version; `nil` if that is not known any more.
     package func changes(since version: UInt64) -> Set<RowKey>? { log.keys(since: version) }
@@ -118,6 +128,7 @@ package struct OverlayLevel: Sendable {
             if tables[key.table]?.isEmpty == true { tables[key.table] = nil }
         }
         (count, byteCount) = (rows, bytes)
+        countDeletions(old, new, in: key.table)
         log.append(key)
     }
 
@@ -160,7 +171,9 @@ package struct OverlayLevel: Sendable {
 
     /// Puts back an entry that was there before, whatever the limits are.
     mutating func restore(_ entry: OverlayEntry?, at key: RowKey) {
-        if let new = self.entry(key) {
+        let new = self.entry(key)
+        countDeletions(new, entry, in: key.table)
+        if let new {
             count -= 1
             byteCount -= new.byteCount
         }
@@ -182,6 +195,7 @@ package struct OverlayLevel: Sendable {
             log.forget()
         }
         tables.removeAll()
+        deletions.removeAll()
         (count, byteCount) = (0, 0)
     }
 
@@ -190,6 +204,7 @@ package struct OverlayLevel: Sendable {
         var discarded = 0
         for key in keys {
             guard let entry = entry(key) else { continue }
+            countDeletions(entry, nil, in: key.table)
             tables[key.table]?[key.id] = nil
             if tables[key.table]?.isEmpty == true { tables[key.table] = nil }
             count -= 1

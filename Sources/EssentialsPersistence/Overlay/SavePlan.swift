@@ -14,6 +14,8 @@ package struct SavePlan: Sendable, Hashable {
     }
 
     package let steps: [Step]
+    /// The places of the deletions in the steps. Updates and insertions may follow.
+    package let deletions: Range<Int>
     /// The deleted rows that refer to a row which is deleted before them, because the rows refer to each other in a circle,
     /// with the columns that do. Without these values a deletion cascades to no other row of the circle.
     package let circles: [RowKey: [String]]
@@ -22,9 +24,17 @@ package struct SavePlan: Sendable, Hashable {
     /// that has been moved away, then deletions from children to parents, other updates, and insertions from parents to
     /// children. Within each group, rows are sorted by table and id; deletions of tables that refer to themselves, or to each
     /// other in a circle, are sorted by their rows. Insertions of such tables need deferred foreign keys.
-    package init(_ writes: some Sequence<(key: RowKey, value: Write)>, references: [ModelReference]) {
-        let ranks = Self.ranks(references)
-        let referring = Dictionary(grouping: references, by: \.table).mapValues { Set($0.map(\.column)) }
+    ///
+    /// - Parameters:
+    ///   - references: The references of one column.
+    ///   - parts: The columns of references that have several, each as a reference of its own.
+    package init(
+        _ writes: some Sequence<(key: RowKey, value: Write)>, references: [ModelReference],
+        parts: [ModelReference] = []
+    ) {
+        let all = references + parts
+        let ranks = Self.ranks(all)
+        let referring = Dictionary(grouping: all, by: \.table).mapValues { Set($0.map(\.column)) }
         // Few rows of a save differ in more than their ids.
         var places: [Place: [Step]] = [:]
         for (key, write) in writes {
@@ -46,6 +56,7 @@ package struct SavePlan: Sendable, Hashable {
         var order = DeletionOrder(Array(sorted[first..<end]), references: references)
         order.sort()
         steps = sorted[..<first] + order.steps + sorted[end...]
+        deletions = first..<end
         circles = order.circles
     }
 
@@ -89,6 +100,11 @@ package struct SavePlan: Sendable, Hashable {
 extension SavePlan.Step {
     fileprivate var isDeletion: Bool {
         if case .delete = write { return true }
+        return false
+    }
+
+    package var isInsertion: Bool {
+        if case .insert = write { return true }
         return false
     }
 }

@@ -14,12 +14,7 @@ extension PersistenceWork {
     public func create<Model: PersistentModel>(_ models: some Sequence<Model>) throws(PersistenceFailure) {
         let (ids, rows) = try encoded(models)
         let known = try self.rows.rows(of: Model.table, ids: ids)
-        guard known.isEmpty else {
-            throw PersistenceFailure(
-                .constraint, "There are rows with \(known.count) of these ids.",
-                remedy: "Update or put the rows, or choose other ids.", model: Model.table,
-                ids: ids.filter { known[$0] != nil })
-        }
+        guard known.isEmpty else { throw Self.taken(ids.filter { known[$0] != nil }, Model.table) }
         try self.rows.place(zip(ids, rows).map { RowChange(table: Model.table, id: $0, row: $1, base: nil) })
     }
 
@@ -78,8 +73,8 @@ extension PersistenceWork {
     /// try work.put(studios, matching: { $0.name })
     /// ```
     ///
-    /// - Throws: A failure with the reason `invalidModel` if a model has no value of the column or two have the same, or as
-    ///   ``create(_:)-(Model)`` does.
+    /// - Throws: A failure with the reason `invalidModel` if a model has no value of the column, or if two models or two rows
+    ///   have the same, or as ``create(_:)-(Model)`` does.
     public func put<Model: PersistentModel, Unique: ColumnValue>(
         _ models: some Sequence<Model>, matching column: (Model.Columns) -> Column<Model, Unique>
     ) throws(PersistenceFailure) {
@@ -98,13 +93,19 @@ extension PersistenceWork {
             let part = Array(values[start..<Swift.min(start + Self.maximumValues, values.count)])
             let query = RowQuery(
                 table: Model.table, key: Model.columns.id.name, column: name, values: part)
-            for row in try self.rows.rows(query) { row[name].map { known[$0] = row } }
+            for row in try self.rows.rows(query) {
+                guard let value = row[name], known.updateValue(row, forKey: value) != nil else { continue }
+                throw PersistenceFailure(
+                    .invalidModel, "Several rows have the same value of the column \(name).",
+                    remedy: "Declare the column UNIQUE.", model: Model.table, ids: [coder.id(row)])
+            }
         }
-        var new: [Model] = []
+        let taken = try self.rows.rows(of: Model.table, ids: zip(values, ids).filter { known[$0.0] == nil }.map(\.1))
+        guard taken.isEmpty else { throw Self.taken(ids.filter { taken[$0] != nil }, Model.table) }
         var changes: [RowChange] = []
-        for (value, model) in zip(values, models) {
+        for ((value, model), (id, new)) in zip(zip(values, models), zip(ids, rows)) {
             guard let base = known[value] else {
-                new.append(model)
+                changes.append(RowChange(table: Model.table, id: id, row: new, base: nil))
                 continue
             }
             let row = try coder.row(model, replacing: base)
@@ -112,8 +113,13 @@ extension PersistenceWork {
             changes.append(
                 RowChange(table: Model.table, id: id, row: coder.replacingID(in: row, by: id), base: base))
         }
-        try create(new)
         try self.rows.place(changes.filter { $0.row != $0.base })
+    }
+
+    private static func taken(_ ids: [StoredValue], _ table: String) -> PersistenceFailure {
+        PersistenceFailure(
+            .constraint, "There are rows with \(ids.count) of these ids.",
+            remedy: "Update or put the rows, or choose other ids.", model: table, ids: ids)
     }
 
     /// The maximum number of values of one query.
@@ -196,8 +202,9 @@ extension PersistenceWork {
     /// - Parameters:
     ///   - edited: The model after the changes.
     ///   - original: The model as it was shown.
-    /// - Throws: A failure with the reason `notFound` if the scope, or one above it, has deleted the row; `conflict` if the
-    ///   row is pending there with other values than those of the original.
+    /// - Throws: A failure with the reason `notFound` if the scope, or one above it, has deleted a row of the store; `conflict`
+    ///   if the row is pending there with other values than those of the original. A row that was never stored is not known
+    ///   any more when the scope has deleted it: the edit shows it again, and its save finds a conflict.
     public func update<Model: PersistentModel>(
         _ edited: Model, from original: Model
     ) throws(PersistenceFailure) {

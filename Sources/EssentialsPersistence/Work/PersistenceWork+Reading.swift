@@ -8,8 +8,9 @@ extension PersistenceWork {
 
     /// The rows of a query in SQL, each as a value whose coding keys are the names of its columns.
     ///
-    /// The query sees what the scope sees: tables have the pending rows too. It is one statement that reads. The type may be a
-    /// model, or any other that can be decoded, for groups and joins:
+    /// The query sees what the scope sees: tables have the pending rows too, but views and full-text indexes of the file do
+    /// not, nor does a table with `main.` before its name. `rowid` is refused. It is one statement that reads. The type may
+    /// be a model, or any other that can be decoded, for groups and joins:
     ///
     /// ```swift
     /// struct Decade: Decodable { var decade: Int; var films: Int }
@@ -110,8 +111,8 @@ extension PersistenceWork {
 
     /// The sum of a column; 0 if there is no value.
     ///
-    /// - Throws: A failure with the reason `decoding` if the sum is out of the range of the type or of 64 bits, or adds
-    ///   infinite values of both signs, or as ``fetch(_:)-(Query<Model>)`` does.
+    /// - Throws: A failure with the reason `decoding` if the sum, or a part of it on the way, is out of 64 bits, if the sum is
+    ///   out of the range of the type, or if it adds infinite values of both signs; or as ``fetch(_:)-(Query<Model>)`` does.
     public func sum<Model: PersistentModel, Value: ColumnValue & AdditiveArithmetic>(
         _ query: ValueQuery<Model, Value>
     ) throws(PersistenceFailure) -> Value {

@@ -67,7 +67,11 @@ extension PersistenceWork {
         for start in stride(from: 0, to: ids.count, by: Self.maximumValues) {
             let part = Array(ids[start..<Swift.min(start + Self.maximumValues, ids.count)])
             let query = RowQuery(table: Child.table, key: Child.columns.id.name, column: column, values: part)
-            for row in try rows.rows(query) { row[column].map { found[$0, default: []].append(row) } }
+            // The column's collation may take more values as equal.
+            let wanted = Set(part)
+            for row in try rows.rows(query) {
+                if let value = row[column], wanted.contains(value) { found[value, default: []].append(row) }
+            }
         }
         let (models, children) = (try coder.models(parents), try self.coder(Child.self))
         var result: [(Parent, [Child])] = []

@@ -127,7 +127,7 @@ extension PersistenceServiceConformance {
             services.flatMap { service in
                 [
                     reason { _ = try service.wait(for: .count(Film.all)) },
-                    reason { _ = try service.wait(for: .find(Film.self, id: ModelID<Film>())) },
+                    reason { _ = try service.wait(for: .find(ModelID<Film>())) },
                     reason { try service.wait(for: .create(Film(title: "x", year: 1900), save: .pending)) },
                     reason { _ = try service.wait(for: .save(.store)) },
                     reason { _ = try service.wait(for: .validate()) },

@@ -94,7 +94,7 @@ extension PersistenceServiceConformance {
             let scope = shop.scope
             try await scope.update(Shop.m.id, save: .pending) { $0.year += 1 }
             try await scope.update(Film.self, id: Shop.m.id, save: .pending) { $0.year += 1 }
-            run.expect(try await scope.find(Film.self, id: Shop.m.id)?.year, 1933, "A year (\(shop.place))")
+            run.expect(try await scope.find(Shop.m.id)?.year, 1933, "A year (\(shop.place))")
             let count = try await scope.update(Film.where { $0.year < 1930 }, save: .pending) { $0.studioID = nil }
             run.expect(count, 3, "The number of rows that the query finds (\(shop.place))")
             let first = Film.all.sorted { [$0.year.ascending] }.limit(1)

@@ -105,11 +105,9 @@ extension PersistenceServiceConformance {
             run.expect(
                 try await scope.sums(of: studios, by: { $0.year }), [1922: 0, 1926: 1, 1927: 1, 1931: 2],
                 "The sums of an optional column (\(shop.place))")
+            let some = Film.all.sorted { [$0.year.ascending] }.limit(2).offset(1).values { $0.year }
             run.expect(
-                try await scope.sums(of: Film.all.sorted { [$0.year.ascending] }.limit(2).offset(1).values { $0.year })
-                {
-                    $0.studioID
-                }, [1: 3853], "The sums of some rows (\(shop.place))")
+                try await scope.sums(of: some, by: { $0.studioID }), [1: 3853], "The sums of some rows (\(shop.place))")
             let none = Film.where { $0.year == 1900 }.values { $0.year }
             run.expect(try await scope.sums(of: none, by: { $0.title }), [:], "The sums of nothing (\(shop.place))")
             run.expect(try await scope.sum(none), 0, "The sum of nothing (\(shop.place))")

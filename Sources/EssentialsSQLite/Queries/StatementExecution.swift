@@ -17,6 +17,7 @@
             table = try store.schema.table(statement.query.table)
             // The statement would find ids that the key's collation takes as equal.
             guard !table.foldsKey else { return nil }
+            try HiddenNames.check(statement.query, store.schema)
             isDeletion = statement.assignments == nil
             let name = PendingSQL.file(table.name)
             let key = SQLBuilder.quoted(table.key)
@@ -37,6 +38,8 @@
                     case .value(let value?): text.append(value)
                     case .column(let other) where table.layout.index(of: other) != nil:
                         text.append(SQLBuilder.quoted(other))
+                    // SQLite stores NULL for the sum of infinite values of both signs.
+                    case .sum(.real(let value)?, _) where !value.isFinite: return nil
                     case .sum(let value?, let range):
                         text.append("\(column) + ")
                         text.append(value)

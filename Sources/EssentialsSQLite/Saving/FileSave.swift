@@ -14,6 +14,7 @@
         let models: [String: ModelSchema]
         let foreignKeys: [EssentialsPersistence.ForeignKey]
         let changingKeys: [ChangingForeignKey]
+        private let referenceParts: [ModelReference]
 
         /// - Parameters:
         ///   - level: All pending rows of the scopes that are saved.
@@ -23,6 +24,7 @@
             self.level = level
             self.models = Dictionary(models.map { ($0.table, $0) }) { $0.adding($1) }
             (foreignKeys, changingKeys) = (schema.foreignKeys, schema.changingKeys)
+            referenceParts = schema.referenceParts
         }
 
         /// Writes all rows.
@@ -59,7 +61,7 @@
                 case .deleted(let base): writes.append((key, .delete(base: base)))
                 }
             }
-            return SavePlan(writes, references: foreignKeys.map(\.reference))
+            return SavePlan(writes, references: foreignKeys.map(\.reference), parts: referenceParts)
         }
     }
 

@@ -42,20 +42,26 @@
         private static let longCircle = 500
 
         private(set) var report = SaveReport()
-        private let save: FileSave
-        private let db: Database
-        private let before: StateBefore
+        let save: FileSave
+        let db: Database
+        let before: StateBefore
         private let keys: [String: String]
         private var tables: [String: RowStatements] = [:]
         private var conflicts: [Conflict] = []
-        private var violations = ViolationList()
+        var violations = ViolationList()
         private var blocked: [Blocked] = []
         /// The rows that could not be written.
-        private var failed: Set<RowKey> = []
+        var failed: Set<RowKey> = []
         /// The rows whose pending change a policy has dropped.
-        private var dropped: Set<RowKey> = []
+        var dropped: Set<RowKey> = []
         /// The rows that were decided to be other ones than the pending ones.
-        private var decided: [RowKey: StoredRow] = [:]
+        var decided: [RowKey: StoredRow] = [:]
+        /// The rows that a trigger has kept as they were.
+        var ignored: Set<RowKey> = []
+        /// The rows that have a free value in place of one that another row needs.
+        private var movedAside: Set<RowKey> = []
+        /// Whether the store itself has changed rows because of a deletion.
+        var hasCascaded = false
         private var uniqueValues: UniqueValues
 
         init(_ save: FileSave, _ db: Database, _ before: StateBefore) {
@@ -71,21 +77,58 @@
             _ plan: SavePlan, decide: (Conflict) throws(PersistenceFailure) -> ConflictDecision
         ) throws {
             try breakCircles(plan)
-            for step in plan.steps {
-                guard conflicts.count < OverlayMachine.maximumConflicts else { break }
-                try write(step, decide: decide)
-            }
+            try write(plan, decide: decide)
             guard conflicts.isEmpty else { throw OverlayMachine.conflictFailure(conflicts) }
-            try retry()
-            try DeletedParentCheck(save: save, dropped: dropped, decided: decided)
-                .run(db, into: &violations, failed: &failed)
+            let rest = try retry()
+            for write in rest { try note(write.error, at: write.key) }
+            try checkChildren()
             if ForeignKeyCheck.isNeeded(db) {
                 try ForeignKeyCheck(keys: keys, level: save.level, failed: failed).run(db, into: &violations)
             }
             guard violations.isEmpty else { throw violations.failure }
         }
 
-        private mutating func statements(_ key: RowKey, _ row: StoredRow) throws(PersistenceFailure) -> RowStatements {
+        /// Makes the writes in their order. Rows that wait for a value of another row are moved away, if they can be, before
+        /// `ON DELETE` of the row that they have referred to would take them.
+        private mutating func write(
+            _ plan: SavePlan, decide: (Conflict) throws(PersistenceFailure) -> ConflictDecision
+        ) throws {
+            try write(plan.steps[..<plan.deletions.lowerBound], decide: decide)
+            let deletions = plan.steps[plan.deletions]
+            var others = plan.steps[plan.deletions.upperBound...]
+            if !blocked.isEmpty, deletions.contains(where: { hasChangingChildren($0.key.table) }) {
+                let updates = others.prefix { !$0.isInsertion }
+                try write(updates, decide: decide)
+                others = others[updates.endIndex...]
+                blocked = try retry()
+            }
+            var table: String?
+            for step in deletions {
+                guard conflicts.count < OverlayMachine.maximumConflicts else { return }
+                if step.key.table != table {
+                    table = step.key.table
+                    if !blocked.isEmpty, hasChangingChildren(step.key.table) { blocked = try retry() }
+                }
+                try write(step, decide: decide)
+            }
+            try write(others, decide: decide)
+        }
+
+        private mutating func write(
+            _ steps: ArraySlice<SavePlan.Step>, decide: (Conflict) throws(PersistenceFailure) -> ConflictDecision
+        ) throws {
+            for step in steps {
+                guard conflicts.count < OverlayMachine.maximumConflicts else { return }
+                try write(step, decide: decide)
+            }
+        }
+
+        /// Whether the deletion of a row of a table may change or delete rows that refer to it.
+        private func hasChangingChildren(_ table: String) -> Bool {
+            save.changingKeys.contains { $0.parent == table }
+        }
+
+        mutating func statements(_ key: RowKey, _ row: StoredRow) throws(PersistenceFailure) -> RowStatements {
             if let found = tables[key.table], found.layout === row.layout || found.layout.names == row.layout.names {
                 return found
             }
@@ -94,7 +137,7 @@
             return new
         }
 
-        private func model(_ key: RowKey) throws(PersistenceFailure) -> ModelSchema {
+        func model(_ key: RowKey) throws(PersistenceFailure) -> ModelSchema {
             if let model = save.models[key.table] { return model }
             throw PersistenceFailure(
                 .invalidModel, "The store has no model of \(key.table).", model: key.table, ids: [key.id])
@@ -220,7 +263,7 @@
         /// a trigger ignores the write.
         private mutating func writeAgain(_ change: Change, at key: RowKey, _ statements: RowStatements) throws {
             guard try statements.read(key.id) == nil else {
-                report.kept += 1
+                try noteIgnored(key)
                 return
             }
             guard let row = change.row else {
@@ -228,6 +271,7 @@
                 report.cascaded = max(report.cascaded - 1, 0)
                 return
             }
+            if try wasTaken(key, statements) { return }
             let isDone = try attempt(.insert(row), at: key, statements) { () throws in
                 try Self.execute(.insert(row), at: key, statements)
             }
@@ -253,7 +297,7 @@
                 switch try execute() {
                 case .written: count(change, changes: db.totalChangesCount - before)
                 case .ignored:
-                    report.kept += 1
+                    try noteIgnored(key)
                     report.cascaded += db.totalChangesCount - before
                 case .noRow:
                     report.cascaded += db.totalChangesCount - before
@@ -278,16 +322,30 @@
             switch change {
             case .insert, .update(_, _, isNew: true): report.inserted += 1
             case .update: report.updated += 1
-            case .delete: report.deleted += 1
+            case .delete:
+                report.deleted += 1
+                if changes > 1 { hasCascaded = true }
             }
             report.cascaded += max(changes - 1, 0)
         }
 
+        /// A trigger has kept a row as it was.
+        private mutating func noteIgnored(_ key: RowKey) throws {
+            guard !movedAside.contains(key) else {
+                throw PersistenceFailure(
+                    .constraint,
+                    "A trigger ignores the update of a row that exchanges a unique value with another one.",
+                    remedy: "Exchange the values in two saves, through a free value.", model: key.table, ids: [key.id])
+            }
+            report.kept += 1
+            ignored.insert(key)
+        }
+
         // MARK: Violations
 
-        /// Tries blocked writes again until no more of them succeed.
-        private mutating func retry() throws {
-            guard !blocked.isEmpty else { return }
+        /// Tries blocked writes again until no more of them succeed, and returns those that are left, in their order.
+        private mutating func retry() throws -> [Blocked] {
+            guard !blocked.isEmpty else { return [] }
             let order = Dictionary(blocked.enumerated().map { ($1.key, $0) }) { first, _ in first }
             var queue = BlockedWrites(blocked.map { (key: $0.key, write: $0) })
             blocked = []
@@ -307,8 +365,7 @@
                     break
                 }
             }
-            let rest = queue.rest.sorted { order[$0.key, default: 0] < order[$1.key, default: 0] }
-            for write in rest { try note(write.error, at: write.key) }
+            return queue.rest.sorted { order[$0.key, default: 0] < order[$1.key, default: 0] }
         }
 
         /// The row that has the value which a blocked write needs.
@@ -319,28 +376,41 @@
 
         /// Writes a free value in place of one that another row of a circle needs, and returns whether there is one. The row
         /// gets its own value later.
-        private func moveAside(_ circle: BlockedWrites<Blocked>.Circle) throws -> Bool {
+        private mutating func moveAside(_ circle: BlockedWrites<Blocked>.Circle) throws -> Bool {
             guard case .update(let row, let columns, _) = circle.write.change,
                 let wanted = circle.needed.write.change.row
             else { return false }
             let statements = circle.write.statements
             for column in columns where circle.needed.columns.contains(row.layout.names[column]) {
                 let name = row.layout.names[column]
-                let values = try uniqueValues.candidates(
-                    like: wanted[name] ?? .null, column: name, of: circle.row.table)
-                for value in values {
-                    var moved = row.values
-                    moved[column] = value
-                    guard let moved = StoredRow(row.layout, moved) else { continue }
-                    do {
-                        if try statements.update(moved, columns: [column], id: circle.row.id) { return true }
-                    } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
-                        // The value is taken, or the table does not allow it.
-                        guard db.isInsideTransaction else { throw error }
+                let kind = wanted[name] ?? .null
+                // Values that were free for an earlier circle are so again, mostly.
+                for isAnew in [false, true] {
+                    let values = try uniqueValues.candidates(
+                        like: kind, column: name, of: circle.row.table, anew: isAnew)
+                    for value in values where try write(value, column, of: row, at: circle.row, statements) {
+                        movedAside.insert(circle.row)
+                        return true
                     }
                 }
             }
             return false
+        }
+
+        /// Writes one value of a row, and returns whether the table has allowed it.
+        private func write(
+            _ value: StoredValue, _ column: Int, of row: StoredRow, at key: RowKey, _ statements: RowStatements
+        ) throws -> Bool {
+            var values = row.values
+            values[column] = value
+            guard let moved = StoredRow(row.layout, values) else { return false }
+            do {
+                return try statements.update(moved, columns: [column], id: key.id)
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+                // The value is taken, or the table does not allow it.
+                guard db.isInsideTransaction else { throw error }
+                return false
+            }
         }
 
         private mutating func note(_ error: DatabaseError, at key: RowKey) throws {

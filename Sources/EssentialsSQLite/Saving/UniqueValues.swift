@@ -7,6 +7,10 @@
         private let db: Database
         /// The collations of the columns of unique indexes, by table and columns.
         private var collations: [[String]: [String]] = [:]
+        /// Numbers that no row had when they were looked for, by table and column.
+        private var freeNumbers: [[String]: [StoredValue]] = [:]
+        /// Whether other rows refer to a column, by table and column.
+        private var referred: [[String]: Bool] = [:]
 
         init(_ db: Database) { self.db = db }
 
@@ -49,16 +53,20 @@
         /// Values that a column may take for a moment, the likeliest first. Whether they are free and allowed is seen when they
         /// are written.
         ///
-        /// - Parameter value: A value of the column, of the kind that is wanted.
-        func candidates(like value: StoredValue, column: String, of table: String) throws -> [StoredValue] {
+        /// - Parameters:
+        ///   - value: A value of the column, of the kind that is wanted.
+        ///   - isAnew: Whether numbers are looked for again.
+        mutating func candidates(
+            like value: StoredValue, column: String, of table: String, anew isAnew: Bool
+        ) throws -> [StoredValue] {
             var found: [StoredValue] = []
             let number = UInt64.random(in: .min ... .max)
             switch value {
             case .integer, .real:
-                let name = SQLBuilder.quoted(column)
-                let row = try Row.fetchOne(
-                    db, sql: "SELECT max(\(name)) + 1, min(\(name)) - 1 FROM \"main\".\(SQLBuilder.quoted(table))")
-                found = row?.databaseValues.map { StoredValue($0) } ?? []
+                found =
+                    try !isAnew
+                    ? freeNumbers[[table, column]] ?? numbers(column, of: table) : numbers(column, of: table)
+                freeNumbers[[table, column]] = found
             case .text(let text):
                 let digits = String(number, radix: 36)
                 found = [.text(digits), .text("\(text) \(digits)"), .text(String(digits.prefix(4)))]
@@ -71,13 +79,26 @@
             return try isReferred(column, of: table) ? found : found + [.null]
         }
 
-        private func isReferred(_ column: String, of table: String) throws -> Bool {
-            try Bool.fetchOne(
+        /// Two numbers beyond those of a column. Each is found by one look at an index of the column.
+        private func numbers(_ column: String, of table: String) throws -> [StoredValue] {
+            let (name, source) = (SQLBuilder.quoted(column), "\"main\".\(SQLBuilder.quoted(table))")
+            let row = try Row.fetchOne(
                 db,
-                sql: """
-                    SELECT EXISTS (SELECT 1 FROM "main".sqlite_master AS t, pragma_foreign_key_list(t.name, 'main') AS k
-                    WHERE t.type = 'table' AND lower(k."table") = lower(?) AND lower(ifnull(k."to", ?)) = lower(?))
-                    """, arguments: [table, column, column]) ?? true
+                sql: "SELECT (SELECT max(\(name)) FROM \(source)) + 1, (SELECT min(\(name)) FROM \(source)) - 1")
+            return row?.databaseValues.map { StoredValue($0) } ?? []
+        }
+
+        private mutating func isReferred(_ column: String, of table: String) throws -> Bool {
+            if let known = referred[[table, column]] { return known }
+            let isReferred =
+                try Bool.fetchOne(
+                    db,
+                    sql: """
+                        SELECT EXISTS (SELECT 1 FROM "main".sqlite_master AS t, pragma_foreign_key_list(t.name, 'main') AS k
+                        WHERE t.type = 'table' AND lower(k."table") = lower(?) AND lower(ifnull(k."to", ?)) = lower(?))
+                        """, arguments: [table, column, column]) ?? true
+            referred[[table, column]] = isReferred
+            return isReferred
         }
     }
 #endif

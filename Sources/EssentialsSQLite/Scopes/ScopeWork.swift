@@ -69,16 +69,24 @@
             }
         }
 
+        private func query<Result>(
+            _ query: RowQuery, _ body: (any StateReads) throws -> Result
+        ) throws(PersistenceFailure) -> Result {
+            try HiddenNames.check(query, store.schema)
+            return try self.query(query.tables, body)
+        }
+
         // MARK: Reading
 
         func layout(of table: String) throws(PersistenceFailure) -> RowLayout { try store.schema.table(table).layout }
 
         func rows(_ query: RowQuery) throws(PersistenceFailure) -> [StoredRow] {
-            try self.query(query.tables) { try $0.rows(query) }
+            try self.query(query) { try $0.rows(query) }
         }
 
         func rows(sql: String, arguments: [StoredValue]) throws(PersistenceFailure) -> [StoredRow] {
-            try query(nil) { try SQLQuery(sql: sql, arguments: arguments).rows($0.db) }
+            try HiddenNames.check(sql, store.schema)
+            return try query(nil) { try SQLQuery(sql: sql, arguments: arguments).rows($0.db) }
         }
 
         func rows(of table: String, ids: [StoredValue]) throws(PersistenceFailure) -> [StoredValue: StoredRow] {
@@ -104,11 +112,11 @@
         }
 
         func values(_ query: RowQuery) throws(PersistenceFailure) -> [StoredValue] {
-            try self.query(query.tables) { try $0.values(query) }
+            try self.query(query) { try $0.values(query) }
         }
 
         func count(_ query: RowQuery) throws(PersistenceFailure) -> Int {
-            try self.query(query.tables) { try $0.count(query) }
+            try self.query(query) { try $0.count(query) }
         }
 
         func aggregate(_ query: RowQuery, _ function: AggregateFunction) throws(PersistenceFailure) -> StoredValue {
@@ -119,17 +127,17 @@
                 case .maximum: .max
                 case .average: .average
                 }
-            return try self.query(query.tables) { try $0.aggregate(query, aggregate) }
+            return try self.query(query) { try $0.aggregate(query, aggregate) }
         }
 
         func counts(_ query: RowQuery) throws(PersistenceFailure) -> [(value: StoredValue, count: Int)] {
-            try self.query(query.tables) { try $0.counts(query) }
+            try self.query(query) { try $0.counts(query) }
         }
 
         func sums(
             _ query: RowQuery, by column: String
         ) throws(PersistenceFailure) -> [(key: StoredValue, sum: StoredValue)] {
-            try self.query(query.tables) { try $0.sums(query, by: column) }
+            try self.query(query) { try $0.sums(query, by: column) }
         }
 
         func origin(of id: StoredValue, in table: String) throws(PersistenceFailure) -> RowOrigin {

@@ -18,7 +18,8 @@
                 try job.begin()
                 do throws(PersistenceFailure) {
                     return try execute(execution, store)
-                } catch  where [.constraint, .invalidModel].contains(error.reason) {
+                } catch  where [.constraint, .invalidModel, .limit].contains(error.reason) {
+                    // SQLite limits the depth to which one statement cascades. A save deletes from the end of a chain.
                     return nil
                 }
             }

@@ -13,6 +13,11 @@
             tables.keys.sorted().flatMap { tables[$0]?.foreignKeys ?? [] }
         }
 
+        /// The columns of all foreign keys that have several, each as a reference of its own.
+        var referenceParts: [ModelReference] {
+            tables.keys.sorted().flatMap { tables[$0]?.referenceParts ?? [] }
+        }
+
         /// The foreign keys of all tables of models whose `ON DELETE` changes children.
         var changingKeys: [ChangingForeignKey] {
             tables.keys.sorted().flatMap { tables[$0]?.changingKeys ?? [] }
@@ -50,7 +55,8 @@
             return TableSchema(
                 name: model.table, key: model.key, columns: columns, generated: try generated(model.table),
                 indexes: try indexes(model.table, columns: Set(columns.map(\.name))),
-                foreignKeys: foreignKeys.single, changingKeys: foreignKeys.changing,
+                foreignKeys: foreignKeys.single, referenceParts: foreignKeys.parts,
+                changingKeys: foreignKeys.changing,
                 layout: RowLayout(columns.map(\.name)))
         }
 
@@ -115,7 +121,9 @@
 
         private func foreignKeys(
             _ table: String
-        ) throws -> (single: [EssentialsPersistence.ForeignKey], changing: [ChangingForeignKey]) {
+        ) throws -> (
+            single: [EssentialsPersistence.ForeignKey], parts: [ModelReference], changing: [ChangingForeignKey]
+        ) {
             let rows = try Row.fetchAll(
                 db,
                 sql: """
@@ -123,7 +131,7 @@
                     """,
                 arguments: [table])
             var single: [EssentialsPersistence.ForeignKey] = []
-            var changing: [ChangingForeignKey] = []
+            var (parts, changing): ([ModelReference], [ChangingForeignKey]) = ([], [])
             let groups = Dictionary(grouping: rows) { row -> Int in row[0] }
             for (_, rows) in groups.sorted(by: { $0.key < $1.key }) {
                 let (parent, columns): (String, [String]) = (rows[0][1], rows.map { $0[2] })
@@ -138,13 +146,17 @@
                         EssentialsPersistence.ForeignKey(
                             table: table, column: columns[0], parent: model, key: keys[0], action: action,
                             defaultValue: action == .setDefault ? try defaultValue(columns[0], of: table) : nil))
+                } else {
+                    parts += zip(columns, keys).map {
+                        ModelReference(table: table, column: $0, parent: model, key: $1)
+                    }
                 }
                 if action.changesChildren {
                     changing.append(
                         ChangingForeignKey(table: table, columns: columns, parent: model, keys: keys))
                 }
             }
-            return (single, changing)
+            return (single, parts, changing)
         }
 
         /// The default of a column; `nil` if it is none that a query can tell.

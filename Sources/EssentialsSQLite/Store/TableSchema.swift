@@ -44,6 +44,8 @@
         let indexes: [Index]
         /// The foreign keys of one column.
         let foreignKeys: [EssentialsPersistence.ForeignKey]
+        /// The columns of foreign keys that have several, each as a reference of its own.
+        let referenceParts: [ModelReference]
         /// The foreign keys of any number of columns whose `ON DELETE` changes rows of this table.
         let changingKeys: [ChangingForeignKey]
         /// The names of all columns. All rows of the table share it.

@@ -8,6 +8,8 @@ import Testing
     private struct Trip: PersistentModel, Hashable {
         enum Kind: String, Codable, ColumnValue { case train, ship }
         enum Class: Int, Codable { case first = 1, second }
+        /// It encodes itself as JSON, although its raw value is one of a column.
+        struct Code: RawRepresentable, Codable, Hashable { var rawValue: UUID }
 
         var id = ModelID<Trip>()
         var name: String
@@ -19,13 +21,14 @@ import Testing
         var other: Class?
         var stops: [String] = []
         var note: [String: String]?
+        var code: Code?
         /// A property without a column.
         var label: String { "\(name) \(days)" }
 
         static let table = "trip"
         static let columns: MappedColumns<Trip> = [
             "id": \.id, "name": \.name, "days": \.days, "price": \.price, "start": \.start, "kind": \.kind,
-            "level": \.level, "other": \.other, "stops": \.stops, "note": \.note,
+            "level": \.level, "other": \.other, "stops": \.stops, "note": \.note, "code": \.code,
         ]
     }
 
@@ -42,13 +45,13 @@ import Testing
         let columns = Trip.columns.all
         #expect(
             columns.map(\.name) == [
-                "id", "name", "days", "price", "start", "kind", "level", "other", "stops", "note",
+                "id", "name", "days", "price", "start", "kind", "level", "other", "stops", "note", "code",
             ])
         #expect(
             columns.map(\.storage) == [
-                .blob, .text, .integer, .real, .text, .text, .integer, .integer, .text, .text,
+                .blob, .text, .integer, .real, .text, .text, .integer, .integer, .text, .text, .text,
             ])
-        #expect(columns.filter(\.isOptional).map(\.name) == ["price", "start", "kind", "other", "note"])
+        #expect(columns.filter(\.isOptional).map(\.name) == ["price", "start", "kind", "other", "note", "code"])
     }
 
     @Test("A property of a mapped column is a column in queries, with the operators of its type")

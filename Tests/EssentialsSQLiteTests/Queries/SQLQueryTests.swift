@@ -92,5 +92,37 @@
                 (" \n/* x */--y\nselect 1", "SELECT"), ("(SELECT 1)", ""), ("/*", ""), ("--", ""), ("With(", "WITH"),
             ])
         func words(sql: String, word: String) { #expect(SQLQuery.firstWord(sql) == word) }
+
+        @Test("Names of rows that only tables of the file have are refused, with and without pending rows")
+        func hiddenNames() async throws {
+            #expect(
+                HiddenNames.words(of: "a.RowID = 'x rowid' -- oid\n/* oid */ AND [oid] IN (`b`, \"c\", é_1)")
+                    == ["a", "rowid", "and", "in", "é_1"])
+            let sql = """
+                CREATE TABLE label(id INTEGER PRIMARY KEY NOT NULL, name TEXT, other TEXT) STRICT
+                """
+            let store = SQLitePersistenceService(
+                .temporary(models: [Label.self]), migrations: [Migration("1", sql: sql)])
+            try await store.create(Label(id: 1, name: "a"), save: .store)
+            func reason(_ call: PersistenceCall<some Any>) -> PersistenceFailure.Reason? {
+                do throws(PersistenceFailure) {
+                    _ = try store.wait(for: call)
+                    return nil
+                } catch {
+                    return error.reason
+                }
+            }
+            for _ in 0..<2 {
+                #expect(reason(.count(Label.where { _ in .sql("rowid = 1", []) })) == .invalidQuery)
+                #expect(reason(.fetch(Label.where { _ in !.sql("label._rowid_ = 1", []) })) == .invalidQuery)
+                #expect(reason(.fetch(Label.self, sql: "SELECT * FROM label WHERE OID = 1")) == .invalidQuery)
+                #expect(reason(.fetch(Label.self, sql: "SELECT * FROM label WHERE name <> 'rowid'")) == nil)
+                try await store.create(Label(id: 2, name: "b"), save: .pending)
+                try await store.discard(Label.self, ids: [2])
+                try await store.update(Label.self, id: 1, save: .pending) { $0.name = "c" }
+            }
+            #expect(reason(.delete(Label.where { _ in .sql("rowid = 1", []) }, save: .store)) == .invalidQuery)
+            await store.close()
+        }
     }
 #endif

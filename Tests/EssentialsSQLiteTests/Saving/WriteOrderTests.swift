@@ -187,5 +187,34 @@
             #expect(try await store.count(Part.all) == 0)
             await store.close()
         }
+
+        @Test("A chain of thousands of rows is deleted by a query, at once")
+        func chainByQuery() async throws {
+            let sql = """
+                CREATE TABLE part(id INTEGER PRIMARY KEY NOT NULL,
+                    whole INTEGER REFERENCES part(id) ON DELETE CASCADE) STRICT;
+                CREATE INDEX part_whole ON part(whole);
+                """
+            let store = SQLitePersistenceService(
+                .temporary(models: [Part.self]), migrations: [Migration("1", sql: sql)])
+            try await store.create((0..<3_000).map { Part(id: $0, whole: $0 == 0 ? nil : $0 - 1) }, save: .store)
+            #expect(try await store.delete(Part.where { $0.id == 0 }, save: .store) == 1)
+            #expect(try await store.count(Part.all) == 0)
+            await store.close()
+        }
+
+        @Test("The order of numbers is reversed in time that grows with their number")
+        func reversed() async throws {
+            let sql = """
+                CREATE TABLE note(id INTEGER PRIMARY KEY NOT NULL, title TEXT, year INTEGER NOT NULL UNIQUE) STRICT
+                """
+            let store = SQLitePersistenceService(
+                .temporary(models: [Note.self]), migrations: [Migration("1", sql: sql)])
+            let count = 2_000
+            try await store.create((0..<count).map { Note(id: Int64($0), year: $0) }, save: .store)
+            try await store.update(Note.all, save: .store) { $0.year = count - 1 - $0.year }
+            #expect(try await store.fetch(Note.all).map(\.year) == (0..<count).reversed())
+            await store.close()
+        }
     }
 #endif

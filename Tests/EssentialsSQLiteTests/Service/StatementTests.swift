@@ -173,11 +173,45 @@
             #expect(try await store.find(Book.self, id: 9)?.count == 5)
             #expect(try await store.find(Book.self, id: 1) == Book(id: 1, title: "a", count: 6, shelf: 2))
             #expect(try await store.count(Book.all) == 4)
-            for bad in [[shelves[0], shelves[0]]] {
-                await #expect(throws: PersistenceFailure.self) {
-                    try await store.put(bad, matching: { $0.name }, save: .store)
+            await #expect(throws: PersistenceFailure.self) {
+                try await store.put([shelves[0], shelves[0]], matching: { $0.name }, save: .store)
+            }
+            await close()
+        }
+
+        @Test("A value that several rows have names none of them, and one failure leaves no row of the call")
+        func matchingFailures() async throws {
+            let twins = [Book(id: 30, title: "x", count: 9), Book(id: 31, title: "y", count: 9)]
+            try await store.create(twins, save: .store)
+            func reason(_ books: [Book]) async -> PersistenceFailure.Reason? {
+                do throws(PersistenceFailure) {
+                    try await store.put(books, matching: { $0.count }, save: .store)
+                    return nil
+                } catch {
+                    return error.reason
                 }
             }
+            #expect(
+                await reason([Book(id: 40, title: "new", count: 40), Book(id: 41, title: "z", count: 9)])
+                    == .invalidModel)
+            // The id of a new row is taken.
+            #expect(
+                await reason([Book(id: 40, title: "new", count: 40), Book(id: 1, title: "z", count: 41)]) == .constraint
+            )
+            #expect(try await store.fetch(Book.all).map(\.id) == [1, 2, 3, 30, 31])
+            await close()
+        }
+
+        @Test("Infinite values of both signs have no sum, whether rows are loaded or not")
+        func infiniteSums() async throws {
+            try await store.update(Book.self, id: 1, save: .store) { $0.price = -.infinity }
+            for level in [SaveLevel.store, .pending] {
+                let failure = await #expect(throws: PersistenceFailure.self) {
+                    try await store.update(Book.all, set: [\.price += .infinity], save: level)
+                }
+                #expect(failure?.reason == .invalidModel)
+            }
+            #expect(try await store.find(Book.self, id: 1)?.price == -.infinity)
             await close()
         }
 
