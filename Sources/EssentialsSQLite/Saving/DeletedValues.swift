@@ -18,6 +18,8 @@
             }
         }
 
+        var isEmpty: Bool { values.isEmpty }
+
         /// Whether the save deletes the row with these values, whatever the collations of the columns are.
         func contains(_ reference: [StoredValue], _ foreignKey: ChangingForeignKey) -> Bool {
             values[foreignKey]?.contains(reference.map(\.folded)) == true

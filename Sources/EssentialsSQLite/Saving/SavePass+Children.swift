@@ -11,20 +11,13 @@
         /// Judges the rows that refer to a row which the save has deleted, and if the store has deleted others because of
         /// that, all rows that refer to any. A reference to a value that another row has taken over is written again.
         mutating func checkChildren() throws {
-            let parents = DeletedValues(save)
             var found: [ChangingForeignKey: [StoredValue]] = [:]
             for (table, foreignKeys) in Dictionary(grouping: save.changingKeys, by: \.table) {
                 for (id, entry) in save.level.entries(in: table) {
                     let key = RowKey(table: table, id: id)
-                    guard let row = decided[key] ?? entry.row, !dropped.contains(key), !ignored.contains(key),
-                        !failed.contains(key)
+                    guard let row = entry.row, !dropped.contains(key), !ignored.contains(key), !failed.contains(key),
+                        hasCascaded || refersToDeleted(row, at: key), let lost = try lost(row, at: key, foreignKeys)
                     else { continue }
-                    let isConcerned =
-                        hasCascaded
-                        || foreignKeys.contains { foreignKey in
-                            foreignKey.reference(of: row).map { parents.contains($0, foreignKey) } ?? false
-                        }
-                    guard isConcerned, let lost = try lost(row, at: key, foreignKeys, parents) else { continue }
                     failed.insert(key)
                     found[lost, default: []].append(id)
                 }
@@ -35,19 +28,31 @@
             }
         }
 
-        /// The foreign key whose parent is missing; `nil` if the row is stored as it is meant.
+        /// Whether a row refers to one that the save deletes.
+        func refersToDeleted(_ row: StoredRow, at key: RowKey) -> Bool {
+            save.changingKeys.contains { foreignKey in
+                guard foreignKey.table == key.table, let reference = foreignKey.reference(of: row) else { return false }
+                return deleted.contains(reference, foreignKey)
+            }
+        }
+
+        /// The foreign key whose parent is missing; `nil` if the row is stored as the scope has shown it. A reference that
+        /// others have made, and that was merged into the row, follows `ON DELETE`.
         private mutating func lost(
-            _ row: StoredRow, at key: RowKey, _ foreignKeys: [ChangingForeignKey], _ parents: DeletedValues
+            _ row: StoredRow, at key: RowKey, _ foreignKeys: [ChangingForeignKey]
         ) throws -> ChangingForeignKey? {
             let statements = try statements(key, row)
             let now = try statements.read(key.id)
             var columns: Set<String> = []
             for foreignKey in foreignKeys {
-                guard let reference = foreignKey.reference(of: row), foreignKey.reference(of: now) != reference else {
-                    continue
-                }
-                if try foreignKey.isMissing(reference, db) { return foreignKey }
-                guard parents.contains(reference, foreignKey) else { continue }
+                guard let reference = foreignKey.reference(of: row),
+                    decided[key].map({ foreignKey.reference(of: $0) == reference }) ?? true
+                else { continue }
+                let (isStored, isDeleted) = (
+                    foreignKey.reference(of: now) == reference, deleted.contains(reference, foreignKey)
+                )
+                if !isStored || isDeleted, try foreignKey.isMissing(reference, db) { return foreignKey }
+                guard !isStored, isDeleted else { continue }
                 // With the row, those that refer to it have been changed or deleted. They would not come back.
                 guard now != nil else { return foreignKey }
                 columns.formUnion(foreignKey.columns)
@@ -61,10 +66,9 @@
         mutating func wasTaken(_ key: RowKey, _ statements: RowStatements) throws -> Bool {
             guard hasCascaded, save.changingKeys.contains(where: { $0.table == key.table }) else { return false }
             let old = try before.row(key.id, model: model(key), layout: statements.layout)
-            let parents = DeletedValues(save)
             for foreignKey in save.changingKeys where foreignKey.table == key.table {
                 guard let reference = foreignKey.reference(of: old) else { continue }
-                guard try parents.contains(reference, foreignKey) || foreignKey.isMissing(reference, db) else {
+                guard try deleted.contains(reference, foreignKey) || foreignKey.isMissing(reference, db) else {
                     continue
                 }
                 failed.insert(key)

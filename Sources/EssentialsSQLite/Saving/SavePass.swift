@@ -60,6 +60,8 @@
         var ignored: Set<RowKey> = []
         /// The rows that have a free value in place of one that another row needs.
         private var movedAside: Set<RowKey> = []
+        /// What the save deletes of the rows to which others refer.
+        let deleted: DeletedValues
         /// Whether the store itself has changed rows because of a deletion.
         var hasCascaded = false
         private var uniqueValues: UniqueValues
@@ -70,6 +72,7 @@
             self.before = before
             keys = save.models.mapValues(\.key)
             uniqueValues = UniqueValues(db)
+            deleted = DeletedValues(save)
         }
 
         /// Makes all writes of a plan. See ``FileSave/run(_:before:decide:)``.
@@ -89,12 +92,16 @@
         }
 
         /// Makes the writes in their order. Rows that wait for a value of another row are moved away, if they can be, before
-        /// `ON DELETE` of the row that they have referred to would take them.
+        /// `ON DELETE` of the row that they have referred to would take them. Rows that will refer to a value that a deleted
+        /// row has now come last, because another row may take it over.
         private mutating func write(
             _ plan: SavePlan, decide: (Conflict) throws(PersistenceFailure) -> ConflictDecision
         ) throws {
-            try write(plan.steps[..<plan.deletions.lowerBound], decide: decide)
             let deletions = plan.steps[plan.deletions]
+            let first = plan.steps[..<plan.deletions.lowerBound]
+            let last = deleted.isEmpty ? [] : first.filter { refersToDeleted($0.write.row, at: $0.key) }
+            let late = Set(last.map(\.key))
+            try write(late.isEmpty ? first : ArraySlice(first.filter { !late.contains($0.key) }), decide: decide)
             var others = plan.steps[plan.deletions.upperBound...]
             if !blocked.isEmpty, deletions.contains(where: { hasChangingChildren($0.key.table) }) {
                 let updates = others.prefix { !$0.isInsertion }
@@ -112,6 +119,7 @@
                 try write(step, decide: decide)
             }
             try write(others, decide: decide)
+            try write(last[...], decide: decide)
         }
 
         private mutating func write(
