@@ -38,6 +38,8 @@ extension IdentityDriver {
         if plan.hasAccounts, isOtherServer {
             await enter("")
             needsToEnter = true
+            // The next change may meet observers that are just being told of this one.
+            model.becameBusy()
         }
         note("switch to environment \(next)")
         let client = client
@@ -56,6 +58,7 @@ extension IdentityDriver {
         // After a restart the application logs out whoever was there before somebody else comes.
         if model.view.token == nil, left.contains(where: { TestedToken.user(of: $0) != user }) {
             await logOut(waits: true)
+            model.becameBusy()
         }
         if plan.hasAccounts, random.percent < 50 {
             note("leave the outbox")

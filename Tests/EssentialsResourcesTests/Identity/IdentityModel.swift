@@ -92,8 +92,7 @@ final class IdentityModel: Sendable {
     // MARK: Changes
 
     /// Performs a change of the product, during which both identities are allowed. Afterwards only the new one is, if
-    /// nothing was under way before. A second change before the test is quiet again may meet observers that are just being
-    /// told of the first one.
+    /// nothing was under way before.
     func changing(_ update: (inout State) -> Void, _ change: () -> Void) {
         begin(update)
         change()
@@ -111,9 +110,7 @@ final class IdentityModel: Sendable {
 
     func end() {
         state.withLock { state in
-            guard state.isQuiet else { return }
-            state.recent = [state.view]
-            state.isQuiet = false
+            if state.isQuiet { state.recent = [state.view] }
         }
     }
 
