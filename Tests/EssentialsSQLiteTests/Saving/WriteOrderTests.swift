@@ -203,7 +203,7 @@
             await store.close()
         }
 
-        @Test("The order of numbers is reversed in time that grows with their number")
+        @Test("The order of two thousand unique numbers is reversed")
         func reversed() async throws {
             let sql = """
                 CREATE TABLE note(id INTEGER PRIMARY KEY NOT NULL, title TEXT, year INTEGER NOT NULL UNIQUE) STRICT
