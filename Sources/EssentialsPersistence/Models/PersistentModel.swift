@@ -20,8 +20,8 @@
 /// value is stored as JSON. All access is through `Codable`, so a default value for a property of older rows is decoded as in
 /// any other decoding, and an optional column that the model does not encode is NULL.
 ///
-/// When a store opens, `init(from:)` of each model is called a few times with a decoder that has no values, to find the coding keys.
-/// It throws as for a row without these columns.
+/// When a store opens, `init(from:)` of each model is called a few times with a decoder that has no values, to find the
+/// coding keys. It throws as for a row without these columns.
 public protocol PersistentModel: Codable, Sendable, Identifiable where ID: ModelIdentifier {
     /// The declared columns. The default is ``MappedColumns``.
     associatedtype Columns: ModelColumns = MappedColumns<Self> where Columns.Model == Self

@@ -16,6 +16,17 @@
             return store
         }
 
+        /// Rows that refer to other rows of their table.
+        private func parts(_ action: String) -> SQLitePersistenceService {
+            let sql = """
+                CREATE TABLE part(id INTEGER PRIMARY KEY NOT NULL,
+                    whole INTEGER REFERENCES part(id) ON DELETE \(action)) STRICT;
+                CREATE INDEX part_whole ON part(whole);
+                """
+            return SQLitePersistenceService(
+                .temporary(models: [Part.self]), migrations: [Migration("1", sql: sql)])
+        }
+
         @Test("Values move along a path of a thousand rows, whatever the order of the ids")
         func path() async throws {
             let store = try await labels()
@@ -138,13 +149,7 @@
 
         @Test("A chain of thousands of rows is deleted in a scope and in the file", arguments: ["CASCADE", "RESTRICT"])
         func chain(_ action: String) async throws {
-            let sql = """
-                CREATE TABLE part(id INTEGER PRIMARY KEY NOT NULL,
-                    whole INTEGER REFERENCES part(id) ON DELETE \(action)) STRICT;
-                CREATE INDEX part_whole ON part(whole);
-                """
-            let store = SQLitePersistenceService(
-                .temporary(models: [Part.self]), migrations: [Migration("1", sql: sql)])
+            let store = parts(action)
             var numbers = SeededNumbers(state: 7)
             let ids = (1...3_000).map { Int64($0) }.shuffled(using: &numbers)
             try await store.create(
@@ -175,13 +180,7 @@
 
         @Test("A circle of thousands of rows is deleted")
         func ring() async throws {
-            let sql = """
-                CREATE TABLE part(id INTEGER PRIMARY KEY NOT NULL,
-                    whole INTEGER REFERENCES part(id) ON DELETE CASCADE) STRICT;
-                CREATE INDEX part_whole ON part(whole);
-                """
-            let store = SQLitePersistenceService(
-                .temporary(models: [Part.self]), migrations: [Migration("1", sql: sql)])
+            let store = parts("CASCADE")
             try await store.create((0..<3_000).map { Part(id: $0, whole: ($0 + 1) % 3_000) }, save: .store)
             #expect(try await store.delete(Part.self, ids: [1_500], save: .store) == 1)
             #expect(try await store.count(Part.all) == 0)
@@ -190,13 +189,7 @@
 
         @Test("A chain of thousands of rows is deleted by a query, at once")
         func chainByQuery() async throws {
-            let sql = """
-                CREATE TABLE part(id INTEGER PRIMARY KEY NOT NULL,
-                    whole INTEGER REFERENCES part(id) ON DELETE CASCADE) STRICT;
-                CREATE INDEX part_whole ON part(whole);
-                """
-            let store = SQLitePersistenceService(
-                .temporary(models: [Part.self]), migrations: [Migration("1", sql: sql)])
+            let store = parts("CASCADE")
             try await store.create((0..<3_000).map { Part(id: $0, whole: $0 == 0 ? nil : $0 - 1) }, save: .store)
             #expect(try await store.delete(Part.where { $0.id == 0 }, save: .store) == 1)
             #expect(try await store.count(Part.all) == 0)
