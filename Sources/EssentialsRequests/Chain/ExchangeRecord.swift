@@ -71,6 +71,10 @@ struct Submission: Sendable {
     /// Whether the credentials were cleared or replaced since.
     var hasEnded: Bool { scope?.hasEnded ?? false }
 
+    /// Whether credentials were set after the request, which has none, was submitted. The cookies since then can be those
+    /// of another session.
+    var isFollowed: Bool { scope.map { !$0.hasCredentials && !$0.isCurrent } ?? false }
+
     /// Refuses to send the request if its scope has ended.
     func check(_ request: TransportRequest) throws(RequestFailure) {
         if hasEnded { throw CredentialScope.endedFailure(host: request.hostText) }

@@ -5,6 +5,9 @@ import EssentialsHTTP
 /// The stage is below the redirects, the retries, the tokens and Digest, so that each hop gets its own cookies, and those of
 /// a redirect, of a 401 and of a response that is retried are kept. Signatures cover the field, so a service that signs
 /// requests has a second stage above the signatures, which adds the field instead.
+///
+/// A request that was submitted before a login gets no cookies after it: its response would be taken for one that belongs to
+/// nobody.
 final class CookieStage: Stage {
     /// The cookies of the service; `nil` for none.
     let storage: (any CookieStorage)?
@@ -34,7 +37,8 @@ final class CookieStage: Stage {
         let storage = if let own = record.rules.own(request) { own.cookies } else { self.storage }
         guard let storage, record.rules.usesCookies else { return try await next.send(request, record) }
         let response: TransportResponse
-        if adds, let field = storage.field(for: request.url) {
+        // In this order: the session whose cookies are in the field began before credentials were set, or they were set.
+        if adds, let field = storage.field(for: request.url), !record.submission.isFollowed {
             var request = request
             let omitted = field.add(to: &request.headerFields)
             if omitted > 0 { record.log?.leftOut(cookies: omitted) }

@@ -225,6 +225,10 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         settings.cookies(of: environment.stages)?.removeCookies(visibleTo: host)
     }
 
+    /// Lets later requests share no response with those that have begun. A store that is about to remove what it has calls
+    /// it, so that no response from before is stored afterwards. The closure does not retain the service.
+    package var separateRequests: @Sendable () -> Void { { [joins = settings.joins] in joins?.closeAll() } }
+
     // MARK: Shutdown
 
     /// Whether a shutdown has begun. New requests then fail as `closed`, and requests in flight may fail as

@@ -17,7 +17,7 @@ extension ModelCache {
     ///   - environment: The text of the operation's environment in keys.
     func join(_ requests: any DataRequestService, _ origin: Origin, environment: String) {
         do throws(RequestFailure) {
-            try membership.note(requests.sender?.privateStateMembers, origin, environment: environment) {
+            try membership.note(requests.sender, origin, environment: environment) {
                 () throws(RequestFailure) in
                 try requests.privateStateRegistry?.add(privateStateStore: self)
             }

@@ -310,6 +310,7 @@ public final class ModelCache: ObservableCache {
             scope = EntityScope(origin: EntityKey.modelOrigin) { $0.partition.isShared || $0.partition.isOfCredentials }
         }
         let removal = entityRemoval()
+        membership.separateRequests()
         let removed = memory.withLock { memory in
             access?.addRemoval(of: scope) { removal.end(isDone: $0) }
             return memory.removeAll(of: partition)

@@ -6,6 +6,8 @@ import Synchronization
 final class ModelMembership: Sendable {
     private struct Member {
         weak var store: (any AnyObject & Sendable)?
+        /// Lets later requests of the service share no response with those that have begun.
+        let separateRequests: @Sendable () -> Void
     }
 
     private struct State {
@@ -32,24 +34,33 @@ final class ModelMembership: Sendable {
     /// Notes an operation of a service.
     ///
     /// - Parameters:
-    ///   - members: The object that tells services apart; `nil` for a test double.
+    ///   - service: The service; `nil` for a test double.
     ///   - join: Joins the service. It is called the first time, outside the lock.
     func note(
-        _ members: (any AnyObject & Sendable)?, _ origin: Origin, environment: String,
+        _ service: HTTPDataRequestService?, _ origin: Origin, environment: String,
         join: () throws(RequestFailure) -> Void
     ) throws(RequestFailure) {
+        // The object that tells services apart. A weak reference to the service itself would slow down its requests.
+        let members = service?.privateStateMembers
         let isKnown = state.withLock { state in
             note(origin, environment, &state)
             guard let members else { return true }
             return state.members.contains { $0.store === members }
         }
-        guard !isKnown, let members else { return }
+        guard !isKnown, let members, let service else { return }
         try join()
         state.withLock { state in
             state.hasJoined = true
             state.members.removeAll { $0.store == nil }
-            if !state.members.contains(where: { $0.store === members }) { state.members.append(Member(store: members)) }
+            guard !state.members.contains(where: { $0.store === members }) else { return }
+            state.members.append(Member(store: members, separateRequests: service.separateRequests))
         }
+    }
+
+    /// Lets later requests of all services share no response with those that have begun. It is called before models are
+    /// deleted, so that none comes back with a response from before.
+    func separateRequests() {
+        for member in state.withLock({ $0.members }) { member.separateRequests() }
     }
 
     private func note(_ origin: Origin, _ environment: String, _ state: inout State) {

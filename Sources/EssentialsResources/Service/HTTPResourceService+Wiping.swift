@@ -97,6 +97,7 @@ extension HTTPResourceService {
     @discardableResult
     private func removeEntities(of isSelected: @escaping @Sendable (ResourceURL) -> Bool) -> EntityRemoval {
         let (environment, base) = (adoptEnvironment(), table.base)
+        requests.sender?.separateRequests()
         guard environment.admitsEntities else { return caching.remove([]) }
         let account = environment.partition
         return caching.remove([
@@ -141,6 +142,7 @@ extension HTTPResourceService {
 
     /// Removes the content of a resource and its entity.
     func wipe(_ core: ResourceCore, _ extent: WipeExtent) {
+        requests.sender?.separateRequests()
         core.wipe(removing: cachePlaces(of: core))
         finishWipe(of: core, extent)
     }

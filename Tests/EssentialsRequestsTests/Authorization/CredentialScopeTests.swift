@@ -82,6 +82,30 @@ import Testing
         #expect(try waiting.fixture.last().headerFields[.authorization] == "Bearer ada")
     }
 
+    @Test("A retry of a request without credentials has no cookies after a login, because they are of the new session")
+    func cookiesOfLogin() async throws {
+        let (clock, jar) = (ManualClock(), CookieJar())
+        let fixture = try ServiceFixture(StubTransport(status: 503)) { configuration in
+            configuration.clock = clock.requestClock
+            configuration.retry = .standard
+            configuration.cookies = jar
+        }
+        let url = try RequestURL("https://h/v1/x")
+        jar.store("visitor=1; Path=/", from: url)
+        async let result = fixture.service.sending(DataRequest(.get, "x"))
+        await clock.waitForSleepers(count: 1)
+        fixture.service.setAuthorization(ada)
+        jar.store("session=ada; Path=/", from: url)
+        clock.advance(by: .seconds(60))
+        await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(60))
+        #expect(await result?.reason == .status)
+        let cookies = fixture.transport.requests.map { $0.headerFields[.cookie] }
+        #expect(cookies.first == "visitor=1")
+        #expect(cookies.count > 1 && cookies.dropFirst().allSatisfy { $0 == nil })
+        #expect(fixture.transport.requests.allSatisfy { $0.headerFields[.authorization] == nil })
+    }
+
     @Test("A request without credentials is not sent after a logout, because its cookies would be another user's")
     func clearedWithoutCredentials() async throws {
         let waiting = try Waiting()

@@ -129,6 +129,26 @@ struct RequestJoiningTests {
         #expect(transport.requests.map { $0.headerFields[.cookie] } == ["sid=1", nil])
     }
 
+    @Test("A request after a store was cleared shares no exchange from before, and those after it share theirs")
+    func clearedStore() async throws {
+        let gate = LoopbackGate()
+        let transport = StubTransport { request throws(RequestFailure) in
+            await gate.opened()
+            return TransportResponse(HTTPResponse(status: .ok), body: ResponseBody(Data("{}".utf8)))
+        }
+        let service = try ServiceFixture(transport).service
+        let joining = request(joins: true)
+        let before = Task { try await service.send(joining) }
+        await until { transport.requests.count == 1 }
+        service.separateRequests()
+        let after = (0..<2).map { _ in Task { try await service.send(joining) } }
+        await until { service.settings.joins?.usage.waiters == 3 }
+        gate.open()
+        _ = try await before.value
+        for task in after { _ = try await task.value }
+        #expect(transport.requests.count == 2)
+    }
+
     @Test("An unsafe request separates requests that join by themselves")
     func separated() async throws {
         let gate = LoopbackGate()

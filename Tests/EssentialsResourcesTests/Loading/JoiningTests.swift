@@ -41,6 +41,33 @@ struct JoiningTests {
         await service.close()
     }
 
+    @Test("A load after a wipe shares no response with a request from before", arguments: [false, true])
+    func wiped(isOne: Bool) async throws {
+        let (transport, latch) = (ScriptedTransport(), Latch())
+        transport.on(.get, "/v1/item").answer { _ in
+            await latch.wait()
+            return ScriptedAnswer(json: Item(name: "Ada"))
+        }
+        let environment = try ConstantEnvironment("https://h/v1/")
+        var configuration = HTTPDataRequestService.Configuration()
+        configuration.joinsEqualRequests = true
+        let requests = HTTPDataRequestService(
+            environment: environment, transport: transport, configuration: configuration)
+        let services = try (0..<2).map { _ in try HTTPResourceService(requests: requests, environment: environment) }
+        let items: [Resource<Item>] = services.map { $0.resource("item") }
+        let loads = items.map { item in Task { try await item.loadIfNeeded() } }
+        await settled { requests.requestsInFlight == 2 }
+        #expect(transport.requestCount == 1)
+        if isOne { items[0].wipe() } else { try services[0].wipe(.all) }
+        let after = Task { try await items[0].loadIfNeeded() }
+        _ = try await transport.request(number: 2)
+        latch.open()
+        _ = try await (loads[1].value, after.value)
+        await #expect(throws: RequestFailure.self) { try await loads[0].value }
+        #expect(transport.requestCount == 2)
+        for service in services { await service.close() }
+    }
+
     @Test("An older load that asks the server is joined although a newer one does not")
     func older() async throws {
         let (cache, delay) = (ResponseCacheDouble(), Latch())

@@ -48,6 +48,27 @@ struct LateFetchTests {
         #expect(try await fixture.restarted().cached() == next)
     }
 
+    @Test(
+        "A fetch that begins after a deletion shares no response with one from before, and its own is stored",
+        arguments: [Event.deletionOfAccount, .deletionOfAll], [EntityPartition.shared, "ada"])
+    func joined(event: Event, account: EntityPartition) async throws {
+        let fixture = try TenantFixture()
+        fixture.account.enter(account)
+        var service = fixture.service
+        service.fetchDefaults.storesSensitiveResponses = true
+        let latch = Latch()
+        fixture.hold(until: latch)
+        let before = Task { [service] in try await service.served() }
+        try await fixture.sent(1)
+        try await perform(event, in: fixture)
+        let after = Task { [service] in try await service.served() }
+        try await fixture.sent(2)
+        latch.open()
+        _ = try await before.value
+        let value = try await after.value
+        #expect(try await service.cached() == value)
+    }
+
     @Test("The next user does not find the late response of the one before, in a cache of the application's own either")
     func ownCache() async throws {
         let fixture = try TenantFixture()
