@@ -3,7 +3,7 @@ import FoundationEssentials
 /// Encodes models as rows.
 package enum RowEncoder {
     /// What the columns of a model are in a row.
-    struct Plan {
+    struct Plan: Sendable {
         /// The optional columns. A model that does not encode one of them has no value for it.
         let optional: [Int]
         /// Whether each column of the row is one of the model; empty if any column may be encoded.
@@ -114,6 +114,8 @@ private final class RowTarget {
     var invalid: String?
     private let isDeclared: [Bool]
     private let keepsNested: Bool
+    /// The column after the one that was encoded last. Most models encode their properties in the order of the table.
+    private var expected = 0
 
     init(layout: RowLayout, values: [StoredValue], isDeclared: [Bool], keepsNested: Bool) {
         self.layout = layout
@@ -131,12 +133,15 @@ private final class RowTarget {
     }
 
     private func index(_ key: any CodingKey) throws -> Int {
-        guard let index = layout.index(of: key.stringValue) else {
-            throw PersistenceFailure(.invalidModel, "There is no column for the property \(key.stringValue).")
+        let name = key.stringValue
+        let isExpected = expected < layout.names.count && layout.names[expected] == name
+        guard let index = isExpected ? expected : layout.index(of: name) else {
+            throw PersistenceFailure(.invalidModel, "There is no column for the property \(name).")
         }
+        expected = index + 1
         guard isDeclared.isEmpty || isDeclared[index] else {
             throw PersistenceFailure(
-                .invalidModel, "The property \(key.stringValue) is missing among the columns of the model.",
+                .invalidModel, "The property \(name) is missing among the columns of the model.",
                 remedy: "Name it in `columns` of the model.")
         }
         return index

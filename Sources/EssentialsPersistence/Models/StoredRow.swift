@@ -54,6 +54,8 @@ public final class RowLayout: Sendable {
     /// The names, in the order of the values.
     public let names: [String]
     private let indices: [String: Int]
+    /// What is known of the models that have used the layout.
+    let plans = ModelPlans()
 
     /// Creates a layout. Of equal names, the first counts.
     public init(_ names: [String]) {

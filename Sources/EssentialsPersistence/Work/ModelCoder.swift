@@ -1,27 +1,12 @@
 /// Converts models of one type to rows of one table and back.
 struct ModelCoder<Model: PersistentModel> {
     let layout: RowLayout
-    private let columns: [(column: ModelColumn<Model>, index: Int)]
-    private let plan: RowEncoder.Plan
-    private let key: Int
+    private let plan: ModelPlan<Model>
 
     /// - Throws: A failure with the reason `schemaMismatch` if the table lacks a column.
     init(_ layout: RowLayout) throws(PersistenceFailure) {
         self.layout = layout
-        var columns: [(column: ModelColumn<Model>, index: Int)] = []
-        for column in Model.columns.all { columns.append((column, try Self.index(column.name, layout))) }
-        self.columns = columns
-        var isDeclared = [Bool](repeating: false, count: layout.names.count)
-        for (_, index) in columns { isDeclared[index] = true }
-        plan = RowEncoder.Plan(
-            optional: columns.filter(\.column.isOptional).map(\.index), isDeclared: isDeclared)
-        key = try Self.index(Model.columns.id.name, layout)
-    }
-
-    private static func index(_ name: String, _ layout: RowLayout) throws(PersistenceFailure) -> Int {
-        if let index = layout.index(of: name) { return index }
-        throw PersistenceFailure(
-            .schemaMismatch, "The table \(Model.table) has no column \(name).", model: Model.table)
+        plan = try layout.plans.plan(of: Model.self, layout)
     }
 
     func model(_ row: StoredRow) throws(PersistenceFailure) -> Model { try RowDecoder.model(from: row) }
@@ -34,12 +19,12 @@ struct ModelCoder<Model: PersistentModel> {
         return models
     }
 
-    func id(_ row: StoredRow) -> StoredValue { row.values[key] }
+    func id(_ row: StoredRow) -> StoredValue { row.values[plan.key] }
 
     /// The row with another id.
     func replacingID(in row: StoredRow, by id: StoredValue) -> StoredRow {
         var row = row
-        row.values[key] = id
+        row.values[plan.key] = id
         return row
     }
 
@@ -50,19 +35,19 @@ struct ModelCoder<Model: PersistentModel> {
 
     /// The row of a model, whose values fit their columns, and those values that can be compared.
     private func encoded(_ model: Model, base: StoredRow?) throws(PersistenceFailure) -> EncodedRow {
-        let encoded = try RowEncoder.encoded(model, layout: layout, base: base, plan)
+        let encoded = try RowEncoder.encoded(model, layout: layout, base: base, plan.encoding)
         let row = encoded.row
-        for (column, index) in columns {
+        for (column, index) in plan.columns {
             guard let kind = row.values[index].storage else {
                 if column.isOptional { continue }
                 throw PersistenceFailure(
                     .invalidModel, "The column \(column.name) needs a value.", model: Model.table,
-                    ids: [row.values[key]])
+                    ids: [row.values[plan.key]])
             }
             guard kind == column.storage else {
                 throw PersistenceFailure(
                     .invalidModel, "The column \(column.name) is \(column.storage.rawValue), not \(kind.rawValue).",
-                    model: Model.table, ids: [row.values[key]])
+                    model: Model.table, ids: [row.values[plan.key]])
             }
         }
         return encoded

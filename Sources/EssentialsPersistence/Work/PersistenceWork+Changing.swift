@@ -7,7 +7,11 @@ extension PersistenceWork {
     /// - Throws: A failure with the reason `invalidModel`, `encoding`, `limit`, or `constraint` if there is a row with
     ///   this id.
     public func create<Model: PersistentModel>(_ model: Model) throws(PersistenceFailure) {
-        try create(CollectionOfOne(model))
+        let coder = try coder(Model.self)
+        let row = try coder.row(model)
+        let id = coder.id(row)
+        guard try rows.rows(of: Model.table, ids: [id]).isEmpty else { throw Self.taken([id], Model.table) }
+        try rows.place([RowChange(table: Model.table, id: id, row: row, base: nil)])
     }
 
     /// Creates rows: all of them, or after an error none.

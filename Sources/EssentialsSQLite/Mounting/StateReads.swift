@@ -24,6 +24,11 @@
                 .rows(db, layout: table.layout)
         }
 
+        /// The row of the file with this id, whose bytes count; `nil` if there is none. Pending rows do not count.
+        func storedRow(of table: String, id: StoredValue) throws -> StoredRow? {
+            try RowLookup(table: schema.table(table), db: db).row(id)
+        }
+
         /// The rows of the file with these ids, in no order. Ids without a row are left out, and pending rows do not count.
         /// The bytes of ids count.
         func storedRows(of table: String, ids: [StoredValue]) throws -> [StoredRow] {

@@ -98,12 +98,28 @@
             source: String? = nil
         ) -> SelectStatement {
             var text = SQLBuilder()
-            text.append("SELECT ")
-            text.append(columns.map { SQLBuilder.quoted($0) }.joined(separator: ", "))
-            text.append(" FROM \(source ?? SQLBuilder.quoted(table)) WHERE \(SQLBuilder.quoted(key)) IN (")
+            text.append(lookup(columns, source ?? SQLBuilder.quoted(table), key))
+            text.append(" IN (")
             text.append(list: Array(ids))
             text.append(")")
             return SelectStatement(sql: text.sql, arguments: text.arguments)
+        }
+
+        /// The text of the statement that looks up one row by its id.
+        ///
+        /// - Parameter source: The table in SQL.
+        static func lookup(of source: String, key: String, columns: [String]) -> String {
+            lookup(columns, source, key) + " = ?"
+        }
+
+        private static func lookup(_ columns: [String], _ source: String, _ key: String) -> String {
+            let list = columns.map { SQLBuilder.quoted($0) }.joined(separator: ", ")
+            return "SELECT \(list) FROM \(source) WHERE \(SQLBuilder.quoted(key))"
+        }
+
+        /// The look-up of one row of the file by its id.
+        static func row(of table: TableSchema, id: StoredValue) -> SelectStatement {
+            SelectStatement(sql: table.lookup, arguments: [id])
         }
 
         private init(_ text: SQLBuilder, _ node: RowQuery) throws(PersistenceFailure) {

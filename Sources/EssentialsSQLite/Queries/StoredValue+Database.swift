@@ -61,16 +61,8 @@
         /// All rows.
         func rows(_ db: Database, layout: RowLayout) throws -> [StoredRow] {
             var rows: [StoredRow] = []
-            let count = layout.names.count
             try forEach(db) { statement in
-                guard sqlite3_column_count(statement) == count else { return }
-                let values = try [StoredValue](unsafeUninitializedCapacity: count) { values, index in
-                    while index < count {
-                        values.initializeElement(at: index, to: try StoredValue(statement, column: CInt(index)))
-                        index += 1
-                    }
-                }
-                if let row = StoredRow(layout, values) { rows.append(row) }
+                if let row = try StoredRow(statement, layout) { rows.append(row) }
             }
             return rows
         }

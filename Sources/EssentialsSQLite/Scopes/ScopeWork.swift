@@ -9,6 +9,8 @@
 
         private(set) var machine: OverlayMachine
         private let reads: (any StateReads)?
+        /// The state, if its connection shows pending rows.
+        private let mounted: MountedReads?
         let store: OpenStore
         /// The names of the scopes, that of the root scope first.
         private let scopes: [String]
@@ -28,6 +30,7 @@
         ) {
             self.machine = machine
             self.reads = reads
+            mounted = reads as? MountedReads
             self.store = store
             self.scopes = scopes
             self.mayChange = mayChange
@@ -49,7 +52,7 @@
             guard !isCancelled() else { throw PersistenceFailure(.cancelled, "The call was cancelled.") }
             guard !ReadLimit.isOver else { throw ReadLimit.failure }
             do {
-                if let mounted = reads as? MountedReads {
+                if let mounted {
                     // A query over no table needs no pending rows.
                     if isBehind, tables?.isEmpty != true {
                         try mounted.apply(machine)
@@ -90,6 +93,8 @@
         }
 
         func rows(of table: String, ids: [StoredValue]) throws(PersistenceFailure) -> [StoredValue: StoredRow] {
+            // Most calls are about one row, for which lists and sets would take longer than the look-up.
+            if ids.count == 1 { return try row(of: table, id: ids[0]).map { [ids[0]: $0] } ?? [:] }
             var found: [StoredValue: StoredRow] = [:]
             var stored: [StoredValue] = []
             for id in ids {
@@ -109,6 +114,14 @@
                 if let id = row[key], asked.contains(id) { found[id] = row }
             }
             return found
+        }
+
+        private func row(of table: String, id: StoredValue) throws(PersistenceFailure) -> StoredRow? {
+            switch machine.find(RowKey(table: table, id: id)) {
+            case .pending(let row, _): row
+            case .deleted: nil
+            case .stored: try query([]) { try $0.storedRow(of: table, id: id) }
+            }
         }
 
         func values(_ query: RowQuery) throws(PersistenceFailure) -> [StoredValue] {

@@ -52,12 +52,15 @@
             let columns = try columns(model.table)
             guard !columns.isEmpty else { return nil }
             let foreignKeys = try foreignKeys(model.table)
+            let layout = RowLayout(columns.map(\.name))
             return TableSchema(
                 name: model.table, key: model.key, columns: columns, generated: try generated(model.table),
                 indexes: try indexes(model.table, columns: Set(columns.map(\.name))),
                 foreignKeys: foreignKeys.single, referenceParts: foreignKeys.parts,
                 changingKeys: foreignKeys.changing,
-                layout: RowLayout(columns.map(\.name)))
+                layout: layout,
+                lookup: SelectStatement.lookup(
+                    of: PendingSQL.file(model.table), key: model.key, columns: layout.names))
         }
 
         private func generated(_ table: String) throws -> [TableSchema.Generated] {

@@ -50,6 +50,8 @@
         let changingKeys: [ChangingForeignKey]
         /// The names of all columns. All rows of the table share it.
         let layout: RowLayout
+        /// The statement that looks a row of the file up by its id.
+        let lookup: String
 
         /// Whether the collation of the key takes texts of different bytes as equal.
         ///
