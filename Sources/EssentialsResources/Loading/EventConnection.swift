@@ -49,6 +49,15 @@ final class EventConnection: Sendable {
         return true
     }
 
+    /// Whether it was opened before a login. With the credentials the stream is another one, to which its events do not
+    /// belong.
+    ///
+    /// - Parameter present: The environment in which it would be connected again.
+    func precedesLogin(_ present: AdoptedEnvironment) -> Bool {
+        guard let scope, let next = present.scope, next.origin == scope.origin else { return false }
+        return next !== scope && next.hasCredentials
+    }
+
     /// Whether the stream waits for a login before it is connected again: after credentials were cleared, nothing goes out
     /// without any for those who had some.
     ///

@@ -61,8 +61,8 @@ extension ResourceService {
     ///
     /// A stream that was opened with credentials, or with a cookie, ends with them: when they are cleared or replaced, its
     /// events count no longer, and all that it feeds is invalid. It is connected again with the next credentials, without
-    /// the id of the last event. After a logout it waits for them. Tokens that a token source renews end nothing, and a
-    /// stream without credentials goes on.
+    /// the id of the last event. After a logout it waits for them. Tokens that a token source renews end nothing. A stream
+    /// without credentials goes on; if it is connected again after a login, then with the new credentials, as another stream.
     ///
     /// - Parameters:
     ///   - path: The path of the stream, as in ``resource(_:as:variant:)``.
@@ -155,7 +155,7 @@ final class EventFollower: Sendable {
         var ended: EventConnection?
         while !Task.isCancelled, !service.isClosed {
             let environment = service.adoptEnvironment()
-            if let last = former, !isLive(last) {
+            if let last = former, !isLive(last) || last.precedesLogin(environment) {
                 end(last)
                 (former, ended) = (nil, last)
             }

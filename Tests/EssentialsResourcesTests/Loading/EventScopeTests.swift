@@ -178,6 +178,38 @@ struct EventScopeTests {
         await settled { events.status == .ended }
     }
 
+    @Test(
+        "A login during a pause sends no id of the last event to the next connection, and what the stream fed is invalid"
+    )
+    func loginDuringPause() async throws {
+        fixture.transport.on(.get, "/v1/short").answer(
+            pieces: ["id: 7\nevent: item\ndata: 1\n\n"], headerFields: stream)
+        let events = fixture.service.follow(eventsAt: "short", replays: true) { event, resources in
+            resources.push(event.data, to: resources.resource("items", event.event, as: String.self))
+        }
+        await fixture.clock.waitForSleepers(count: 1)
+        #expect(item.content == "1" && !item.isInvalid)
+        fixture.requests.setAuthorization(try .bearer("b"))
+        fixture.clock.advance(by: .seconds(10))
+        let request = try await fixture.transport.request(number: 2)
+        #expect(request.headerFields["Last-Event-ID"] == nil)
+        #expect(request.headerFields[.authorization] == "Bearer b")
+        #expect(item.isInvalid)
+        events.cancel()
+        await settled { events.status == .ended }
+    }
+
+    @Test("Without a login the next connection has the id of the last event")
+    func sameDuringPause() async throws {
+        fixture.transport.on(.get, "/v1/short").answer(pieces: ["id: 7\ndata: 1\n\n"], headerFields: stream)
+        let events = fixture.service.follow(eventsAt: "short", replays: true) { _, _ in }
+        await fixture.clock.waitForSleepers(count: 1)
+        fixture.clock.advance(by: .seconds(10))
+        #expect(try await fixture.transport.request(number: 2).headerFields["Last-Event-ID"] == "7")
+        events.cancel()
+        await settled { events.status == .ended }
+    }
+
     @Test("An event that was received before other credentials changes nothing of the next account", arguments: 0..<6)
     func lateEvents(kind: Int) async throws {
         let (begun, ended, finished) = (Latch(), Latch(), Latch())
