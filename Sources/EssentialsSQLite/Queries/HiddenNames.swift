@@ -6,11 +6,11 @@
     enum HiddenNames {
         private static let names: Set = ["rowid", "_rowid_", "oid"]
 
-        /// Refuses a text in SQL that names one of them, unless a column of a table has this name.
+        /// Refuses a text in SQL that names one of them, with or without quotes, unless a column of a table has this name.
         ///
         /// - Throws: A failure with the reason `invalidQuery`.
         static func check(_ sql: String, _ schema: FileSchema) throws(PersistenceFailure) {
-            for name in words(of: sql) where names.contains(name) {
+            for name in found(in: sql) {
                 let isColumn = schema.tables.values.contains { table in
                     table.columns.contains { $0.name.lowercased() == name }
                 }
@@ -36,45 +36,16 @@
             }
         }
 
-        /// The words outside of quotes and comments, in small letters.
-        static func words(of sql: String) -> Set<String> {
-            let bytes = Array(sql.utf8)
-            var (words, word): (Set<String>, [UInt8]) = ([], [])
-            var index = 0
-            func end(_ closing: [UInt8], from start: Int) -> Int {
-                var index = start
-                while index < bytes.count, !bytes[index...].starts(with: closing) { index += 1 }
-                return index + closing.count
-            }
-            while index < bytes.count {
-                let byte = bytes[index]
-                if isWord(byte) {
-                    word.append(byte)
-                    index += 1
-                    continue
-                }
-                if !word.isEmpty { words.insert(String(decoding: word, as: UTF8.self).lowercased()) }
-                word = []
-                switch byte {
-                case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"): index = end([byte], from: index + 1)
-                case UInt8(ascii: "["): index = end([UInt8(ascii: "]")], from: index + 1)
-                case UInt8(ascii: "-") where bytes[index...].starts(with: "--".utf8): index = end([10], from: index + 2)
-                case UInt8(ascii: "/") where bytes[index...].starts(with: "/*".utf8):
-                    index = end(Array("*/".utf8), from: index + 2)
-                default: index += 1
+        /// Those that a text names, in small letters.
+        static func found(in sql: String) -> Set<String> {
+            var found: Set<String> = []
+            for token in SQLScanner(sql) {
+                switch token {
+                case .word(let name), .name(let name): found.insert(name.lowercased())
+                case .string, .blob, .number, .parameter, .symbol, .invalid: break
                 }
             }
-            if !word.isEmpty { words.insert(String(decoding: word, as: UTF8.self).lowercased()) }
-            return words
-        }
-
-        private static func isWord(_ byte: UInt8) -> Bool {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "$"), 0x80...:
-                true
-            default: false
-            }
+            return found.intersection(names)
         }
     }
 #endif

@@ -15,7 +15,7 @@
         ///
         /// - Throws: A failure with the reason `invalidQuery`, or an error of the database.
         func rows(_ db: Database) throws -> [StoredRow] {
-            guard Self.beginnings.contains(Self.firstWord(sql)) else { throw Self.refusal }
+            guard let word = Self.firstWord(sql), Self.beginnings.contains(word) else { throw Self.refusal }
             for argument in arguments {
                 if case .text(let text) = argument, text.storedValue == nil {
                     throw PersistenceFailure(.invalidQuery, "An argument has a NUL character.")
@@ -44,24 +44,11 @@
                 .invalidQuery, "Only one statement that reads can be fetched: SELECT, WITH or VALUES.")
         }
 
-        /// The first word in capital letters, after spaces and comments.
-        static func firstWord(_ sql: String) -> String {
-            var rest = Array(sql.utf8)[...]
-            while let first = rest.first {
-                if [9, 10, 12, 13, 32].contains(first) {
-                    rest = rest.dropFirst()
-                } else if rest.starts(with: "--".utf8) {
-                    rest = rest.drop { $0 != 10 }
-                } else if rest.starts(with: "/*".utf8) {
-                    rest = rest.dropFirst(2)
-                    while !rest.isEmpty, !rest.starts(with: "*/".utf8) { rest = rest.dropFirst() }
-                    rest = rest.dropFirst(2)
-                } else {
-                    break
-                }
-            }
-            let word = rest.prefix { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 & 0xDF }
-            return String(decoding: word, as: UTF8.self).uppercased()
+        /// The first word in capital letters, after spaces and comments; `nil` if something else comes first.
+        static func firstWord(_ sql: String) -> String? {
+            var scanner = SQLScanner(sql)
+            guard case .word(let word) = scanner.next() else { return nil }
+            return word.uppercased()
         }
     }
 #endif
