@@ -76,7 +76,7 @@ struct MemoryTables: Sendable {
                     let key = RowKey(table: foreignKey.table, id: id)
                     guard isOrphan(row, foreignKey), !written.contains(key) else { continue }
                     var row = row
-                    row.layout.index(of: foreignKey.column).map { row.values[$0] = .null }
+                    for column in foreignKey.columns { row.layout.index(of: column).map { row.values[$0] = .null } }
                     set(foreignKey.action == .cascade ? nil : row, at: key)
                     changed.insert(key)
                     isSettled = false
@@ -87,8 +87,8 @@ struct MemoryTables: Sendable {
     }
 
     private func isOrphan(_ row: StoredRow, _ key: ForeignKey) -> Bool {
-        guard let value = row[key.column], !value.isNull else { return false }
-        return rows[key.parent]?[value] == nil
+        guard let values = key.reference(of: row) else { return false }
+        return values.contains { rows[key.parent]?[$0] == nil }
     }
 
     private func check(_ written: Set<RowKey>) throws(PersistenceFailure) {
@@ -109,7 +109,7 @@ struct MemoryTables: Sendable {
             for (id, row) in rows[foreignKey.table] ?? [:] where isOrphan(row, foreignKey) {
                 list.append(
                     ConstraintViolation(
-                        .foreignKey, table: foreignKey.table, columns: [foreignKey.column], parent: foreignKey.parent,
+                        .foreignKey, table: foreignKey.table, columns: foreignKey.columns, parent: foreignKey.parent,
                         ids: [id]))
             }
         }

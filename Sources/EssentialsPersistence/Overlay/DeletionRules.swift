@@ -23,11 +23,15 @@ package struct DeletionRules: Sendable {
         package let row: StoredRow?
     }
 
-    private let foreignKeys: [String: [ForeignKey]]
+    /// The foreign keys that are followed, by their parents.
+    private let foreignKeys: [String: [(key: ForeignKey, reference: ModelReference)]]
 
-    /// - Parameter foreignKeys: All foreign keys of the file.
+    /// - Parameter foreignKeys: All foreign keys of the file. Those of several columns are left to the store.
     package init(foreignKeys: [ForeignKey]) {
-        self.foreignKeys = Dictionary(grouping: foreignKeys, by: \.parent)
+        let followed = foreignKeys.filter(\.isFollowed).compactMap { key in
+            key.reference.map { (key: key, reference: $0) }
+        }
+        self.foreignKeys = Dictionary(grouping: followed, by: \.key.parent)
     }
 
     /// The changes that a deletion makes: first rows that refer to none any more, then deletions, children first.
@@ -35,37 +39,37 @@ package struct DeletionRules: Sendable {
     /// - Parameters:
     ///   - rows: The rows to delete, as the scope sees them.
     ///   - limit: The maximum number of rows that the deletion may change.
-    ///   - children: Finds the rows of the foreign key's table, as the scope sees them, whose column has one of the
-    ///     values. It is called once for each foreign key and generation.
+    ///   - children: Finds the rows of the reference's table, as the scope sees them, whose column has one of the values.
+    ///     It is called once for each foreign key and generation.
     /// - Throws: A failure with the reason `constraint` that names the children which restrict the deletion, with `limit`
     ///   for too many rows, or what `children` has thrown.
     package func changes(
         deleting rows: [Found], limit: Int = OverlayLimits().rows,
-        children: (ForeignKey, [StoredValue]) throws(PersistenceFailure) -> [Found]
+        children: (ModelReference, [StoredValue]) throws(PersistenceFailure) -> [Found]
     ) throws(PersistenceFailure) -> [Change] {
         var deleted: Set<RowKey> = []
         var order: [RowKey] = []
         var updated: [RowKey: StoredRow] = [:]
         var updates: [RowKey] = []
-        var restricting: [(key: ForeignKey, child: RowKey)] = []
+        var restricting: [(reference: ModelReference, child: RowKey)] = []
         var generation = rows.filter { deleted.insert($0.key).inserted }
         while !generation.isEmpty {
             order += generation.map(\.key)
             var next: [Found] = []
-            for (foreignKey, values) in relations(generation) {
-                for child in try children(foreignKey, values) where !deleted.contains(child.key) {
+            for (foreignKey, reference, values) in relations(generation) {
+                for child in try children(reference, values) where !deleted.contains(child.key) {
                     switch foreignKey.action {
                     case .cascade:
                         deleted.insert(child.key)
                         next.append(child)
                     case .setNull, .setDefault:
-                        guard let column = child.row.layout.index(of: foreignKey.column) else { continue }
+                        guard let column = child.row.layout.index(of: reference.column) else { continue }
                         if updated[child.key] == nil { updates.append(child.key) }
                         // Another column of the row may have been set before.
                         var row = updated[child.key] ?? child.row
                         row.values[column] = foreignKey.action == .setNull ? .null : foreignKey.defaultValue ?? .null
                         updated[child.key] = row
-                    case .restrict: restricting.append((foreignKey, child.key))
+                    case .restrict: restricting.append((reference, child.key))
                     case .noAction: break
                     }
                     guard deleted.count + updates.count + restricting.count <= limit else {
@@ -81,22 +85,25 @@ package struct DeletionRules: Sendable {
     }
 
     /// The foreign keys that refer to rows, with the values that they refer to.
-    private func relations(_ rows: [Found]) -> [(key: ForeignKey, values: [StoredValue])] {
+    private func relations(
+        _ rows: [Found]
+    ) -> [(key: ForeignKey, reference: ModelReference, values: [StoredValue])] {
         let tables = Dictionary(grouping: rows, by: \.key.table)
         return tables.keys.sorted().flatMap { table in
-            (foreignKeys[table] ?? []).filter(\.isFollowed).map { key in
-                (key, (tables[table] ?? []).compactMap { $0.row[key.key] }.filter { !$0.isNull })
+            (foreignKeys[table] ?? []).map { key, reference in
+                (key, reference, (tables[table] ?? []).compactMap { $0.row[reference.key] }.filter { !$0.isNull })
             }
         }
     }
 
-    private func check(_ restricting: [(key: ForeignKey, child: RowKey)]) throws(PersistenceFailure) {
+    private func check(_ restricting: [(reference: ModelReference, child: RowKey)]) throws(PersistenceFailure) {
         guard !restricting.isEmpty else { return }
         var list = ViolationList()
-        for (key, child) in restricting {
+        for (reference, child) in restricting {
             list.append(
                 ConstraintViolation(
-                    .foreignKey, table: key.table, columns: [key.column], parent: key.parent, ids: [child.id]))
+                    .foreignKey, table: reference.table, columns: [reference.column], parent: reference.parent,
+                    ids: [child.id]))
         }
         throw list.failure
     }

@@ -1,4 +1,4 @@
-/// A foreign key of one column: the column, and the one that it refers to.
+/// A foreign key: columns of one table, and the columns of another one that they refer to.
 package struct ForeignKey: Sendable, Hashable {
     /// What happens to the children of a row that is deleted.
     package enum Action: String, Sendable, Hashable, CaseIterable {
@@ -22,39 +22,6 @@ package struct ForeignKey: Sendable, Hashable {
         }
     }
 
-    /// The table with the column, whose rows are the children.
-    package let table: String
-    /// The column that refers.
-    package let column: String
-    /// The table that is referred to.
-    package let parent: String
-    /// The column that is referred to.
-    package let key: String
-    /// What happens when the parent is deleted.
-    package let action: Action
-    /// What the column becomes with ``Action/setDefault``; `nil` if that is not known.
-    package let defaultValue: StoredValue?
-
-    package init(
-        table: String, column: String, parent: String, key: String, action: Action = .noAction,
-        defaultValue: StoredValue? = nil
-    ) {
-        self.table = table
-        self.column = column
-        self.parent = parent
-        self.key = key
-        self.action = action
-        self.defaultValue = defaultValue
-    }
-
-    /// The columns alone.
-    package var reference: ModelReference {
-        ModelReference(table: table, column: column, parent: parent, key: key)
-    }
-}
-
-/// A foreign key of any number of columns whose `ON DELETE` changes or deletes the children of a row that is deleted.
-package struct ChangingForeignKey: Sendable, Hashable {
     /// The table whose rows are the children.
     package let table: String
     /// The columns that refer.
@@ -63,10 +30,39 @@ package struct ChangingForeignKey: Sendable, Hashable {
     package let parent: String
     /// The columns that are referred to, one for each column.
     package let keys: [String]
+    /// What happens when the parent is deleted.
+    package let action: Action
+    /// What the only column becomes with ``Action/setDefault``; `nil` if that is not known.
+    package let defaultValue: StoredValue?
 
-    package init(table: String, columns: [String], parent: String, keys: [String]) {
-        (self.table, self.columns, self.parent, self.keys) = (table, columns, parent, keys)
+    package init(
+        table: String, columns: [String], parent: String, keys: [String], action: Action = .noAction,
+        defaultValue: StoredValue? = nil
+    ) {
+        self.table = table
+        self.columns = columns
+        self.parent = parent
+        self.keys = keys
+        self.action = action
+        self.defaultValue = defaultValue
     }
+
+    /// Creates a foreign key of one column.
+    package init(
+        table: String, column: String, parent: String, key: String, action: Action = .noAction,
+        defaultValue: StoredValue? = nil
+    ) {
+        self.init(
+            table: table, columns: [column], parent: parent, keys: [key], action: action, defaultValue: defaultValue)
+    }
+
+    /// The columns, each as a reference of its own.
+    package var references: [ModelReference] {
+        zip(columns, keys).map { ModelReference(table: table, column: $0, parent: parent, key: $1) }
+    }
+
+    /// The reference of a foreign key of one column; `nil` if it has several.
+    package var reference: ModelReference? { columns.count == 1 ? references.first : nil }
 
     /// The values by which a child refers to its parent; `nil` if it refers to none, because one is NULL.
     package func reference(of child: StoredRow?) -> [StoredValue]? { Self.values(of: child, columns) }

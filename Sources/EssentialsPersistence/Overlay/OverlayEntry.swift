@@ -21,7 +21,7 @@ package enum OverlayEntry: Sendable, Hashable {
     /// The entry that leads from a base to a row, each `nil` if there is none; `nil` if nothing is different.
     ///
     /// - Parameter keeping: Whether there is an entry although the row equals its base. It writes nothing, and says that the
-    ///   scope has decided for the row; see ``DeletedParents``.
+    ///   scope has decided for the row; see ``PendingOrphans``.
     package init?(from base: StoredRow?, to row: StoredRow?, keeping: Bool = false) {
         switch (base, row) {
         case (nil, nil): return nil

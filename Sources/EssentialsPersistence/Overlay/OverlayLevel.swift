@@ -29,12 +29,13 @@ package struct OverlayLimits: Sendable, Hashable {
 /// | deleted | updated | fails | fails |
 ///
 /// A row that is changed back to its base is pending no longer, unless it refers to a row that the scope has deleted; see
-/// ``DeletedParents``.
+/// ``PendingOrphans``.
 package struct OverlayLevel: Sendable {
     private var tables: [String: [StoredValue: OverlayEntry]] = [:]
     private var log = ChangeLog()
     package private(set) var limits: OverlayLimits
-    /// The number of deleted rows of each table.
+    /// The number of deleted rows of each table. To count them anew would take a look at all pending rows of the table for
+    /// each row of a unit of work that refers to the table by another column than its key.
     private var deletions: [String: Int] = [:]
     /// The number of pending rows.
     package private(set) var count = 0
@@ -65,11 +66,6 @@ package struct OverlayLevel: Sendable {
 
     /// Whether rows of a table are deleted.
     package func hasDeletions(in table: String) -> Bool { deletions[table] ?? 0 > 0 }
-
-    private mutating func countDeletions(_ old: OverlayEntry?, _ new: OverlayEntry?, in table: String) {
-        let change = (new?.isDeletion == true ? 1 : 0) - (old?.isDeletion == true ? 1 : 0)
-        if change != 0 { deletions[table, default: 0] += change }
-    }
 
     /// The rows that were changed since a version; `nil` if that is not known any more.
     package func changes(since version: UInt64) -> Set<RowKey>? { log.keys(since: version) }
@@ -121,6 +117,17 @@ package struct OverlayLevel: Sendable {
                 remedy: "Save in smaller steps, or raise the store's limits of pending rows.",
                 model: key.table, ids: [key.id])
         }
+        replace(old, by: new, at: key, count: rows, byteCount: bytes)
+    }
+
+    /// Writes an entry in place of another one, whatever the limits are.
+    ///
+    /// - Parameters:
+    ///   - rows: The number of pending rows with the new entry.
+    ///   - bytes: Their number of bytes.
+    private mutating func replace(
+        _ old: OverlayEntry?, by new: OverlayEntry?, at key: RowKey, count rows: Int, byteCount bytes: Int
+    ) {
         if let new {
             tables[key.table, default: [:]][key.id] = new
         } else {
@@ -128,7 +135,8 @@ package struct OverlayLevel: Sendable {
             if tables[key.table]?.isEmpty == true { tables[key.table] = nil }
         }
         (count, byteCount) = (rows, bytes)
-        countDeletions(old, new, in: key.table)
+        let change = (new?.isDeletion == true ? 1 : 0) - (old?.isDeletion == true ? 1 : 0)
+        if change != 0 { deletions[key.table, default: 0] += change }
         log.append(key)
     }
 
@@ -171,19 +179,10 @@ package struct OverlayLevel: Sendable {
 
     /// Puts back an entry that was there before, whatever the limits are.
     mutating func restore(_ entry: OverlayEntry?, at key: RowKey) {
-        let new = self.entry(key)
-        countDeletions(new, entry, in: key.table)
-        if let new {
-            count -= 1
-            byteCount -= new.byteCount
-        }
-        if let entry {
-            count += 1
-            byteCount += entry.byteCount
-        }
-        tables[key.table, default: [:]][key.id] = entry
-        if tables[key.table]?.isEmpty == true { tables[key.table] = nil }
-        log.append(key)
+        let own = self.entry(key)
+        replace(
+            own, by: entry, at: key, count: count + (entry == nil ? 0 : 1) - (own == nil ? 0 : 1),
+            byteCount: byteCount + (entry?.byteCount ?? 0) - (own?.byteCount ?? 0))
     }
 
     /// Drops all pending rows.
@@ -204,12 +203,7 @@ package struct OverlayLevel: Sendable {
         var discarded = 0
         for key in keys {
             guard let entry = entry(key) else { continue }
-            countDeletions(entry, nil, in: key.table)
-            tables[key.table]?[key.id] = nil
-            if tables[key.table]?.isEmpty == true { tables[key.table] = nil }
-            count -= 1
-            byteCount -= entry.byteCount
-            log.append(key)
+            replace(entry, by: nil, at: key, count: count - 1, byteCount: byteCount - entry.byteCount)
             discarded += 1
         }
         return discarded

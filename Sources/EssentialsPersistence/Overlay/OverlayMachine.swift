@@ -131,16 +131,16 @@ package struct OverlayMachine: Sendable {
 
     /// Makes the scope see rows, each with what it saw before: all of them, or after an error none.
     ///
-    /// - Parameter parents: Finds the rows that stay pending although they equal their base.
+    /// - Parameter orphans: Finds the rows that stay pending although they equal their base.
     /// - Throws: A failure with the reason `limit`.
     package mutating func place(
-        _ rows: [(key: RowKey, row: StoredRow?, seen: StoredRow?)], parents: DeletedParents = .unknown
+        _ rows: [(key: RowKey, row: StoredRow?, seen: StoredRow?)], orphans: PendingOrphans = .unknown
     ) throws(PersistenceFailure) {
         var done: [(key: RowKey, entry: OverlayEntry?)] = []
         do throws(PersistenceFailure) {
             for (key, row, seen) in rows {
                 let own = levels[last].entry(key)
-                let isKept = (own.map(\.base) ?? seen) == row && parents.areReferred(by: row, at: key, in: self)
+                let isKept = (own.map(\.base) ?? seen) == row && orphans.contains(row, at: key, in: self)
                 try levels[last].place(row, at: key, below: seen, keeping: isKept)
                 done.append((key, own))
             }
@@ -176,11 +176,11 @@ package struct OverlayMachine: Sendable {
     ///
     /// - Throws: A failure with the reason `conflict`, or what the closure has thrown.
     package func changesOfParent(
-        parents: DeletedParents = .unknown, decide: (Conflict) throws(PersistenceFailure) -> ConflictDecision
+        orphans: PendingOrphans = .unknown, decide: (Conflict) throws(PersistenceFailure) -> ConflictDecision
     ) throws(PersistenceFailure) -> [OverlayLevel.Change] {
         guard levels.count > 1 else { return [] }
         var conflicts: [Conflict] = []
-        let changes = try moved(levels[last], over: levels[last - 1], parents, &conflicts, decide: decide)
+        let changes = try moved(levels[last], over: levels[last - 1], orphans, &conflicts, decide: decide)
         guard conflicts.isEmpty else { throw Self.conflictFailure(conflicts) }
         return changes
     }
@@ -189,9 +189,9 @@ package struct OverlayMachine: Sendable {
     ///
     /// - Throws: A failure with the reason `conflict` if levels contradict each other.
     package func folded(
-        parents: DeletedParents = .unknown, decide: (Conflict) throws(PersistenceFailure) -> ConflictDecision
+        orphans: PendingOrphans = .unknown, decide: (Conflict) throws(PersistenceFailure) -> ConflictDecision
     ) throws(PersistenceFailure) -> OverlayLevel {
-        let (level, conflicts) = try foldedWithConflicts(parents: parents, decide: decide)
+        let (level, conflicts) = try foldedWithConflicts(orphans: orphans, decide: decide)
         guard conflicts.isEmpty else { throw Self.conflictFailure(conflicts) }
         return level
     }
@@ -199,14 +199,14 @@ package struct OverlayMachine: Sendable {
     /// All pending rows in one level, and the conflicts of all levels, at most ``maximumConflicts``. A change in conflict
     /// with a level is left out, so that what this level itself has pending is judged further down.
     package func foldedWithConflicts(
-        parents: DeletedParents = .unknown, decide: (Conflict) throws(PersistenceFailure) -> ConflictDecision
+        orphans: PendingOrphans = .unknown, decide: (Conflict) throws(PersistenceFailure) -> ConflictDecision
     ) throws(PersistenceFailure) -> (level: OverlayLevel, conflicts: [Conflict]) {
         var levels = levels
         var upper = levels.removeLast()
         var conflicts: [Conflict] = []
         while let level = levels.popLast() {
             var parent = level.unlimited
-            try parent.apply(moved(upper, over: level, parents, &conflicts, decide: decide))
+            try parent.apply(moved(upper, over: level, orphans, &conflicts, decide: decide))
             upper = parent
         }
         return (upper, conflicts)
@@ -225,7 +225,7 @@ package struct OverlayMachine: Sendable {
 
     /// The entries that a level gets from the one above it, but for conflicts.
     private func moved(
-        _ child: OverlayLevel, over parent: OverlayLevel, _ parents: DeletedParents, _ conflicts: inout [Conflict],
+        _ child: OverlayLevel, over parent: OverlayLevel, _ orphans: PendingOrphans, _ conflicts: inout [Conflict],
         decide: (Conflict) throws(PersistenceFailure) -> ConflictDecision
     ) throws(PersistenceFailure) -> [OverlayLevel.Change] {
         var changes: [OverlayLevel.Change] = []
@@ -235,7 +235,7 @@ package struct OverlayMachine: Sendable {
             guard let own = parent.entry(key) else { return changes.append((key, entry)) }
             switch try ConflictRules.outcome(of: entry, at: key, theirs: own.row, decide: decide) {
             case .apply(let row):
-                let isKept = own.base == row && parents.areReferred(by: row, at: key, in: self)
+                let isKept = own.base == row && orphans.contains(row, at: key, in: self)
                 changes.append((key, OverlayEntry(from: own.base, to: row, keeping: isKept)))
             case .keep: break
             case .conflict(let conflict): conflicts.append(conflict)

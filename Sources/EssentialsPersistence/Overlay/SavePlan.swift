@@ -25,14 +25,9 @@ package struct SavePlan: Sendable, Hashable {
     /// children. Within each group, rows are sorted by table and id; deletions of tables that refer to themselves, or to each
     /// other in a circle, are sorted by their rows. Insertions of such tables need deferred foreign keys.
     ///
-    /// - Parameters:
-    ///   - references: The references of one column.
-    ///   - parts: The columns of references that have several, each as a reference of its own.
-    package init(
-        _ writes: some Sequence<(key: RowKey, value: Write)>, references: [ModelReference],
-        parts: [ModelReference] = []
-    ) {
-        let all = references + parts
+    /// - Parameter foreignKeys: All foreign keys of the file.
+    package init(_ writes: some Sequence<(key: RowKey, value: Write)>, foreignKeys: [ForeignKey]) {
+        let all = foreignKeys.flatMap(\.references)
         let ranks = Self.ranks(all)
         let referring = Dictionary(grouping: all, by: \.table).mapValues { Set($0.map(\.column)) }
         // Few rows of a save differ in more than their ids.
@@ -53,7 +48,7 @@ package struct SavePlan: Sendable, Hashable {
         }
         let first = sorted.firstIndex(where: \.isDeletion) ?? sorted.endIndex
         let end = sorted[first...].firstIndex { !$0.isDeletion } ?? sorted.endIndex
-        var order = DeletionOrder(Array(sorted[first..<end]), references: references)
+        var order = DeletionOrder(Array(sorted[first..<end]), references: foreignKeys.compactMap(\.reference))
         order.sort()
         steps = sorted[..<first] + order.steps + sorted[end...]
         deletions = first..<end

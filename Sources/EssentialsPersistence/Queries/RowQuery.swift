@@ -25,6 +25,9 @@ public struct RowQuery: Sendable, Hashable {
         }
     }
 
+    /// The maximum number of ids or values that one query looks up.
+    package static let maximumValues = 500
+
     /// The table that is queried.
     public var table: String
     /// The name of the column with the ids.

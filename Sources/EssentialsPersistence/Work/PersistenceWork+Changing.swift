@@ -93,8 +93,8 @@ extension PersistenceWork {
         }
         let coder = try coder(Model.self)
         var known: [StoredValue: StoredRow] = [:]
-        for start in stride(from: 0, to: values.count, by: Self.maximumValues) {
-            let part = Array(values[start..<Swift.min(start + Self.maximumValues, values.count)])
+        for start in stride(from: 0, to: values.count, by: RowQuery.maximumValues) {
+            let part = Array(values[start..<Swift.min(start + RowQuery.maximumValues, values.count)])
             let query = RowQuery(
                 table: Model.table, key: Model.columns.id.name, column: name, values: part)
             for row in try self.rows.rows(query) {
@@ -125,9 +125,6 @@ extension PersistenceWork {
             .constraint, "There are rows with \(ids.count) of these ids.",
             remedy: "Update or put the rows, or choose other ids.", model: table, ids: ids)
     }
-
-    /// The maximum number of values of one query.
-    static var maximumValues: Int { 500 }
 
     /// Changes the row with an id by a closure.
     ///

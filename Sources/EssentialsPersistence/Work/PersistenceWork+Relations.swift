@@ -64,8 +64,8 @@ extension PersistenceWork {
         let coder = try coder(Parent.self)
         let ids = parents.map { coder.id($0) }
         var found: [StoredValue: [StoredRow]] = [:]
-        for start in stride(from: 0, to: ids.count, by: Self.maximumValues) {
-            let part = Array(ids[start..<Swift.min(start + Self.maximumValues, ids.count)])
+        for start in stride(from: 0, to: ids.count, by: RowQuery.maximumValues) {
+            let part = Array(ids[start..<Swift.min(start + RowQuery.maximumValues, ids.count)])
             let query = RowQuery(table: Child.table, key: Child.columns.id.name, column: column, values: part)
             // The column's collation may take more values as equal.
             let wanted = Set(part)

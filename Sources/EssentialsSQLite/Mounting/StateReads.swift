@@ -33,8 +33,8 @@
         /// The bytes of ids count.
         func storedRows(of table: String, ids: [StoredValue]) throws -> [StoredRow] {
             let table = try schema.table(table)
-            let rows = try stride(from: 0, to: ids.count, by: SQLBuilder.maximumIDs).flatMap { start in
-                let part = ids[start..<min(start + SQLBuilder.maximumIDs, ids.count)]
+            let rows = try stride(from: 0, to: ids.count, by: RowQuery.maximumValues).flatMap { start in
+                let part = ids[start..<min(start + RowQuery.maximumValues, ids.count)]
                 return try SelectStatement.rows(
                     of: table.name, key: table.key, columns: table.layout.names, ids: part,
                     source: PendingSQL.file(table.name)

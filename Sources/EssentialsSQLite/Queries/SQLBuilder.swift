@@ -5,8 +5,6 @@
     struct SQLBuilder {
         /// The maximum number of arguments. SQLite allows 32,766.
         static let maximumArguments = 32_000
-        /// The maximum number of ids that one statement looks up.
-        static let maximumIDs = 500
         /// The maximum depth of a filter. SQLite allows 1,000, and this many take several of its levels.
         static let maximumDepth = 100
 

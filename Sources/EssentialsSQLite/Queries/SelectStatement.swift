@@ -92,7 +92,7 @@
             return try SelectStatement(text, node)
         }
 
-        /// The statement that looks up rows by their ids. The number of ids is limited by ``SQLBuilder/maximumIDs``.
+        /// The statement that looks up rows by their ids. The number of ids is limited by ``RowQuery/maximumValues``.
         static func rows(
             of table: String, key: String, columns: [String], ids: ArraySlice<StoredValue>,
             source: String? = nil

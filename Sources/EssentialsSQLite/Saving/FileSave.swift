@@ -13,8 +13,8 @@
         let level: OverlayLevel
         let models: [String: ModelSchema]
         let foreignKeys: [EssentialsPersistence.ForeignKey]
-        let changingKeys: [ChangingForeignKey]
-        private let referenceParts: [ModelReference]
+        /// Those whose `ON DELETE` changes or deletes rows.
+        let changingKeys: [EssentialsPersistence.ForeignKey]
 
         /// - Parameters:
         ///   - level: All pending rows of the scopes that are saved.
@@ -23,8 +23,8 @@
         init(level: OverlayLevel, models: [ModelSchema], schema: FileSchema) {
             self.level = level
             self.models = Dictionary(models.map { ($0.table, $0) }) { $0.adding($1) }
-            (foreignKeys, changingKeys) = (schema.foreignKeys, schema.changingKeys)
-            referenceParts = schema.referenceParts
+            foreignKeys = schema.foreignKeys
+            changingKeys = foreignKeys.filter(\.action.changesChildren)
         }
 
         /// Writes all rows.
@@ -61,7 +61,7 @@
                 case .deleted(let base): writes.append((key, .delete(base: base)))
                 }
             }
-            return SavePlan(writes, references: foreignKeys.map(\.reference), parts: referenceParts)
+            return SavePlan(writes, foreignKeys: foreignKeys)
         }
     }
 

@@ -90,21 +90,24 @@
 
         /// Adds the children that restrict the deletion of a row.
         static func addChildren(
-            of key: RowKey, _ foreignKeys: [EssentialsPersistence.ForeignKey], keys: [String: String], _ db: Database,
-            _ list: inout ViolationList
+            of row: StoredRow?, _ table: String, _ foreignKeys: [EssentialsPersistence.ForeignKey],
+            keys: [String: String], _ db: Database, _ list: inout ViolationList
         ) throws {
-            for foreignKey in foreignKeys where foreignKey.parent == key.table && foreignKey.action == .restrict {
-                guard let id = try keys[foreignKey.table] ?? primaryKey(foreignKey.table, db).first else { continue }
+            for foreignKey in foreignKeys where foreignKey.parent == table && foreignKey.action == .restrict {
+                guard let values = foreignKey.key(of: row),
+                    let id = try keys[foreignKey.table] ?? primaryKey(foreignKey.table, db).first
+                else { continue }
+                let conditions = foreignKey.columns.map { "\(name("c", $0)) = ?" }.joined(separator: " AND ")
                 let ids = try DatabaseValue.fetchAll(
                     db,
                     sql: """
                         SELECT \(name("c", id)) FROM "main".\(SQLBuilder.quoted(foreignKey.table)) AS c
-                        WHERE \(name("c", foreignKey.column)) = ? ORDER BY 1 LIMIT \(ViolationList.maximum)
-                        """, arguments: [key.id.databaseValue])
+                        WHERE \(conditions) ORDER BY 1 LIMIT \(ViolationList.maximum)
+                        """, arguments: StatementArguments(values.map(\.databaseValue)))
                 guard !ids.isEmpty else { continue }
                 list.append(
                     ConstraintViolation(
-                        .foreignKey, table: foreignKey.table, columns: [foreignKey.column], parent: key.table,
+                        .foreignKey, table: foreignKey.table, columns: foreignKey.columns, parent: table,
                         ids: ids.map { StoredValue($0) }))
             }
         }

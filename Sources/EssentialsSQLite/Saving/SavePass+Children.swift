@@ -11,7 +11,7 @@
         /// Judges the rows that refer to a row which the save has deleted, and if the store has deleted others because of
         /// that, all rows that refer to any. A reference to a value that another row has taken over is written again.
         mutating func checkChildren() throws {
-            var found: [ChangingForeignKey: [StoredValue]] = [:]
+            var found: [EssentialsPersistence.ForeignKey: [StoredValue]] = [:]
             for (table, foreignKeys) in Dictionary(grouping: save.changingKeys, by: \.table) {
                 for (id, entry) in save.level.entries(in: table) {
                     let key = RowKey(table: table, id: id)
@@ -39,8 +39,8 @@
         /// The foreign key whose parent is missing; `nil` if the row is stored as the scope has shown it. A reference that
         /// others have made, and that was merged into the row, follows `ON DELETE`.
         private mutating func lost(
-            _ row: StoredRow, at key: RowKey, _ foreignKeys: [ChangingForeignKey]
-        ) throws -> ChangingForeignKey? {
+            _ row: StoredRow, at key: RowKey, _ foreignKeys: [EssentialsPersistence.ForeignKey]
+        ) throws -> EssentialsPersistence.ForeignKey? {
             let statements = try statements(key, row)
             let now = try statements.read(key.id)
             var columns: Set<String> = []
@@ -78,7 +78,9 @@
             return false
         }
 
-        private static func violation(of foreignKey: ChangingForeignKey, _ ids: [StoredValue]) -> ConstraintViolation {
+        private static func violation(
+            of foreignKey: EssentialsPersistence.ForeignKey, _ ids: [StoredValue]
+        ) -> ConstraintViolation {
             ConstraintViolation(
                 .foreignKey, table: foreignKey.table, columns: foreignKey.columns, parent: foreignKey.parent,
                 ids: ids.sorted { $0.precedes($1) })

@@ -60,8 +60,8 @@
         var ignored: Set<RowKey> = []
         /// The rows that have a free value in place of one that another row needs.
         private var movedAside: Set<RowKey> = []
-        /// What the save deletes of the rows to which others refer.
-        let deleted: DeletedValues
+        /// The keys of deleted rows to which others refer.
+        let deleted: DeletedParentKeys
         /// Whether the store itself has changed rows because of a deletion.
         var hasCascaded = false
         private var uniqueValues: UniqueValues
@@ -72,7 +72,7 @@
             self.before = before
             keys = save.models.mapValues(\.key)
             uniqueValues = UniqueValues(db)
-            deleted = DeletedValues(save)
+            deleted = DeletedParentKeys(save)
         }
 
         /// Makes all writes of a plan. See ``FileSave/run(_:before:decide:)``.
@@ -159,7 +159,7 @@
                 guard case .deleted(let base) = save.level.entry(key) else { continue }
                 let cascading = columns.filter { column in
                     save.foreignKeys.contains {
-                        $0.table == key.table && $0.column == column && $0.action == .cascade
+                        $0.table == key.table && $0.columns == [column] && $0.action == .cascade
                     }
                 }
                 let indices = cascading.compactMap { base.layout.index(of: $0) }
@@ -431,7 +431,8 @@
             }
             if violation.kind == .foreignKey {
                 var children = ViolationList()
-                try ForeignKeyCheck.addChildren(of: key, save.foreignKeys, keys: keys, db, &children)
+                let row = try tables[key.table]?.read(key.id)
+                try ForeignKeyCheck.addChildren(of: row, key.table, save.foreignKeys, keys: keys, db, &children)
                 for child in children.violations { violations.append(child) }
                 if !children.isEmpty { return }
             }

@@ -195,7 +195,7 @@
             }
             try machine.place(
                 changes.map { (key: RowKey(table: $0.table, id: $0.id), row: $0.row, seen: $0.base) },
-                parents: store.parents)
+                orphans: store.orphans)
             isBehind = true
         }
 
@@ -205,8 +205,8 @@
             var seen = Dictionary(found.map { ($0.key, $0.row) }) { first, _ in first }
             let limit = machine.levels.last?.limits.rows ?? 0
             let changes = try store.deletions.changes(deleting: found, limit: limit) {
-                (key, values) throws(PersistenceFailure) in
-                let children = try self.children(key, values)
+                (reference, values) throws(PersistenceFailure) in
+                let children = try self.children(reference, values)
                 for child in children where seen[child.key] == nil { seen[child.key] = child.row }
                 return children
             }
@@ -222,16 +222,17 @@
         }
 
         private func children(
-            _ key: EssentialsPersistence.ForeignKey, _ values: [StoredValue]
+            _ reference: ModelReference, _ values: [StoredValue]
         ) throws(PersistenceFailure) -> [DeletionRules.Found] {
             var rows: [StoredRow] = []
-            let table = try store.schema.table(key.table)
-            for start in stride(from: 0, to: values.count, by: SQLBuilder.maximumIDs) {
-                let part = Array(values[start..<min(start + SQLBuilder.maximumIDs, values.count)])
-                let node = RowQuery(table: key.table, key: table.key, column: key.column, values: part)
-                rows += try query([key.table]) { try $0.rows(node) }
+            let table = try store.schema.table(reference.table)
+            for start in stride(from: 0, to: values.count, by: RowQuery.maximumValues) {
+                let part = Array(values[start..<min(start + RowQuery.maximumValues, values.count)])
+                let node = RowQuery(
+                    table: reference.table, key: table.key, column: reference.column, values: part)
+                rows += try query([reference.table]) { try $0.rows(node) }
             }
-            return try found(rows, key.table)
+            return try found(rows, reference.table)
         }
     }
 #endif

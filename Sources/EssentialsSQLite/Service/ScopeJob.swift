@@ -221,7 +221,7 @@
             guard !job.isCancelled else { throw PersistenceFailure(.cancelled, "The call was cancelled.") }
             switch level {
             case .pending:
-                let keeping = try referring(work, store)
+                let keeping = try orphans(work, store)
                 try scope.level.contents.withLock { contents throws(PersistenceFailure) in
                     guard !contents.isClosed else { throw PersistenceFailure(.closed, "The scope is closed.") }
                     try contents.level.absorb(work, keeping: keeping)
@@ -254,13 +254,13 @@
         }
 
         /// The rows of a call that refer to rows which the scope sees as deleted.
-        private func referring(_ work: OverlayLevel, _ store: OpenStore) throws(PersistenceFailure) -> Set<RowKey> {
-            try store.parents.referring(work, in: machine().replacingLast(work))
+        private func orphans(_ work: OverlayLevel, _ store: OpenStore) throws(PersistenceFailure) -> Set<RowKey> {
+            try store.orphans.rows(of: work, in: machine().replacingLast(work))
         }
 
         /// The levels with the changes of the call in that of the scope. They are not limited: what goes up is limited there.
         private func levels(_ work: OverlayLevel, _ store: OpenStore) throws(PersistenceFailure) -> OverlayMachine {
-            let keeping = try referring(work, store)
+            let keeping = try orphans(work, store)
             var levels = chain.map(\.level)
             levels[levels.count - 1] = levels[levels.count - 1].unlimited
             try levels[levels.count - 1].absorb(work, keeping: keeping)
@@ -271,7 +271,7 @@
             let parent = chain[chain.count - 2]
             return try withTurns(of: [parent]) { () throws(PersistenceFailure) in
                 // The levels are released with this statement, so that the parent's is not copied by its change.
-                let moved = try levels(work, store).changesOfParent(parents: store.parents) {
+                let moved = try levels(work, store).changesOfParent(orphans: store.orphans) {
                     (conflict) throws(PersistenceFailure) in try decide(conflict)
                 }
                 let (old, changed) = try core.gate.withLock { _ throws(PersistenceFailure) in
@@ -299,7 +299,7 @@
         private func saveToStore(
             _ work: OverlayLevel, _ store: OpenStore, isRehearsal: Bool
         ) throws(PersistenceFailure) -> SaveReport {
-            let (folded, conflicts) = try levels(work, store).foldedWithConflicts(parents: store.parents) {
+            let (folded, conflicts) = try levels(work, store).foldedWithConflicts(orphans: store.orphans) {
                 (conflict) throws(PersistenceFailure) in try decide(conflict)
             }
             guard conflicts.isEmpty else { throw try failure(of: conflicts, folded, store) }

@@ -9,7 +9,7 @@
         let mounts: MountPool
         let models: [ModelSchema]
         let deletions: DeletionRules
-        let parents: DeletedParents
+        let orphans: PendingOrphans
 
         var schema: FileSchema { database.schema }
 
@@ -20,17 +20,19 @@
                 busyMode: StoreDatabase.busyMode(store), file: database.file)
             models = store.models
             deletions = DeletionRules(foreignKeys: database.schema.foreignKeys)
-            parents = DeletedParents(
-                foreignKeys: database.schema.changingKeys, keys: database.schema.tables.mapValues(\.key))
+            orphans = PendingOrphans(
+                foreignKeys: database.schema.foreignKeys, keys: database.schema.tables.mapValues(\.key))
         }
 
-        /// The tables and all tables whose rows refer to them, through any number of others.
+        /// The tables and all tables whose rows refer to them by one column, through any number of others.
         func closure(_ tables: Set<String>) -> Set<String> {
             var tables = tables
             var count = 0
             while count != tables.count {
                 count = tables.count
-                for key in schema.foreignKeys where tables.contains(key.parent) { tables.insert(key.table) }
+                for key in schema.foreignKeys where key.reference != nil && tables.contains(key.parent) {
+                    tables.insert(key.table)
+                }
             }
             return tables
         }

@@ -8,19 +8,9 @@
         /// The tables by the names that the models use.
         let tables: [String: TableSchema]
 
-        /// The foreign keys of all tables of models. Those of more than one column are left out.
+        /// The foreign keys of all tables of models.
         var foreignKeys: [EssentialsPersistence.ForeignKey] {
             tables.keys.sorted().flatMap { tables[$0]?.foreignKeys ?? [] }
-        }
-
-        /// The columns of all foreign keys that have several, each as a reference of its own.
-        var referenceParts: [ModelReference] {
-            tables.keys.sorted().flatMap { tables[$0]?.referenceParts ?? [] }
-        }
-
-        /// The foreign keys of all tables of models whose `ON DELETE` changes children.
-        var changingKeys: [ChangingForeignKey] {
-            tables.keys.sorted().flatMap { tables[$0]?.changingKeys ?? [] }
         }
 
         /// - Throws: A failure with the reason `invalidQuery` if no model has this table.
@@ -51,14 +41,11 @@
         func table(_ model: ModelSchema) throws -> TableSchema? {
             let columns = try columns(model.table)
             guard !columns.isEmpty else { return nil }
-            let foreignKeys = try foreignKeys(model.table)
             let layout = RowLayout(columns.map(\.name))
             return TableSchema(
                 name: model.table, key: model.key, columns: columns, generated: try generated(model.table),
                 indexes: try indexes(model.table, columns: Set(columns.map(\.name))),
-                foreignKeys: foreignKeys.single, referenceParts: foreignKeys.parts,
-                changingKeys: foreignKeys.changing,
-                layout: layout,
+                foreignKeys: try foreignKeys(model.table), layout: layout,
                 lookup: SelectStatement.lookup(
                     of: PendingSQL.file(model.table), key: model.key, columns: layout.names))
         }
@@ -122,44 +109,24 @@
             }
         }
 
-        private func foreignKeys(
-            _ table: String
-        ) throws -> (
-            single: [EssentialsPersistence.ForeignKey], parts: [ModelReference], changing: [ChangingForeignKey]
-        ) {
+        private func foreignKeys(_ table: String) throws -> [EssentialsPersistence.ForeignKey] {
             let rows = try Row.fetchAll(
                 db,
                 sql: """
                     SELECT id, "table", "from", "to", on_delete FROM pragma_foreign_key_list(?, 'main') ORDER BY id, seq
                     """,
                 arguments: [table])
-            var single: [EssentialsPersistence.ForeignKey] = []
-            var (parts, changing): ([ModelReference], [ChangingForeignKey]) = ([], [])
             let groups = Dictionary(grouping: rows) { row -> Int in row[0] }
-            for (_, rows) in groups.sorted(by: { $0.key < $1.key }) {
+            return try groups.sorted { $0.key < $1.key }.compactMap { _, rows in
                 let (parent, columns): (String, [String]) = (rows[0][1], rows.map { $0[2] })
                 let keys = try keys(rows.map { $0[3] }, of: parent)
-                guard keys.count == columns.count else { continue }
-                let (action, model) = (
-                    EssentialsPersistence.ForeignKey.Action(rawValue: rows[0][4]) ?? .noAction,
-                    name(ofModelTable: parent)
-                )
-                if columns.count == 1 {
-                    single.append(
-                        EssentialsPersistence.ForeignKey(
-                            table: table, column: columns[0], parent: model, key: keys[0], action: action,
-                            defaultValue: action == .setDefault ? try defaultValue(columns[0], of: table) : nil))
-                } else {
-                    parts += zip(columns, keys).map {
-                        ModelReference(table: table, column: $0, parent: model, key: $1)
-                    }
-                }
-                if action.changesChildren {
-                    changing.append(
-                        ChangingForeignKey(table: table, columns: columns, parent: model, keys: keys))
-                }
+                guard keys.count == columns.count else { return nil }
+                let action = EssentialsPersistence.ForeignKey.Action(rawValue: rows[0][4]) ?? .noAction
+                let hasDefault = action == .setDefault && columns.count == 1
+                return EssentialsPersistence.ForeignKey(
+                    table: table, columns: columns, parent: name(ofModelTable: parent), keys: keys, action: action,
+                    defaultValue: hasDefault ? try defaultValue(columns[0], of: table) : nil)
             }
-            return (single, parts, changing)
         }
 
         /// The default of a column; `nil` if it is none that a query can tell.

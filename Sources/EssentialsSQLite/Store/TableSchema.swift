@@ -42,12 +42,8 @@
         let generated: [Generated]
         /// The indexes, without those of the primary key, of expressions, and of parts of the table.
         let indexes: [Index]
-        /// The foreign keys of one column.
+        /// The foreign keys of the table's rows.
         let foreignKeys: [EssentialsPersistence.ForeignKey]
-        /// The columns of foreign keys that have several, each as a reference of its own.
-        let referenceParts: [ModelReference]
-        /// The foreign keys of any number of columns whose `ON DELETE` changes rows of this table.
-        let changingKeys: [ChangingForeignKey]
         /// The names of all columns. All rows of the table share it.
         let layout: RowLayout
         /// The statement that looks a row of the file up by its id.

@@ -24,6 +24,7 @@ import Testing
         #expect(level.count == (expected == nil ? 0 : 1))
         #expect(level.byteCount == (expected?.byteCount ?? 0))
         #expect(level.pendingTables == (expected == nil ? [] : ["t"]))
+        #expect(level.hasDeletions(in: "t") == (expected?.isDeletion == true))
     }
 
     @Test("The first base stays when what is below changes")
@@ -62,6 +63,27 @@ import Testing
         #expect(throws: PersistenceFailure.self) { try level.place(row, at: key, below: nil) }
         #expect(level.isEmpty)
         try level.place(Self.one, at: key, below: nil)
+    }
+
+    @Test("Whether rows are deleted is known after every kind of change")
+    func deletions() throws {
+        var limits = OverlayLimits()
+        limits.rows = 2
+        var level = OverlayLevel(limits: limits)
+        try level.place(nil, at: key, below: Self.base)
+        #expect(level.hasDeletions(in: "t") && !level.hasDeletions(in: "u"))
+        // One row too many, so that the others are as they were.
+        let changes: [OverlayLevel.Change] = [(key, nil), (OverlayRows.key(2), .inserted(Self.one))]
+        let others = (3...4).map { (key: OverlayRows.key($0), entry: OverlayEntry?.some(.deleted(base: Self.base))) }
+        #expect(throws: PersistenceFailure.self) { try level.apply(changes + others) }
+        #expect(level.hasDeletions(in: "t") && level.count == 1 && level.byteCount == Self.base.byteCount)
+        try level.apply(changes)
+        #expect(!level.hasDeletions(in: "t"))
+        try level.place(nil, at: key, below: Self.base)
+        #expect(level.discard([key]) == 1 && !level.hasDeletions(in: "t"))
+        try level.place(nil, at: key, below: Self.base)
+        level.rollback()
+        #expect(!level.hasDeletions(in: "t"))
     }
 
     @Test("The log names the rows that were changed since a version")

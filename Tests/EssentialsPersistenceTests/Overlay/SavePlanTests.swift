@@ -3,9 +3,9 @@ import Testing
 @testable import EssentialsPersistence
 
 @Suite struct SavePlanTests {
-    private static let references = [
-        ModelReference(table: "film", column: "studioID", parent: "studio", key: "id"),
-        ModelReference(table: "role", column: "filmID", parent: "film", key: "id"),
+    private static let foreignKeys = [
+        ForeignKey(table: "film", column: "studioID", parent: "studio", key: "id"),
+        ForeignKey(table: "role", column: "filmID", parent: "film", key: "id"),
     ]
 
     private static func row(_ names: [String]) -> StoredRow {
@@ -26,7 +26,7 @@ import Testing
             RowKey(table: "film", id: 4): .update(film, columns: [1, 2], base: film),
             RowKey(table: "film", id: 5): .update(film, columns: [2], base: film),
         ]
-        let plan = SavePlan(writes, references: Self.references)
+        let plan = SavePlan(writes, foreignKeys: Self.foreignKeys)
         #expect(
             plan.steps.map { "\($0.key.table) \($0.key.id)" } == [
                 "film 4", "film 5", "role 1", "film 1", "studio 1", "film 3", "studio 2", "film 2", "role 2",
@@ -36,14 +36,14 @@ import Testing
     @Test("Tables that refer to each other or to themselves are ordered too")
     func circles() {
         let circle = [
-            ModelReference(table: "a", column: "b", parent: "b", key: "id"),
-            ModelReference(table: "b", column: "a", parent: "a", key: "id"),
-            ModelReference(table: "c", column: "parent", parent: "c", key: "id"),
+            ForeignKey(table: "a", column: "b", parent: "b", key: "id"),
+            ForeignKey(table: "b", column: "a", parent: "a", key: "id"),
+            ForeignKey(table: "c", column: "parent", parent: "c", key: "id"),
         ]
         let row = Self.row(["id"])
         let keys = ["a", "b", "c"].map { RowKey(table: $0, id: 1) }
         let writes = keys.map { (key: $0, value: SavePlan.Write.insert(row)) }
-        let plan = SavePlan(writes, references: circle)
+        let plan = SavePlan(writes, foreignKeys: circle)
         #expect(Set(plan.steps.map(\.key)) == Set(keys))
     }
 
@@ -53,7 +53,7 @@ import Testing
         let row = Self.row(["id"])
         let writes = ids.map { (key: RowKey(table: "t", id: $0), value: SavePlan.Write.insert(row)) }
         for _ in 0..<10 {
-            let plan = SavePlan(writes.shuffled(), references: [])
+            let plan = SavePlan(writes.shuffled(), foreignKeys: [])
             #expect(plan.steps.map(\.key.id) == ids)
         }
     }

@@ -75,6 +75,32 @@
             await store.close()
         }
 
+        @Test(
+            "A save whose deletion is restricted through other columns than the key names the child",
+            arguments: [["name"], ["name", "other"]])
+        func otherColumns(_ columns: [String]) async throws {
+            let names = columns.joined(separator: ", ")
+            let sql = """
+                CREATE TABLE label(id INTEGER PRIMARY KEY NOT NULL, name TEXT, other TEXT, UNIQUE(\(names))) STRICT;
+                CREATE TABLE tag(id INTEGER PRIMARY KEY NOT NULL, name TEXT, other TEXT,
+                    FOREIGN KEY (\(names)) REFERENCES label(\(names)) ON DELETE RESTRICT) STRICT;
+                """
+            let store = SQLitePersistenceService(
+                .temporary(models: [Label.self, Tag.self]), migrations: [Migration("1", sql: sql)])
+            try await store.create(
+                [Label(id: 1, name: "a", other: "b"), Label(id: 2, name: "c", other: "d")], save: .store)
+            let edits = try store.child("edit")
+            try await edits.delete(Label.self, ids: [1], save: .pending)
+            try await store.create(
+                [Tag(id: 5, name: "a", other: "b"), Tag(id: 6, name: "c", other: "d")], save: .store)
+            let found = await failure { try await edits.save(.store) }
+            #expect(
+                found?.violations == [
+                    ConstraintViolation(.foreignKey, table: "tag", columns: columns, parent: "label", ids: [5])
+                ])
+            await store.close()
+        }
+
         @Test("A cascade deletes two generations in the scope, and at the save those that came meanwhile")
         func cascade() async throws {
             let store = try await open(persons: "ON DELETE CASCADE", cards: "ON DELETE CASCADE")

@@ -28,7 +28,7 @@
             #expect(store.watchesOthers == nil && store.onDiscard == nil)
             let limits = OverlayLimits()
             #expect(limits.rows == 100_000 && limits.bytes == 64 << 20 && limits.depth == 16)
-            #expect(SQLBuilder.maximumIDs == 500 && MigrationBackup.kept == 2)
+            #expect(RowQuery.maximumValues == 500 && MigrationBackup.kept == 2)
         }
 
         @Test("The connection that writes has a log of at most 64 MiB, copies it itself, and checks foreign keys")

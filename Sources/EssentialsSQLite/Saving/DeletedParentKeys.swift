@@ -2,10 +2,10 @@
     import EssentialsPersistence
     import GRDB
 
-    /// The values of rows that a save deletes, by which other rows refer to them through a foreign key whose `ON DELETE`
-    /// changes or deletes those rows.
-    struct DeletedValues {
-        private var values: [ChangingForeignKey: Set<[StoredValue]>] = [:]
+    /// The keys of rows that a save deletes, by which other rows refer to them through a foreign key whose `ON DELETE` changes
+    /// or deletes those rows.
+    struct DeletedParentKeys {
+        private var values: [EssentialsPersistence.ForeignKey: Set<[StoredValue]>] = [:]
 
         init(_ save: FileSave) {
             for foreignKey in save.changingKeys {
@@ -21,12 +21,12 @@
         var isEmpty: Bool { values.isEmpty }
 
         /// Whether the save deletes the row with these values, whatever the collations of the columns are.
-        func contains(_ reference: [StoredValue], _ foreignKey: ChangingForeignKey) -> Bool {
+        func contains(_ reference: [StoredValue], _ foreignKey: EssentialsPersistence.ForeignKey) -> Bool {
             values[foreignKey]?.contains(reference.map(\.folded)) == true
         }
     }
 
-    extension ChangingForeignKey {
+    extension EssentialsPersistence.ForeignKey {
         /// Whether the file has no row with these values now.
         func isMissing(_ reference: [StoredValue], _ db: Database) throws -> Bool {
             let conditions = keys.map { "\(SQLBuilder.quoted($0)) = ?" }.joined(separator: " AND ")

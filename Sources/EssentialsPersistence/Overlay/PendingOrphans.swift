@@ -1,0 +1,48 @@
+/// Finds pending rows that refer to rows which the levels of a scope have deleted, and which the store would change by itself.
+///
+/// A row that is set back to its base is pending no longer, because a save has nothing to write for it. An orphan is an
+/// exception: without an entry, `ON DELETE` would rewrite or delete it at the save like a row that others have brought
+/// meanwhile, although the scope has shown it as it is. With its entry, the save fails.
+package struct PendingOrphans: Sendable {
+    /// Knows no foreign keys.
+    package static let unknown = PendingOrphans(foreignKeys: [], keys: [:])
+
+    /// The foreign keys of each table of children whose `ON DELETE` changes them.
+    private let foreignKeys: [String: [ForeignKey]]
+    /// The primary key of each table.
+    private let keys: [String: String]
+
+    /// - Parameters:
+    ///   - foreignKeys: All foreign keys of the file.
+    ///   - keys: The column of the primary key of each table.
+    package init(foreignKeys: [ForeignKey], keys: [String: String]) {
+        self.foreignKeys = Dictionary(grouping: foreignKeys.filter(\.action.changesChildren), by: \.table)
+        self.keys = keys
+    }
+
+    /// Whether a row refers to one that the levels have deleted. A foreign key to other columns than the primary key counts
+    /// as one if rows of its parent table are deleted at all.
+    package func contains(_ row: StoredRow?, at key: RowKey, in machine: OverlayMachine) -> Bool {
+        guard let row, let foreignKeys = foreignKeys[key.table] else { return false }
+        return foreignKeys.contains { foreignKey in
+            guard let values = foreignKey.reference(of: row) else { return false }
+            guard values.count == 1, keys[foreignKey.parent] == foreignKey.keys.first else {
+                return machine.levels.contains { $0.hasDeletions(in: foreignKey.parent) }
+            }
+            if case .deleted = machine.find(RowKey(table: foreignKey.parent, id: values[0])) { return true }
+            return false
+        }
+    }
+
+    /// The orphans among the rows of a unit of work.
+    ///
+    /// - Parameter machine: The levels of the scope, and the unit of work on top.
+    package func rows(of work: OverlayLevel, in machine: OverlayMachine) -> Set<RowKey> {
+        guard !foreignKeys.isEmpty else { return [] }
+        var found: Set<RowKey> = []
+        work.forEach { key, entry in
+            if contains(entry.row, at: key, in: machine) { found.insert(key) }
+        }
+        return found
+    }
+}
