@@ -36,14 +36,14 @@
             }
         }
 
-        /// The foreign key whose parent is missing; `nil` if the row is stored as the scope has shown it. A reference that
-        /// others have made, and that was merged into the row, follows `ON DELETE`.
+        /// The foreign key whose parent is missing; `nil` if the row is stored as the scope has shown it, or if another
+        /// violation was noted. A reference that others have made, and that was merged into the row, follows `ON DELETE`.
         private mutating func lost(
             _ row: StoredRow, at key: RowKey, _ foreignKeys: [EssentialsPersistence.ForeignKey]
         ) throws -> EssentialsPersistence.ForeignKey? {
             let statements = try statements(key, row)
             let now = try statements.read(key.id)
-            var columns: Set<String> = []
+            var changed: [EssentialsPersistence.ForeignKey] = []
             for foreignKey in foreignKeys {
                 guard let reference = foreignKey.reference(of: row),
                     decided[key].map({ foreignKey.reference(of: $0) == reference }) ?? true
@@ -55,11 +55,20 @@
                 guard !isStored, isDeleted else { continue }
                 // With the row, those that refer to it have been changed or deleted. They would not come back.
                 guard now != nil else { return foreignKey }
-                columns.formUnion(foreignKey.columns)
+                changed.append(foreignKey)
             }
+            guard !changed.isEmpty else { return nil }
+            let columns = Set(changed.flatMap(\.columns))
             let indices = row.layout.names.indices.filter { columns.contains(row.layout.names[$0]) }
-            if !indices.isEmpty { _ = try statements.update(row, columns: indices, id: key.id) }
-            return nil
+            do {
+                // A trigger that ignores the update leaves the row as `ON DELETE` has made it.
+                return try statements.update(row, columns: indices, id: key.id) ? nil : changed.first
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+                guard db.isInsideTransaction else { throw error }
+                failed.insert(key)
+                try note(error, at: key)
+                return nil
+            }
         }
 
         /// Notes a violation if `ON DELETE` has taken a row that is not there any more, and returns whether it has.

@@ -421,7 +421,7 @@
             }
         }
 
-        private mutating func note(_ error: DatabaseError, at key: RowKey) throws {
+        mutating func note(_ error: DatabaseError, at key: RowKey) throws {
             guard !violations.isFull else { return }
             guard let violation = try ConstraintReading.violation(error, at: key, db) else {
                 guard error.extendedResultCode == .SQLITE_CONSTRAINT_DATATYPE else { throw error }

@@ -154,6 +154,35 @@
             await store.close()
         }
 
+        @Test(
+            "A reference that a trigger keeps from being written again fails the save like any other row",
+            arguments: ["RAISE(ABORT, 'no such tag')", "RAISE(IGNORE)"])
+        func refused(raise: String) async throws {
+            let sql = """
+                CREATE TABLE label(id INTEGER PRIMARY KEY NOT NULL, name TEXT UNIQUE, other TEXT) STRICT;
+                CREATE TABLE tag(id INTEGER PRIMARY KEY NOT NULL, other TEXT,
+                    name TEXT REFERENCES label(name) ON DELETE SET NULL) STRICT;
+                CREATE TRIGGER guard BEFORE UPDATE ON tag WHEN new.name = 'a' BEGIN SELECT \(raise); END;
+                """
+            let store = SQLitePersistenceService(
+                .temporary(models: [Label.self, Tag.self]), migrations: [Migration("1", sql: sql)])
+            try await store.create([Label(id: 1, name: "a"), Label(id: 2, name: "b")], save: .store)
+            try await store.create(Tag(id: 9, name: "a"), save: .store)
+            let edits = try store.child("edit")
+            try await edits.delete(Label.self, ids: [1], save: .pending)
+            try await edits.update(Label.self, id: 2, save: .pending) { $0.name = "a" }
+            try await edits.put(Tag(id: 9, name: "a"), save: .pending)
+            let failure = await #expect(throws: PersistenceFailure.self) { try await edits.save(.store) }
+            #expect(failure?.reason == .constraint && failure?.remedy != nil && failure?.model == "tag")
+            let expected =
+                raise == "RAISE(IGNORE)"
+                ? ConstraintViolation(.foreignKey, table: "tag", columns: ["name"], parent: "label", ids: [9])
+                : ConstraintViolation(.trigger, table: "tag", name: "no such tag", ids: [9])
+            #expect(failure?.violations == [expected])
+            #expect(try await store.fetch(Tag.all) == [Tag(id: 9, name: "a")])
+            await store.close()
+        }
+
         @Test("A row that refers to one of others which the save takes along violates its foreign key")
         func others() async throws {
             let store = try await open(unique: "user, place", [Profile(id: 10, user: 2)])
