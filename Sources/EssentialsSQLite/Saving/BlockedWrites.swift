@@ -38,6 +38,8 @@
         /// The writes that wait for no known row.
         private var stuck: [(key: RowKey, write: Write)] = []
         private var unwritten: Set<RowKey>
+        /// Rows from which circles are looked for, at least all that wait since they were last looked for.
+        private var starts: [RowKey] = []
         /// The rows that are known to wait for no circle.
         private var hopeless: Set<RowKey> = []
         private var moves: [RowKey: Int] = [:]
@@ -73,12 +75,13 @@
                 return stuck.append((key, write))
             }
             holders[key] = (holder.key, write)
+            starts.append(key)
             waiting[holder.key, default: []].append(Waiting(key: key, write: write, columns: holder.columns))
         }
 
         /// A circle of writes that wait for each other; `nil` if there is none.
         mutating func circle() -> Circle? {
-            for start in holders.keys where !hopeless.contains(start) {
+            while let start = starts.last {
                 var path: [RowKey] = []
                 var seen: Set<RowKey> = []
                 var key = start
@@ -92,6 +95,7 @@
                     return Circle(row: key, write: own.write, needed: needed)
                 }
                 hopeless.formUnion(path)
+                starts.removeLast()
             }
             return nil
         }

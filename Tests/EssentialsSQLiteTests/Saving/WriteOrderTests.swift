@@ -1,7 +1,9 @@
 #if Persistence
-    import EssentialsPersistence
+    import GRDB
+    import GRDBSQLite
     import Testing
 
+    @testable import EssentialsPersistence
     @testable import EssentialsSQLite
 
     /// Rows whose writes stand in each other's way.
@@ -196,18 +198,56 @@
             await store.close()
         }
 
+        private static let notes = """
+            CREATE TABLE note(id INTEGER PRIMARY KEY NOT NULL, title TEXT, year INTEGER NOT NULL UNIQUE) STRICT
+            """
+
         @Test("The order of two thousand unique numbers is reversed")
         func reversed() async throws {
-            let sql = """
-                CREATE TABLE note(id INTEGER PRIMARY KEY NOT NULL, title TEXT, year INTEGER NOT NULL UNIQUE) STRICT
-                """
             let store = SQLitePersistenceService(
-                .temporary(models: [Note.self]), migrations: [Migration("1", sql: sql)])
+                .temporary(models: [Note.self]), migrations: [Migration("1", sql: Self.notes)])
             let count = 2_000
             try await store.create((0..<count).map { Note(id: Int64($0), year: $0) }, save: .store)
             try await store.update(Note.all, save: .store) { $0.year = count - 1 - $0.year }
             #expect(try await store.fetch(Note.all).map(\.year) == (0..<count).reversed())
             await store.close()
+        }
+
+        @Test("The work of a save that reverses the order of unique numbers grows with their count")
+        func reversedWork() throws {
+            let (small, large) = (try Self.instructions(reversing: 250), try Self.instructions(reversing: 1_000))
+            // A look at all rows for each of the circles would take sixteen times as many.
+            #expect(small > 250 && large < small * 5)
+        }
+
+        /// The number of instructions that SQLite executes for such a save.
+        private static func instructions(reversing count: Int) throws -> Int {
+            final class Counter { var count = 0 }
+            let (queue, counter, model) = (try DatabaseQueue(), Counter(), ModelSchema(Note.self))
+            let layout = RowLayout(["id", "title", "year"])
+            return try queue.write { db in
+                try db.execute(sql: notes)
+                var level = OverlayLevel()
+                for number in 0..<Int64(count) {
+                    try db.execute(sql: "INSERT INTO note(id, year) VALUES (?, ?)", arguments: [number, number])
+                    let (year, id) = (Int64(count) - 1 - number, StoredValue.integer(number))
+                    try level.place(
+                        StoredRow(layout, [id, .null, .integer(year)]), at: RowKey(table: Note.table, id: id),
+                        below: StoredRow(layout, [id, .null, id]))
+                }
+                let schema = try FileSchema.read(db, models: [model])
+                sqlite3_progress_handler(
+                    db.sqliteConnection, 1,
+                    { counter in
+                        if let counter { Unmanaged<Counter>.fromOpaque(counter).takeUnretainedValue().count += 1 }
+                        return 0
+                    }, Unmanaged.passUnretained(counter).toOpaque())
+                defer { sqlite3_progress_handler(db.sqliteConnection, 0, nil, nil) }
+                let report = try FileSave(level: level, models: [model], schema: schema)
+                    .run(db, before: StateBefore { queue }) { _ in .fail }
+                #expect(report == SaveReport(updated: count))
+                return counter.count
+            }
         }
     }
 #endif
