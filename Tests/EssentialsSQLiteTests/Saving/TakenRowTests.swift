@@ -86,9 +86,28 @@
         }
 
         @Test(
-            "A row that cannot be moved before its parent is deleted fails the save, instead of losing its own children"
+            "A row that cannot be moved before its parent is deleted fails the save, although the deletion frees its place"
         )
         func stays() async throws {
+            let store = try await open(unique: "place", [Profile(id: 10, user: 1)])
+            let edits = try store.child("edit")
+            try await edits.update(Profile.self, id: 10, save: .pending) { ($0.user, $0.place) = (2, 5) }
+            try await edits.delete(User.self, ids: [1], save: .pending)
+            // `ON DELETE` takes this row too. The place is free then, but the photo of the first row is gone.
+            try await store.create(Profile(id: 30, user: 1, place: 5), save: .store)
+            let shown = try await edits.fetch(Photo.all)
+            let failure = await #expect(throws: PersistenceFailure.self) { try await edits.save(.store) }
+            #expect(
+                failure?.violations == [
+                    ConstraintViolation(
+                        .foreignKey, table: "profile", columns: ["user"], parent: "user", ids: [10])
+                ])
+            #expect(try await store.fetch(Photo.all) == shown && shown == [Photo(id: 100, profile: 10)])
+            await store.close()
+        }
+
+        @Test("A row whose new value another row keeps fails the save, and its old parent and its children stay")
+        func taken() async throws {
             let store = try await open(
                 unique: "user", [Profile(id: 10, user: 1), Profile(id: 20, user: 2)])
             let edits = try store.child("edit")
