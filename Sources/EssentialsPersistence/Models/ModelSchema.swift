@@ -11,6 +11,8 @@ package struct ModelSchema: Sendable {
     package let table: String
     package let key: String
     package private(set) var columns: [Column]
+    /// The columns that only some of several models of the table have.
+    private var partial: Set<String> = []
     package let references: [ModelReference]
     package let conflictPolicy: ConflictPolicy
     /// Finds the coding keys, for which the model's own decoding runs.
@@ -30,7 +32,17 @@ package struct ModelSchema: Sendable {
     package func adding(_ other: ModelSchema) -> ModelSchema {
         var schema = self
         let names = Set(columns.map(\.name))
+        schema.partial.formUnion(other.partial)
+        schema.partial.formUnion(names.symmetricDifference(other.columns.map(\.name)))
         schema.columns += other.columns.filter { !names.contains($0.name) }
         return schema
+    }
+
+    /// Whether NULL in a new row tells that the model which has created the row lacks the column.
+    ///
+    /// NULL in a column that another model of the table declares optional may be the value of that model.
+    package func isLacking(_ column: String) -> Bool {
+        guard let found = columns.first(where: { $0.name == column }) else { return true }
+        return !found.isOptional && partial.contains(column)
     }
 }

@@ -32,8 +32,7 @@
                 let name = String(text.dropFirst("index '".count).dropLast())
                 return ConstraintViolation(kind, table: key.table, name: name, ids: [key.id])
             }
-            let prefix = key.table + "."
-            let isOwn = text.hasPrefix(prefix)
+            let isOwn = isOf(key.table, text)
             let table = isOwn ? key.table : text.split(separator: ".").first.map { String($0) } ?? key.table
             let columns = columns(text, table: table)
             let name = kind == .unique ? try indexName(table, columns, db) : nil
@@ -45,9 +44,15 @@
         static func uniqueColumns(_ error: DatabaseError, of table: String) -> [String]? {
             guard kind(error) == .unique,
                 let text = error.message?.split(separator: ": ", maxSplits: 1).dropFirst().first,
-                text.hasPrefix(table + ".")
+                isOf(table, text)
             else { return nil }
             return columns(String(text), table: table)
+        }
+
+        /// Whether a text such as `film.title` names a column of a table. SQLite spells the table as the file does, and takes
+        /// upper and lower case as equal.
+        private static func isOf(_ table: String, _ text: some StringProtocol) -> Bool {
+            text.prefix(table.count + 1).lowercased() == table.lowercased() + "."
         }
 
         private static func kind(_ error: DatabaseError) -> ConstraintViolation.Kind? {
@@ -65,7 +70,7 @@
         /// The columns of a text such as `film.title, film.year`.
         private static func columns(_ text: String, table: String) -> [String] {
             text.split(separator: ", ").map { part in
-                String(part.hasPrefix(table + ".") ? part.dropFirst(table.count + 1) : part)
+                String(isOf(table, part) ? part.dropFirst(table.count + 1) : part)
             }
         }
 

@@ -45,10 +45,15 @@
             var found: [Key] = []
             let cursor = try Row.fetchCursor(db, sql: "PRAGMA main.foreign_key_check")
             while let row = try cursor.next() {
-                let key = Key(table: row[0], number: row[3], parent: row[2])
+                let key = Key(table: name(ofModelTable: row[0]), number: row[3], parent: name(ofModelTable: row[2]))
                 if seen.insert(key).inserted { found.append(key) }
             }
             return found
+        }
+
+        /// The name that a model uses for a table. SQLite takes upper and lower case as equal.
+        private func name(ofModelTable table: String) -> String {
+            keys[table] != nil ? table : keys.keys.first { $0.lowercased() == table.lowercased() } ?? table
         }
 
         private func add(_ key: Key, onlyConcerned: Bool, _ db: Database, _ list: inout ViolationList) throws {

@@ -24,6 +24,7 @@
         private let source: String
         private let key: String
         let keyIndex: Int
+        /// The columns in which NULL tells that the model of the row lacks them.
         private let outside: [Int]
         private let all: [Int]
         private var prepared: [Shape: Statement] = [:]
@@ -43,8 +44,7 @@
             source = "\"main\".\(SQLBuilder.quoted(model.table))"
             key = SQLBuilder.quoted(model.key)
             all = Array(layout.names.indices)
-            let known = Set(model.columns.map(\.name))
-            outside = layout.names.indices.filter { !known.contains(layout.names[$0]) }
+            outside = layout.names.indices.filter { model.isLacking(layout.names[$0]) }
         }
 
         /// Whether a statement can find out that a row still equals this one, byte for byte.

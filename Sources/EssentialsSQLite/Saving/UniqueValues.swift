@@ -4,9 +4,16 @@
 
     /// Finds rows by the values of unique indexes, and values that no row has.
     struct UniqueValues {
+        private struct Index {
+            /// The collation of each column.
+            let collations: [String]
+            /// Which rows a partial index has, in SQL.
+            let condition: String?
+        }
+
         private let db: Database
-        /// The collations of the columns of unique indexes, by table and columns.
-        private var collations: [[String]: [String]] = [:]
+        /// The unique indexes by table and columns.
+        private var indexes: [[String]: [Index]] = [:]
         /// Numbers that no row had when they were looked for, by table and column.
         private var freeNumbers: [[String]: [StoredValue]] = [:]
         /// Whether other rows refer to a column, by table and column.
@@ -21,33 +28,54 @@
             guard let columns = ConstraintReading.uniqueColumns(error, of: key.table) else { return nil }
             let values = columns.compactMap { row[$0] }
             guard values.count == columns.count, !values.contains(where: \.isNull) else { return nil }
-            let conditions = zip(columns, try collations(of: columns, in: key.table)).map { column, collation in
-                "\(SQLBuilder.quoted(column)) = ? COLLATE \(SQLBuilder.quoted(collation))"
+            let id = SQLBuilder.quoted(primaryKey)
+            let matches = try indexes(over: columns, of: key.table).map { index in
+                let parts = zip(columns, index.collations).enumerated().map { number, part in
+                    "\(SQLBuilder.quoted(part.0)) = ?\(number + 1) COLLATE \(SQLBuilder.quoted(part.1))"
+                }
+                // The line break ends a comment.
+                return (parts + (index.condition.map { ["(\($0)\n)"] } ?? [])).joined(separator: " AND ")
             }
             let statement = try db.cachedStatement(
                 sql: """
-                    SELECT \(SQLBuilder.quoted(primaryKey)) FROM "main".\(SQLBuilder.quoted(key.table)) \
-                    WHERE \(conditions.joined(separator: " AND ")) LIMIT 1
+                    SELECT \(id) FROM "main".\(SQLBuilder.quoted(key.table)) WHERE \
+                    (\(matches.joined(separator: " OR "))) AND \(id) COLLATE BINARY IS NOT ?\(columns.count + 1) LIMIT 1
                     """)
-            let id = try DatabaseValue.fetchOne(statement, arguments: StatementArguments(values.map(\.databaseValue)))
-            return id.map { (RowKey(table: key.table, id: StoredValue($0)), columns) }
+            let found = try DatabaseValue.fetchOne(
+                statement, arguments: StatementArguments((values + [key.id]).map(\.databaseValue)))
+            return found.map { (RowKey(table: key.table, id: StoredValue($0)), columns) }
         }
 
-        private mutating func collations(of columns: [String], in table: String) throws -> [String] {
-            if let known = collations[[table] + columns] { return known }
-            let names = try String.fetchAll(
-                db, sql: "SELECT name FROM pragma_index_list(?, 'main') WHERE \"unique\"", arguments: [table])
-            var found = Array(repeating: "BINARY", count: columns.count)
-            for name in names {
+        /// The unique indexes over some columns, of which at least one is violated. The key may have none of its own.
+        private mutating func indexes(over columns: [String], of table: String) throws -> [Index] {
+            if let known = indexes[[table] + columns] { return known }
+            let rows = try Row.fetchAll(
+                db, sql: "SELECT name, partial FROM pragma_index_list(?, 'main') WHERE \"unique\"", arguments: [table])
+            var found: [Index] = []
+            for row in rows {
+                let name: String = row[0]
                 let parts = try Row.fetchAll(
                     db, sql: "SELECT name, coll FROM pragma_index_xinfo(?, 'main') WHERE key ORDER BY seqno",
                     arguments: [name])
                 guard parts.map({ $0[0] as String? }) == columns else { continue }
-                found = parts.map { $0[1] ?? "BINARY" }
-                break
+                let condition = row[1] ? try condition(of: name) : nil
+                found.append(Index(collations: parts.map { $0[1] ?? "BINARY" }, condition: condition))
             }
-            collations[[table] + columns] = found
+            if found.isEmpty {
+                found = [Index(collations: Array(repeating: "BINARY", count: columns.count), condition: nil)]
+            }
+            indexes[[table] + columns] = found
             return found
+        }
+
+        /// The condition of a partial index, which no pragma tells.
+        private func condition(of index: String) throws -> String? {
+            let sql = try String?.fetchOne(
+                db, sql: "SELECT sql FROM main.sqlite_schema WHERE type = 'index' AND name = ?", arguments: [index])
+            var scanner = SQLScanner((sql ?? "") ?? "")
+            while let token = scanner.next(), token != .symbol("(") {}
+            guard scanner.skipParentheses(), case .word = scanner.next() else { return nil }
+            return scanner.text(scanner.position..<Int.max)
         }
 
         /// Values that a column may take for a moment, the likeliest first. Whether they are free and allowed is seen when they

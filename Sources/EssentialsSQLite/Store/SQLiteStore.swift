@@ -111,7 +111,10 @@
         /// - Parameters:
         ///   - path: The path of the file, which is created if there is none. Its folder must exist.
         ///   - models: All models. When the store opens, they are compared with its tables. Several can share a table, for
-        ///     example one that has fewer columns; then the conflict policy of the first one counts.
+        ///     example one that has fewer columns; then the conflict policy of the first one counts. A row that is created
+        ///     through a model with fewer columns gets the defaults of the others, but NULL in those that another model of
+        ///     the table declares optional. While it is pending, another model that requires them cannot decode it.
+        ///     `importRows` gives all of them their defaults.
         public init(path: String, models: [any PersistentModel.Type]) {
             self.path = path
             self.models = models.map { Self.schema($0) }
