@@ -20,6 +20,8 @@ final class MemoryEngine: Sendable {
         var next = 0
         var changes: [Int: Observer<PersistenceChange>] = [:]
         var states: [Int: Observer<PersistenceState>] = [:]
+        /// The latest change, which observers that are added later must not hear of.
+        var past: PersistenceChange?
     }
 
     /// The engines whose closures run above this call.
@@ -73,7 +75,11 @@ final class MemoryEngine: Sendable {
         _ scopes: Set<Int>, _ call: @escaping @Sendable (PersistenceChange) -> Void
     ) -> PersistenceObservation {
         let number = newNumber()
-        state.withLock { $0.changes[number] = Observer(scopes: scopes, call: call) }
+        let past = state.withLock { state in
+            state.changes[number] = Observer(scopes: scopes, call: call)
+            return state.past
+        }
+        if fault == .tellsOfThePast, let past { observers.async { call(past) } }
         return PersistenceObservation { [weak self] in self?.state.withLock { $0.changes[number] = nil } }
     }
 
@@ -85,14 +91,15 @@ final class MemoryEngine: Sendable {
     func notify(_ keys: Set<RowKey>?, in scope: Int?, through newest: Int) {
         guard keys?.isEmpty != true, fault != .tellsNobody else { return }
         let scope = fault == .tellsEverybody ? nil : scope
+        let tables = keys.map { Dictionary(grouping: $0, by: \.table).mapValues { Set($0.map(\.id)) } }
+        let change =
+            fault == .tellsNoRows
+            ? .unknown : tables.map { PersistenceChange($0.mapValues { .ids($0) }) } ?? PersistenceChange.unknown
+        state.withLock { $0.past = change }
         observers.async { [self] in
             let calls = state.withLock { state in
                 state.changes.filter { $0.key <= newest }.sorted { $0.key < $1.key }.map(\.value)
             }
-            let tables = keys.map { Dictionary(grouping: $0, by: \.table).mapValues { Set($0.map(\.id)) } }
-            let change =
-                fault == .tellsNoRows
-                ? .unknown : tables.map { PersistenceChange($0.mapValues { .ids($0) }) } ?? PersistenceChange.unknown
             for observer in calls where scope.map({ observer.scopes.contains($0) }) ?? true { observer.call(change) }
         }
     }

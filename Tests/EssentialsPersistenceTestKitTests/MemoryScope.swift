@@ -1,5 +1,4 @@
 import Dispatch
-import Glibc
 import Synchronization
 
 @testable import EssentialsPersistence
@@ -83,12 +82,8 @@ final class MemoryScope: PersistenceService {
         } catch {
             result = .failure(error.naming(store: "memory"))
         }
-        var newest = engine.newest
+        let newest = engine.newest
         job.finish(result)
-        if engine.fault == .tellsOfThePast {
-            usleep(20_000)
-            newest = .max
-        }
         for (keys, scope) in memoryJob.changes { engine.notify(keys, in: scope, through: newest) }
     }
 

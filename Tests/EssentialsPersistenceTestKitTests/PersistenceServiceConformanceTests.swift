@@ -7,7 +7,7 @@ import Testing
 struct PersistenceServiceConformanceTests {
     @Test("A service over memory conforms", arguments: PersistenceServiceConformance.all)
     func memory(_ part: PersistenceServiceConformance) async {
-        #expect(await part.violations { MemoryScope() } == [])
+        #expect(await part.violations(limit: .seconds(300)) { MemoryScope() } == [])
     }
 
     @Test("A service over memory that keeps its tables conforms after a restart, and one that does not is found")
@@ -97,7 +97,7 @@ struct PersistenceServiceConformanceTests {
         let others: Set<MemoryFault> = [.forgetsRows, .answersTooEarly, .hidesCause]
         #expect(Set(Self.findings.map(\.fault)).union(others) == Set(MemoryFault.allCases))
         for part in PersistenceServiceConformance.all {
-            let violations = await part.violations { throw PersistenceFailure(.file, "No disk.") }
+            let violations = await part.violations(limit: .seconds(300)) { throw PersistenceFailure(.file, "No disk.") }
             #expect(violations.count == 1 && violations[0].contains("No disk."), "\(part)")
         }
         #expect(Set(PersistenceServiceConformance.all.map(\.name)).count == PersistenceServiceConformance.all.count)

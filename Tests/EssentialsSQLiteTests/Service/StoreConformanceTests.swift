@@ -12,7 +12,7 @@
 
         @Test("A store conforms", arguments: PersistenceServiceConformance.all)
         func conformance(_ part: PersistenceServiceConformance) async {
-            let violations = await part.violations {
+            let violations = await part.violations(limit: .seconds(300)) {
                 SQLitePersistenceService(
                     .temporary(models: PersistenceServiceConformance.models), migrations: [Self.migration])
             }
