@@ -198,7 +198,10 @@ struct TokenStoreTests {
 
     @Test(
         "A damaged file is refused without being shown",
-        arguments: ["", "s3cret", "[]", #"{"access_token":7}"#, String(repeating: " ", count: 70_000)])
+        arguments: [
+            "", "s3cret", "[]", #"{"access_token":7}"#, #"{"refresh_token":7,"expires_at":1}"#,
+            String(repeating: " ", count: 140_000),
+        ])
     func damaged(text: String) async throws {
         let directory = try Directory()
         try directory.write(text)
@@ -207,6 +210,33 @@ struct TokenStoreTests {
         }
         #expect(failure?.reason == .file)
         #expect(failure?.description.contains("s3cret") == false)
+    }
+
+    @Test(
+        "A field of the file that cannot be read costs only itself",
+        arguments: [
+            (#"{"access_token":7,"expires_at":1,"refresh_token":"r"}"#, nil, 1, "r"),
+            (#"{"access_token":"a","expires_at":"soon","refresh_token":"r"}"#, "a", nil, "r"),
+            (#"{"access_token":"a","expires_at":1e999,"refresh_token":"r"}"#, "a", nil, "r"),
+            (#"{"access_token":"a","expires_at":1,"refresh_token":{}}"#, "a", 1, nil),
+            (#"{"access_token":"a","expires_at":null,"other":[7]}"#, "a", nil, nil),
+        ] as [(String, String?, Double?, String?)])
+    func oneBadField(text: String, access: String?, seconds: Double?, refresh: String?) async throws {
+        let directory = try Directory()
+        try directory.write(text)
+        let tokens = try await FileTokenStore(directory.file).update { $0 }
+        let date = seconds.map { Date(timeIntervalSince1970: $0) }
+        #expect(tokens == StoredTokens(accessToken: access, expiresAt: date, refreshToken: refresh))
+    }
+
+    @Test("Tokens of the greatest length fit the file, also if each character is escaped")
+    func longTokens() async throws {
+        let directory = try Directory()
+        let tokens = StoredTokens(
+            accessToken: String(repeating: "/", count: OAuth2Rules.maximumToken), expiresAt: nil,
+            refreshToken: String(repeating: "\u{1}", count: OAuth2Rules.maximumToken))
+        try await FileTokenStore(directory.file).update { _ in tokens }
+        #expect(try await FileTokenStore(directory.file).update { $0 } == tokens)
     }
 
     @Test("An expiry date outside all calendars does no harm")

@@ -10,6 +10,7 @@ public import EssentialsHTTP
 /// the new ones. Another process then reads them again before it refreshes. The file is written under another name,
 /// flushed to the disk and renamed, so that a crash leaves either the old or the new tokens. Its permissions are 0600. A
 /// file that is a symbolic link, belongs to another user or can be read by others is refused. The directory must exist.
+/// If a field of the file cannot be read, the other ones are used.
 ///
 /// The lock needs a file system that supports it; on some network file systems it excludes only processes of the same
 /// machine.

@@ -18,6 +18,18 @@ enum OAuth2Rules {
         var refreshToken: String?
     }
 
+    /// The content of a response.
+    struct Reading {
+        /// The new refresh token, also of a response that is an error otherwise; `nil` if there is none.
+        let refreshToken: String?
+        /// The tokens, or the error.
+        ///
+        /// The error is an ``AccessTokenRejection`` for an error code of the server, unless it says that a later
+        /// request can succeed. Otherwise it is a `RequestFailure`: `authorization` for such a code and for a status
+        /// that is an error, and `protocolViolation` for a response that breaks the rules of RFC 6749, 5.1.
+        let issued: Result<Issued, any Error>
+    }
+
     // MARK: Request
 
     /// The request for new tokens.
@@ -58,67 +70,111 @@ enum OAuth2Rules {
 
     // MARK: Response
 
-    /// The tokens of a response.
+    /// Reads a response.
     ///
-    /// - Throws: ``AccessTokenRejection`` for the error `invalid_grant`; `RequestFailure` with the reason
-    ///   `authorization` for all other errors, and `protocolViolation` for a response that breaks the rules of section
-    ///   5.1.
-    static func issued(_ head: HTTPResponse, _ body: Data, host: String) throws -> Issued {
-        let document = try? JSONCodec().decode(JSONValue.self, from: body, as: .json)
-        guard head.status == .ok else { throw refusal(head, document, host: host) }
+    /// A field that is not needed and cannot be used counts as absent: a lifetime that is no number, and a type and a
+    /// refresh token that are empty.
+    static func read(_ head: HTTPResponse, _ body: Data, host: String) -> Reading {
+        let reply = try? JSONCodec().decode(Reply.self, from: body, as: .json)
+        let refreshToken = head.status.kind == .successful ? reply.flatMap(refreshToken) : nil
+        return Reading(
+            refreshToken: refreshToken,
+            issued: Result { try issued(head, reply, refreshToken: refreshToken, host: host) })
+    }
+
+    /// The members of a response's object. One that cannot be decoded, such as a number that is too large, is `nil` and
+    /// does not affect the others.
+    private struct Reply: Decodable {
+        let accessToken, tokenType, expiresIn, refreshToken, error: JSONValue?
+
+        private enum CodingKeys: String, CodingKey {
+            case accessToken = "access_token"
+            case tokenType = "token_type"
+            case expiresIn = "expires_in"
+            case refreshToken = "refresh_token"
+            case error
+        }
+
+        init(from decoder: any Decoder) throws {
+            let members = try decoder.container(keyedBy: CodingKeys.self)
+            func member(_ key: CodingKeys) -> JSONValue? { try? members.decodeIfPresent(JSONValue.self, forKey: key) }
+            accessToken = member(.accessToken)
+            tokenType = member(.tokenType)
+            expiresIn = member(.expiresIn)
+            refreshToken = member(.refreshToken)
+            error = member(.error)
+        }
+    }
+
+    private static func issued(
+        _ head: HTTPResponse, _ reply: Reply?, refreshToken: String?, host: String
+    ) throws -> Issued {
+        let isSuccess = head.status == .ok || head.status.kind == .successful && reply?.accessToken != nil
+        guard isSuccess, text(reply?.error) == nil else { throw refusal(head, reply, host: host) }
         func broken(_ what: String) -> RequestFailure {
             RequestFailure(
                 .protocolViolation, "The response of the token endpoint \(what).",
                 remedy: "Check the URL of the token endpoint.", phase: .decoding, host: host)
         }
-        guard let document, case .object = document else { throw broken("is not a JSON object") }
-        guard let token = document["access_token"]?.string, token.utf8.count <= maximumToken,
+        guard let reply else { throw broken("is not a JSON object") }
+        guard let token = reply.accessToken?.string, token.utf8.count <= maximumToken,
             AccessToken.isToken(token)
         else { throw broken("has no valid access_token") }
         // A missing type is accepted, because some servers leave it out.
-        if let type = document["token_type"], !type.isNull, type.string?.lowercased() != "bearer" {
+        if let type = reply.tokenType, type != "", type.string?.lowercased() != "bearer" {
             throw broken("has a token of another type than Bearer")
         }
-        var issued = Issued(accessToken: token)
-        if let lifetime = document["expires_in"], !lifetime.isNull {
-            guard let seconds = seconds(lifetime) else { throw broken("has an invalid expires_in") }
-            issued.expiresIn = min(seconds, longest)
-        }
-        if let refresh = document["refresh_token"], !refresh.isNull {
-            guard let text = refresh.string, isVisible(text) else { throw broken("has an invalid refresh_token") }
-            issued.refreshToken = text
-        }
-        return issued
+        return Issued(
+            accessToken: token, expiresIn: reply.expiresIn.flatMap(seconds), refreshToken: refreshToken)
     }
 
-    /// A lifetime. Some servers send it as a string.
+    /// A lifetime, which some servers send as a string. `nil` if it cannot be one, because a client may use a token
+    /// whose lifetime is not known (RFC 6749, 5.1).
     private static func seconds(_ value: JSONValue) -> Int64? {
-        let number =
-            value.integer
-            ?? value.string.flatMap { text in
-                text.utf8.allSatisfy(\.isASCIIDigit) ? Int64(text) : nil
+        let number: Double? =
+            switch value {
+            case .string(let text): text.utf8.allSatisfy(\.isASCIIDigit) ? Double(text) : nil
+            default: value.number
             }
-        if let number { return number >= 0 ? number : nil }
-        if case .number(let fraction) = value, fraction >= 0 { return Int64(min(fraction, Double(longest))) }
-        if case .unsigned = value { return longest }
-        return nil
+        guard let number, (0...Double(longest)).contains(number) else { return nil }
+        return Int64(number)
     }
 
-    /// Whether a text can be a refresh token (RFC 6749, A.17).
-    private static func isVisible(_ text: String) -> Bool {
-        (1...maximumToken).contains(text.utf8.count) && text.utf8.allSatisfy { (0x20...0x7e).contains($0) }
+    /// A refresh token. It is used even if it has characters that it should not have (RFC 6749, A.17), because the one
+    /// before it may be spent, and a form can represent every text.
+    private static func refreshToken(_ reply: Reply) -> String? {
+        text(reply.refreshToken).flatMap { $0.utf8.count <= maximumToken ? $0 : nil }
     }
 
-    /// The error of a response (RFC 6749, 5.2). Its text is not used, because it can contain anything.
-    private static func refusal(_ head: HTTPResponse, _ document: JSONValue?, host: String) -> any Error {
-        let code = document?["error"]?.string.map { RequestFailure.shown($0) }
-        let shown = code.map { "the error \($0)" } ?? "the status \(head.status.code)"
+    /// A member that is a text; `nil` if it is missing or empty.
+    private static func text(_ member: JSONValue?) -> String? {
+        member?.string.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    // MARK: Refusal
+
+    /// The error codes after which a later request can succeed. The last one is from RFC 8628, 3.5.
+    private static let temporaryCodes: Set<String> = ["temporarily_unavailable", "server_error", "slow_down"]
+
+    /// The error of a response (RFC 6749, 5.2). Its description is not used, because it can contain anything.
+    private static func refusal(_ head: HTTPResponse, _ reply: Reply?, host: String) -> any Error {
+        let code = text(reply?.error)
+        let shown = code.map { "the error \(RequestFailure.shown($0))" } ?? "the status \(head.status.code)"
+        let message = "The token endpoint responded with \(shown)."
         let failure = RequestFailure(
-            .authorization, "The token endpoint responded with \(shown).", remedy: remedy(for: code),
-            phase: .receiving, host: host, response: FailedResponse(head: head, body: Data()))
-        guard code == "invalid_grant" else { return failure }
-        return AccessTokenRejection(
-            "The token endpoint does not accept the refresh token or the client any more.", underlying: failure)
+            .authorization, message, remedy: remedy(for: code), phase: .receiving, host: host,
+            response: FailedResponse(head: head, body: Data()))
+        guard let code, isFinal(code, head.status) else { return failure }
+        return AccessTokenRejection(message, underlying: failure)
+    }
+
+    /// Whether the same request would be refused again.
+    private static func isFinal(_ code: String, _ status: HTTPResponse.Status) -> Bool {
+        guard !temporaryCodes.contains(code) else { return false }
+        // A server or proxy that is out of order often calls a phrase such as “Service Unavailable” its error. The
+        // codes of OAuth have neither spaces nor capital letters.
+        guard status.kind == .serverError || [408, 429].contains(status.code) else { return true }
+        return code.utf8.allSatisfy { $0.isASCIIDigit || (0x61...0x7a).contains($0) || "_-.:/".utf8.contains($0) }
     }
 
     private static func remedy(for code: String?) -> String {

@@ -16,13 +16,19 @@ import Synchronization
 /// rotates refresh tokens is supported: the new one is stored before any request goes on. If the store already has
 /// another token that has not expired, because another process has refreshed it, no request is sent.
 ///
-/// The error `invalid_grant` is an ``AccessTokenRejection``. All other errors of the server are `RequestFailure`s with
-/// the reason `authorization`, and the failures of the transport stay as they are. No description shows a secret.
+/// A new refresh token is never lost because of another fault: it is stored also if the rest of the response cannot be
+/// used, and if the store cannot write it, the next call uses it and tries to write it again.
+///
+/// An error code of the server, such as `invalid_grant`, is an ``AccessTokenRejection``, whatever the status of the
+/// response. The codes `temporarily_unavailable`, `server_error` and `slow_down`, and errors without a code, are
+/// `RequestFailure`s with the reason `authorization`. The failures of the transport stay as they are. No description
+/// shows a secret.
 public final class OAuth2Tokens: AccessTokenProvider {
     private let configuration: Configuration
     private let transport: any Transport
     private let store: any TokenStore
     private let clock: RequestClock
+    private let unsaved = Mutex<Unsaved?>(nil)
 
     /// Creates a provider.
     ///
@@ -49,7 +55,7 @@ public final class OAuth2Tokens: AccessTokenProvider {
     /// ```
     ///
     /// - Throws: The errors of the store.
-    public func save(_ tokens: StoredTokens) async throws { try await store.update { _ in tokens } }
+    public func save(_ tokens: StoredTokens) async throws { try await replaceAll(with: tokens) }
 
     /// Removes all tokens from the store.
     ///
@@ -57,25 +63,65 @@ public final class OAuth2Tokens: AccessTokenProvider {
     /// and removes its tokens too.
     ///
     /// - Throws: The errors of the store.
-    public func clear() async throws { try await store.update { _ in nil } }
+    public func clear() async throws { try await replaceAll(with: nil) }
+
+    private func replaceAll(with tokens: StoredTokens?) async throws {
+        let former = Mutex<Unsaved?>(nil)
+        try await store.update { [self] _ in
+            let present = unsaved.withLock { $0 }
+            former.withLock { $0 = present }
+            return tokens
+        }
+        let replaced = former.withLock { $0 }
+        unsaved.withLock { if $0 == replaced { $0 = nil } }
+    }
 
     /// Returns the stored token or a new one; see the protocol.
     ///
-    /// - Throws: ``AccessTokenRejection`` for the error `invalid_grant` and if there is no refresh token, `RequestFailure`
-    ///   for all other failures, and the errors of the store.
+    /// - Throws: ``AccessTokenRejection`` for an error code of the server and if there is no refresh token,
+    ///   `RequestFailure` for all other failures, and the errors of the store.
     public func token(replacing old: AccessToken?) async throws -> AccessToken {
-        let arrival = Mutex<Arrival?>(nil)
+        let renewal = Mutex<Renewal?>(nil)
         let tokens = try await store.update { [self] stored in
-            if let stored, isUsable(stored, insteadOf: old) { return stored }
-            let (renewed, arrived) = try await renewed(stored)
-            arrival.withLock { $0 = arrived }
-            return renewed
+            let present = unsavedTokens(insteadOf: stored) ?? stored
+            if let present, isUsable(present, insteadOf: old) { return present }
+            let new = try await renewed(present, stored)
+            renewal.withLock { $0 = new }
+            return new.tokens
         }
+        // Either the store has them now, or it has others, which are newer.
+        unsaved.withLock { if let kept = $0, kept.tokens == tokens { $0 = nil } }
+        let result = renewal.withLock { $0 }
+        if let failure = result?.failure { throw failure }
         guard let tokens, let value = tokens.accessToken else { throw AccessTokenRejection() }
-        if let arrived = arrival.withLock({ $0 }), arrived.accessToken == value {
+        if let arrived = result?.arrival, arrived.accessToken == value {
             return try AccessToken(value, expiresIn: arrived.lifetime.map { $0 - (clock.now - arrived.time) })
         }
         return try AccessToken(value, expiresIn: tokens.expiresAt.map(timeLeft))
+    }
+
+    /// The result of a request to the endpoint.
+    private struct Renewal {
+        let tokens: StoredTokens
+        /// `nil` if there is a failure.
+        var arrival: Arrival?
+        /// Why the response has no access token, although it has a refresh token.
+        var failure: (any Error)?
+    }
+
+    /// Tokens that the store may not have, because it could not write them.
+    private struct Unsaved: Hashable {
+        /// The refresh token for which they were issued, and which the store still has.
+        let spent: String
+        let tokens: StoredTokens
+    }
+
+    /// The tokens that were issued for the stored refresh token and could not be stored; `nil` if there are none.
+    private func unsavedTokens(insteadOf stored: StoredTokens?) -> StoredTokens? {
+        unsaved.withLock { unsaved in
+            guard let unsaved, unsaved.spent == stored?.refreshToken else { return nil }
+            return unsaved.tokens
+        }
     }
 
     /// A token that has just been issued. Its lifetime counts from its arrival on the monotonic clock, because the date
@@ -97,26 +143,47 @@ public final class OAuth2Tokens: AccessTokenProvider {
         .seconds(max(0, min(date.timeIntervalSince(clock.date), 1e9)))
     }
 
-    private func renewed(_ stored: StoredTokens?) async throws -> (StoredTokens, Arrival) {
+    /// Requests new tokens.
+    ///
+    /// - Parameters:
+    ///   - present: The present tokens.
+    ///   - stored: The tokens that the store has, which may be older.
+    /// - Throws: The error of the endpoint, if its response has no new refresh token that has to be stored.
+    private func renewed(_ present: StoredTokens?, _ stored: StoredTokens?) async throws -> Renewal {
         var refreshToken: String?
         if configuration.grant == .refreshToken {
-            guard let present = stored?.refreshToken else {
+            guard let text = present?.refreshToken, !text.isEmpty else {
                 throw AccessTokenRejection("There is no refresh token.")
             }
-            refreshToken = present
+            refreshToken = text
         }
         let request = try OAuth2Rules.request(configuration, refreshToken: refreshToken)
         let response = try await transport.send(request)
         // Before the body is read, which a transport may deliver as a stream.
         let (time, date) = (clock.now, clock.date)
         let body = try await response.body.collect(upTo: OAuth2Rules.maximumBody)
-        let issued = try OAuth2Rules.issued(response.head, body, host: request.url.origin.host.text)
-        let tokens = StoredTokens(
-            accessToken: issued.accessToken,
-            expiresAt: issued.expiresIn.map { date.addingTimeInterval(Double($0)) },
-            refreshToken: refreshToken == nil ? nil : issued.refreshToken ?? refreshToken)
-        let lifetime = issued.expiresIn.map { Duration.seconds($0) }
-        return (tokens, Arrival(accessToken: issued.accessToken, lifetime: lifetime, time: time))
+        let reading = OAuth2Rules.read(response.head, body, host: request.url.origin.host.text)
+        let rotated = refreshToken == nil ? nil : reading.refreshToken
+        let renewal: Renewal
+        switch reading.issued {
+        case .success(let issued):
+            let tokens = StoredTokens(
+                accessToken: issued.accessToken,
+                expiresAt: issued.expiresIn.map { date.addingTimeInterval(Double($0)) },
+                refreshToken: rotated ?? refreshToken)
+            let lifetime = issued.expiresIn.map { Duration.seconds($0) }
+            renewal = Renewal(
+                tokens: tokens,
+                arrival: Arrival(accessToken: issued.accessToken, lifetime: lifetime, time: time))
+        case .failure(let error):
+            // The former refresh token may be spent, so the new one is stored before the failure is thrown.
+            guard let rotated else { throw error }
+            renewal = Renewal(tokens: StoredTokens(refreshToken: rotated), failure: error)
+        }
+        if rotated != nil, let spent = stored?.refreshToken {
+            unsaved.withLock { $0 = Unsaved(spent: spent, tokens: renewal.tokens) }
+        }
+        return renewal
     }
 }
 

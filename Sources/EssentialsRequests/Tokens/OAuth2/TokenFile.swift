@@ -4,10 +4,10 @@ import Glibc
 
 /// The file of a token store and its lock. All work is done on the threads for files.
 actor TokenFile {
-    /// The maximum size of the file.
-    static let limit = 64 << 10
+    /// The maximum size of the file. Two tokens of the greatest length fit, also if each character is escaped.
+    static let limit = 128 << 10
 
-    /// The content of the file.
+    /// The content of the file. A field that cannot be read does not affect the others.
     private struct Record: Codable {
         var accessToken: String?
         /// Seconds since 1970.
@@ -18,6 +18,31 @@ actor TokenFile {
             case accessToken = "access_token"
             case expiresAt = "expires_at"
             case refreshToken = "refresh_token"
+        }
+
+        init(accessToken: String?, expiresAt: Double?, refreshToken: String?) {
+            self.accessToken = accessToken
+            self.expiresAt = expiresAt
+            self.refreshToken = refreshToken
+        }
+
+        init(from decoder: any Decoder) throws {
+            let fields = try decoder.container(keyedBy: CodingKeys.self)
+            var error: (any Error)?
+            func value<Value: Decodable>(_ type: Value.Type, _ key: CodingKeys) -> Value? {
+                do {
+                    return try fields.decodeIfPresent(type, forKey: key)
+                } catch let fault {
+                    error = fault
+                    return nil
+                }
+            }
+            let seconds = value(Double.self, .expiresAt)
+            self.init(
+                accessToken: value(String.self, .accessToken),
+                expiresAt: seconds.flatMap { $0.isFinite ? $0 : nil },
+                refreshToken: value(String.self, .refreshToken))
+            if let error, accessToken == nil, refreshToken == nil { throw error }
         }
     }
 
