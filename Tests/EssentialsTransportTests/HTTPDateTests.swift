@@ -50,6 +50,40 @@ struct HTTPDateTests {
         ])
     func none(text: String) { #expect(HTTPDate.date(from: text) == nil) }
 
+    @Test(
+        "A strict reader accepts the three formats of RFC 9110 in any case",
+        arguments: [
+            "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+            "Sun Nov 06 08:49:37 1994", "sun, 06 nOV 1994 08:49:37 gmt", "SUNDAY, 06-NOV-94 08:49:37 Gmt",
+            "sun nov  6 08:49:37 1994", "Mon, 06 Nov 1994 08:49:37 GMT",
+        ])
+    func strict(text: String) {
+        let now = Date(timeIntervalSince1970: 1_000_000_000)
+        #expect(HTTPDate.strictDate(from: text, now: now) == Date(timeIntervalSince1970: 784_111_777))
+    }
+
+    @Test(
+        "A strict reader refuses all other texts, also those that a lenient one accepts",
+        arguments: [
+            ("Sun, 06 Nov 94 08:49:37 GMT", true), ("Sun 06 Nov 1994 08:49:37 GMT", true),
+            ("Sun, 06  Nov 1994 08:49:37 GMT", true), ("Sun, 06 Nov 1994  08:49:37 GMT", true),
+            ("Sun, 06-Nov-1994 08:49:37 GMT", true), ("Sunday, 06-Nov-1994 08:49:37 GMT", true),
+            ("Sunday, 06 Nov 94 08:49:37 GMT", true), ("Sunday, 06 Nov 1994 08:49:37 GMT", true),
+            ("Sun,06 Nov 1994 08:49:37 GMT", true), (" Sun, 06 Nov 1994 08:49:37 GMT", true),
+            ("Xyz, 06 Nov 1994 08:49:37 GMT", true), ("Sun Nov 6 08:49:37 1994", true),
+            ("Sun, Nov 06 08:49:37 1994", true), ("Sun-Nov--6-08:49:37 1994", true),
+            ("Sun, 06 Nov 1994 08:49:37 UTC", false), ("Sun, 06 Nov 1994 08:49:37 +0000", false),
+            ("Sun, 06 Nov 1994 8:49:37 GMT", false), ("Sun, 31 Feb 1994 08:49:37 GMT", false),
+            ("Sun, 06 Nov 1994 08:49:37", false), ("Sun, 06 Nov 1994 24:49:37 GMT", false), ("0", false), ("", false),
+            ("Sun", false), ("Sunday", false), ("Sunday,", false), ("Sun,", false), ("Sun ", false),
+            ("Sun, 06 Nov 1994 08:49:37 GMT, Sun, 06 Nov 1994 08:49:37 GMT", false), ("Sün, 06 Nov", false),
+            ("Sun, 06 N@v 1994 08:49:37 GMT", false), ("1994-11-06T08:49:37Z", false),
+        ])
+    func notStrict(text: String, isAcceptedElsewhere: Bool) {
+        #expect(HTTPDate.strictDate(from: text) == nil)
+        #expect((HTTPDate.date(from: text) != nil) == isAcceptedElsewhere)
+    }
+
     @Test("Each day from 1890 to 2109 has its own text and is parsed as that day")
     func days() {
         var seconds = -2_524_521_600.0
@@ -58,7 +92,9 @@ struct HTTPDateTests {
         for _ in 0..<80_353 {
             seconds += 86_400
             let text = HTTPDate.text(of: Date(timeIntervalSince1970: seconds))
-            guard text != last, HTTPDate.date(from: text)?.timeIntervalSince1970 == seconds else {
+            guard text != last, HTTPDate.date(from: text)?.timeIntervalSince1970 == seconds,
+                HTTPDate.strictDate(from: text)?.timeIntervalSince1970 == seconds
+            else {
                 Issue.record("After \(last) comes \(text).")
                 return
             }

@@ -33,7 +33,7 @@ package struct Freshness: Sendable, Hashable {
         of fields: HTTPFields, confirmedBy confirmation: HTTPFields? = nil, at now: Date, delay: Duration = .zero
     ) {
         let received = confirmation ?? fields
-        let date = received[.date].flatMap { HTTPDate.date(from: $0, now: now) }
+        let date = received[.date].flatMap { HTTPDate.strictDate(from: $0, now: now) }
         let apparent = date.map { Self.bounded(now.timeIntervalSince($0)) } ?? .zero
         age = max(apparent, .seconds(Self.ageField(of: received)) + max(delay, .zero))
         lifetime = Self.lifetime(of: fields, sentAt: date, now)
@@ -43,7 +43,7 @@ package struct Freshness: Sendable, Hashable {
     ///
     /// - Parameter now: The date at which it was received.
     package static func lifetime(of fields: HTTPFields, receivedAt now: Date) -> Duration? {
-        lifetime(of: fields, sentAt: fields[.date].flatMap { HTTPDate.date(from: $0, now: now) }, now)
+        lifetime(of: fields, sentAt: fields[.date].flatMap { HTTPDate.strictDate(from: $0, now: now) }, now)
     }
 
     /// `max-age` has precedence over `Expires` (RFC 9111, 4.2.1).
@@ -53,7 +53,7 @@ package struct Freshness: Sendable, Hashable {
         if let maximumAge = directives.maximumAge { return .seconds(maximumAge) }
         guard let text = fields[.expires] else { return nil }
         // An invalid date, especially “0”, lies in the past (RFC 9111, 5.3).
-        guard let expires = HTTPDate.date(from: text, now: now) else { return .zero }
+        guard let expires = HTTPDate.strictDate(from: text, now: now) else { return .zero }
         return bounded(expires.timeIntervalSince(date ?? now))
     }
 

@@ -55,6 +55,53 @@ public enum HTTPDate {
         return Date(timeIntervalSince1970: Double(dayNumber * secondsInDay + time))
     }
 
+    /// Parses one of the three formats that a recipient has to accept (RFC 9110, 5.6.7), character by character except
+    /// for the case of letters; `nil` for other texts, which ``date(from:now:)`` may accept.
+    ///
+    /// A cache treats a date that it cannot be sure of as one in the past. The name of the weekday must be one, but need
+    /// not be that of the date.
+    ///
+    /// - Parameters:
+    ///   - text: The field's value.
+    ///   - now: Determines the century of a two-digit year, which is at most 50 years in the future.
+    package static func strictDate(from text: String, now: Date = Date()) -> Date? {
+        var bytes = text.utf8.map { (0x41...0x5a).contains($0) ? $0 | 0x20 : $0 }
+        let month: Int
+        if let comma = bytes.firstIndex(of: UInt8(ascii: ",")), longDays.contains(Array(bytes[..<comma])) {
+            guard fits(bytes[comma...], ", 00-aaa-00 00:00:00 gmt") else { return nil }
+            month = comma + 5
+        } else {
+            guard shortDays.contains(Array(bytes.prefix(3))) else { return nil }
+            let isAscTime = bytes.dropFirst(3).first == UInt8(ascii: " ")
+            let template = isAscTime ? " aaa _0 00:00:00 0000" : ", 00 aaa 0000 00:00:00 gmt"
+            guard fits(bytes[3...], template) else { return nil }
+            month = isAscTime ? 4 : 8
+        }
+        bytes[month] &= 0xdf
+        // The zone, or the digits of a year, which do not change.
+        for index in bytes.indices.suffix(3) where bytes[index] >= 0x61 { bytes[index] &= 0xdf }
+        return date(from: String(decoding: bytes, as: UTF8.self), now: now)
+    }
+
+    private static let shortDays = days.map { Array($0.lowercased().utf8) }
+    private static let longDays = [
+        "sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday",
+    ].map { Array($0.utf8) }
+
+    /// Whether a text has the form of a template: `0` is a digit, `_` a digit or a space, `a` a small letter, and all
+    /// other characters are themselves.
+    private static func fits(_ text: ArraySlice<UInt8>, _ template: String) -> Bool {
+        guard text.count == template.utf8.count else { return false }
+        return zip(text, template.utf8).allSatisfy { byte, expected in
+            switch expected {
+            case UInt8(ascii: "0"): byte.isASCIIDigit
+            case UInt8(ascii: "_"): byte.isASCIIDigit || byte == 0x20
+            case UInt8(ascii: "a"): (0x61...0x7a).contains(byte)
+            default: byte == expected
+            }
+        }
+    }
+
     private static func time(_ text: Substring) -> Int? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         // A leap second counts as the following second.
