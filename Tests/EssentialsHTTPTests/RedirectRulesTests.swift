@@ -108,6 +108,16 @@ import Testing
         #expect(same.headerFields == fields)
     }
 
+    @Test(
+        "A redirect that changes neither the method nor the body keeps all fields",
+        arguments: [301, 302, 303, 307, 308], [HTTPRequest.Method.get, .head])
+    func unchangedMethod(status: Int, method: HTTPRequest.Method) throws {
+        let fields: HTTPFields = [.contentType: "application/json", .contentLanguage: "de", .accept: "a/b"]
+        let request = try next(outcome(method, "https://a.example/x", status, to: "/y", fields: fields))
+        #expect(request.method == method)
+        #expect(request.headerFields == fields)
+    }
+
     @Test("Options apply to the next request")
     func options() throws {
         var request = TransportRequest(.get, try RequestURL("https://a.example/x"))

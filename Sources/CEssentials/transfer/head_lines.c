@@ -15,11 +15,16 @@ static bool is_status_line(const char *line, size_t count) {
     return line[12] == ' ' || ce_is_line_end(line + 12, count - 12);
 }
 
-// RFC 9112, 5.1: readers that disagree about such a name see two different fields. A line that begins with a blank
-// continues the field before it.
-static bool has_blank_before_colon(const char *line, size_t count) {
+// RFC 9112, 5.1: a name is not empty and has no blanks, neither inside nor before the colon. Readers that disagree about
+// such a name see two different fields. A line that begins with a blank continues the field before it.
+static bool has_unsound_name(const char *line, size_t count) {
     const char *colon = ce_is_blank(line[0]) ? NULL : memchr(line, ':', count);
-    return colon && colon > line && ce_is_blank(colon[-1]);
+    if (!colon) return false;
+    if (colon == line) return true;
+    for (const char *byte = line; byte < colon; byte++) {
+        if (ce_is_blank(*byte)) return true;
+    }
+    return false;
 }
 
 ce_refusal ce_head_line_judge(ce_transfer *transfer, const char *line, size_t count) {
@@ -36,6 +41,6 @@ ce_refusal ce_head_line_judge(ce_transfer *transfer, const char *line, size_t co
         bool is_sound = transfer->run.gates.speaks_http2 || is_status_line(line, count);
         return is_sound ? CE_REFUSED_NOT : CE_REFUSED_STATUS_LINE;
     }
-    if (has_blank_before_colon(line, count)) return CE_REFUSED_LINE;
+    if (has_unsound_name(line, count)) return CE_REFUSED_LINE;
     return ce_codings_note_field(transfer, line, count);
 }

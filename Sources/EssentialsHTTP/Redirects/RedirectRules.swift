@@ -123,8 +123,11 @@ extension RedirectRules {
         next.url = url
         if isRetrieval(status, after: request.method) {
             next.method = request.method == .head ? .head : .get
-            next.body = .none
-            next.headerFields.removeAll { contentFields.contains($0.name) }
+            // A GET without a body stays as it is, with all of its fields.
+            if next.method != request.method || !request.body.isEmpty {
+                next.body = .none
+                next.headerFields.removeAll { contentFields.contains($0.name) }
+            }
         }
         if url.origin != request.url.origin {
             next.headerFields.removeAll { staysInOrigin($0.name, policy) }
