@@ -84,6 +84,7 @@ typedef struct ce_run_receive {
     unsigned coding_count; // content codings other than `identity`
     bool names_codings;    // the last field line is a Content-Encoding
     bool names_zstd;
+    bool names_unknown; // a coding that libcurl does not know
     ce_refusal body_refusal;  // takes effect with the first byte of a body that may be unwanted
     size_t decoder_output;    // `body_total` when the decoder was last checked
     curl_off_t decoder_input; // how much had been received when `decoder_output` last changed

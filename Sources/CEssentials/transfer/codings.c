@@ -4,6 +4,22 @@
 
 #include <string.h>
 
+// Whether libcurl can decode a coding, which depends on the libraries that it was built with.
+static bool is_known(const char *name, size_t length) {
+    // The older name of gzip (RFC 9110, 8.4.1.3).
+    if (length == 6 && ce_equals_ignoring_case(name, "x-gzip", 6)) {
+        name += 2;
+        length -= 2;
+    }
+    const char *known = ce_accepted_encodings(false);
+    while (*known) {
+        size_t size = strcspn(known, ", ");
+        if (size && size == length && ce_equals_ignoring_case(name, known, size)) return true;
+        known += size + strspn(known + size, ", ");
+    }
+    return false;
+}
+
 // Counts the codings other than `identity` in the value of a Content-Encoding field.
 static void note_codings(ce_transfer *transfer, const char *value, size_t count) {
     const char *end = value + count;
@@ -15,7 +31,10 @@ static void note_codings(ce_transfer *transfer, const char *value, size_t count)
         while (stop > value && ce_is_space(stop[-1])) stop--;
         size_t length = (size_t)(stop - value);
         bool is_identity = length == 8 && ce_equals_ignoring_case(value, "identity", 8);
-        if (length && !is_identity) transfer->run.receive.coding_count++;
+        if (length && !is_identity) {
+            transfer->run.receive.coding_count++;
+            if (!is_known(value, length)) transfer->run.receive.names_unknown = true;
+        }
         if (length == 4 && ce_equals_ignoring_case(value, "zstd", 4)) transfer->run.receive.names_zstd = true;
         value = comma ? comma + 1 : end;
     }
@@ -36,7 +55,7 @@ ce_refusal ce_codings_note_field(ce_transfer *transfer, const char *line, size_t
 void ce_codings_forget(ce_transfer *transfer) {
     ce_run_receive *receive = &transfer->run.receive;
     receive->coding_count = 0;
-    receive->names_codings = receive->names_zstd = false;
+    receive->names_codings = receive->names_zstd = receive->names_unknown = false;
 }
 
 // libcurl decodes all codings of a body within one call. Their work multiplies and cannot be interrupted, so several
@@ -49,6 +68,15 @@ ce_refusal ce_codings_judge(const ce_transfer *transfer) {
     if (!has_body) return CE_REFUSED_NOT;
     if (receive->coding_count > 1) return CE_REFUSED_CODINGS;
     return receive->names_zstd && receive->streams ? CE_REFUSED_CODING : CE_REFUSED_NOT;
+}
+
+// A name that libcurl does not know is often no coding at all, such as `utf-8`. libcurl would fail with the first byte of
+// the body. Known codings of the same body are not decoded either, because the unknown one may have been applied last.
+bool ce_codings_skip_unknown(ce_transfer *transfer) {
+    if (!transfer->run.receive.names_unknown) return true;
+    transfer->run.receive.coding_count = 0;
+    transfer->run.receive.names_zstd = false;
+    return ce_codings_stop(transfer);
 }
 
 bool ce_codings_stop(ce_transfer *transfer) {

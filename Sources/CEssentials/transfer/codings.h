@@ -8,6 +8,8 @@
 ce_refusal ce_codings_note_field(ce_transfer *transfer, const char *line, size_t count);
 // Forgets the codings of an informational head.
 void ce_codings_forget(ce_transfer *transfer);
+// If the final head names an unknown coding, nothing of its body is decoded. False if libcurl refuses.
+bool ce_codings_skip_unknown(ce_transfer *transfer);
 // Judges the codings of the final head, whose status is known.
 ce_refusal ce_codings_judge(const ce_transfer *transfer);
 // Makes libcurl deliver the body as it is. False if libcurl refuses.

@@ -49,6 +49,7 @@ static ce_refusal judge_lines(ce_transfer *transfer, const char *lines, size_t c
 static ce_refusal begin_body(ce_transfer *transfer) {
     ce_run_receive *receive = &transfer->run.receive;
     bool may_be_unwanted = is_handed_over(transfer);
+    if (!ce_codings_skip_unknown(transfer)) return CE_REFUSED_MEMORY;
     ce_refusal refusal = ce_codings_judge(transfer);
     if (refusal != CE_REFUSED_NOT) {
         if (!may_be_unwanted || !ce_codings_stop(transfer)) return refusal;

@@ -74,7 +74,8 @@ public struct TransportOptions: Sendable, Hashable {
     /// The HTTP version. The default is `automatic`.
     public var protocolVersion = ProtocolVersion.automatic
     /// Whether gzip, deflate, br and zstd are requested and decoded, if libcurl was built with them. The header fields
-    /// stay as the server sent them. The default is `true`.
+    /// stay as the server sent them. If `Content-Encoding` has any other name, such as `utf-8` or `aws-chunked`,
+    /// nothing is decoded, and the body is delivered as the server sent it. The default is `true`.
     public var decompresses = true
     /// The maximum ratio of the decompressed to the compressed size of a body. A body with a higher ratio fails as
     /// `tooLarge` if it has more than 16 MiB after decompression. The default is 100; `nil` means no limit.

@@ -35,8 +35,20 @@ struct EncodingTests {
         gzip("of plain text", Array("hello".utf8), is: .protocolViolation),
         gzip("that says deflate", packed, encoding: "deflate", is: .protocolViolation),
         gzip("that says br", packed, encoding: "br", is: .protocolViolation),
-        gzip("of an encoding that nobody knows", packed, encoding: "foo", is: .protocolViolation),
-        gzip("of an encoding that nobody knows within gzip", packed, encoding: "foo, gzip", is: .protocolViolation),
+        gzip("of an encoding that nobody knows", Array("hello".utf8), encoding: "foo", body: "hello"),
+        gzip("of an encoding that nobody knows within gzip", Array("hello".utf8), encoding: "foo, gzip", body: "hello"),
+        gzip("of gzip within an encoding that nobody knows", Array("hello".utf8), encoding: "gzip,foo", body: "hello"),
+        gzip("of many encodings, one of them unknown", Array("hello".utf8), encoding: "gzip, br, foo", body: "hello"),
+        gzip("that says a charset", Array("hello".utf8), encoding: "UTF-8", body: "hello"),
+        gzip("that says zip", Array("hello".utf8), encoding: "zip", body: "hello"),
+        gzip("that says aws-chunked", Array("hello".utf8), encoding: "aws-chunked", body: "hello"),
+        gzip(
+            "that says aws-chunked in a second line", Array("hello".utf8),
+            encoding: "gzip\r\nContent-Encoding: aws-chunked", body: "hello"),
+        gzip("that says more than gzip", Array("hello".utf8), encoding: "gzipped", body: "hello"),
+        gzip("that says the beginning of gzip", Array("hello".utf8), encoding: "gz", body: "hello"),
+        gzip("that says nothing", Array("hello".utf8), encoding: "", body: "hello"),
+        gzip("that says only a comma", Array("hello".utf8), encoding: ",", body: "hello"),
         gzip("of no byte", [], body: ""),
         gzip("of no byte and no known encoding", [], encoding: "foo", body: ""),
         gzip("that says identity", Array("hello".utf8), encoding: "identity", body: "hello"),
@@ -53,6 +65,23 @@ struct EncodingTests {
 
     @Test("A compressed body is decoded to the original, or fails", arguments: damages)
     func damage(fault: Fault) async throws { try await fault.expect() }
+
+    @Test("The field with an unknown encoding stays, and the next request on the connection is decoded")
+    func unknown() async throws {
+        let packed = Self.packed
+        let server = try LoopbackServer { request in
+            .response(headers: [("Content-Encoding", request.path == "/odd" ? "UTF-8, gzip" : "gzip")], body: packed)
+        }
+        let transport = try CurlTransport()
+        for delivery in deliveries {
+            var odd = try request(server, "/odd")
+            odd.options.delivery = delivery
+            let response = try await transport.send(odd)
+            #expect(response.headerFields[.contentEncoding] == "UTF-8, gzip")
+            #expect(try await response.body.collect(upTo: 1_000) == Data(packed))
+            #expect(try await transport.send(request(server)).text == Self.text)
+        }
+    }
 
     @Test("A compressed body that is cut at any byte is `interrupted`")
     func cuts() async throws {
