@@ -11,7 +11,9 @@ package enum DownloadRules {
         case complete
         /// The partial file cannot be used: request the whole file.
         case startAgain
-        /// There is no body to save (204, 205).
+        /// The server has the file only with a content coding: request the whole file so that it is decoded.
+        case coded
+        /// There is no body to save (204, 205, and an expected 304).
         case empty
         /// The status is not a success.
         case refused
@@ -26,20 +28,25 @@ package enum DownloadRules {
     ///   - fields: The header fields.
     ///   - resumes: Whether the bytes must be those of the server, without a content coding.
     ///   - point: The point at which the request resumes; `nil` if it requests the whole file.
-    static func read(status: Int, fields: HTTPFields, resumes: Bool, point: ResumePoint?) -> Outcome {
+    ///   - isExpected: Whether a status is a success. The default is every one from 200 to 299 except 206.
+    static func read(
+        status: Int, fields: HTTPFields, resumes: Bool, point: ResumePoint?,
+        isExpected: (Int) -> Bool = { (200..<300).contains($0) && $0 != 206 }
+    ) -> Outcome {
         if let point {
             if status == 206 { return readRest(fields, from: point) }
             if status == 416 { return readUnsatisfied(fields, from: point) }
         }
-        switch status {
-        case 204, 205: return .empty
-        case 206: return .refused
-        case 200..<300: break
-        default: return .refused
+        // A part of the file would be saved as the whole.
+        if resumes, status == 206 { return .refused }
+        if status == 204 || status == 205 { return .empty }
+        guard isExpected(status) else { return .refused }
+        if status == 304 { return .empty }
+        // The field has no meaning here (RFC 9110, 14.4), so it is not known what the body is.
+        if point != nil, fields.contains(.contentRange) {
+            return .violation("sent the whole file with a Content-Range")
         }
-        return resumes && hasCoding(fields)
-            ? .violation("compressed the file, although the request excludes compression")
-            : .whole(length: decodedLength(fields))
+        return resumes && hasCoding(fields) ? .coded : .whole(length: decodedLength(fields))
     }
 
     private static func readRest(_ fields: HTTPFields, from point: ResumePoint) -> Outcome {

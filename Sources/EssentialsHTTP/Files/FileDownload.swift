@@ -17,6 +17,8 @@
 package struct FileDownload: Sendable {
     /// Sends a request, and returns the response with a streamed body.
     package typealias Send = @Sendable (TransportRequest) async throws(RequestFailure) -> TransportResponse
+    /// Decides whether a status is a success.
+    package typealias Expectation = @Sendable (Int) -> Bool
     /// Decides whether a download whose body has failed goes on, and waits before it does.
     package typealias Retry = @Sendable (RequestFailure) async throws(RequestFailure) -> Bool
 
@@ -31,10 +33,13 @@ package struct FileDownload: Sendable {
         /// Identifies the downloaded resource for a later resumption.
         let resource: String
         let host: String?
+        /// Whether a status is a success; `nil` for the usual rule.
+        let expectation: Expectation?
 
         /// Describes a request whose URL is not known, because a double responds to it.
         package init(
-            _ method: HTTPRequest.Method, resource: String, headerFields: HTTPFields, options: TransportOptions
+            _ method: HTTPRequest.Method, resource: String, headerFields: HTTPFields, options: TransportOptions,
+            expecting expectation: Expectation?
         ) {
             self.method = method
             self.headerFields = headerFields
@@ -43,9 +48,10 @@ package struct FileDownload: Sendable {
             isReplayable = true
             server = "The service"
             host = nil
+            self.expectation = expectation
         }
 
-        fileprivate init(_ request: TransportRequest) {
+        fileprivate init(_ request: TransportRequest, _ expectation: Expectation?) {
             method = request.method
             headerFields = request.headerFields
             options = request.options
@@ -53,6 +59,13 @@ package struct FileDownload: Sendable {
             server = request.url.origin.description
             resource = request.url.origin.description + request.url.path
             host = request.url.origin.host.text
+            self.expectation = expectation
+        }
+
+        /// Whether a response with this status is saved. A partial response is saved only if it was requested.
+        func expects(_ status: Int) -> Bool {
+            guard let expectation else { return (200..<300).contains(status) && status != 206 }
+            return expectation(status) && (status != 206 || headerFields.contains(.range))
         }
     }
 
@@ -71,22 +84,27 @@ package struct FileDownload: Sendable {
     private let send: SendSubject
 
     /// Downloads as described at ``EssentialsTransport/Transport/download(_:to:options:progress:)``.
+    ///
+    /// - Parameter expectation: Decides which statuses are saved. By default these are 200 to 299 without 206.
     @discardableResult
     package static func run(
         _ request: TransportRequest, to destination: String, options: DownloadOptions = DownloadOptions(),
-        progress: ProgressReport? = nil, retry: Retry? = nil, send: @escaping Send
+        progress: ProgressReport? = nil, expecting expectation: Expectation? = nil, retry: Retry? = nil,
+        send: @escaping Send
     ) async throws(RequestFailure) -> DownloadedFile {
         try await run(
-            request, to: destination, options: options, progress: progress, calls: .system, retry: retry, send: send)
+            request, to: destination, options: options, progress: progress, expecting: expectation, calls: .system,
+            retry: retry, send: send)
     }
 
     /// Downloads with replaced system calls, for tests.
     package static func run(
         _ request: TransportRequest, to destination: String, options: DownloadOptions, progress: ProgressReport?,
-        calls: FileCalls, retry: Retry? = nil, send: @escaping Send
+        expecting expectation: Expectation? = nil, calls: FileCalls, retry: Retry? = nil, send: @escaping Send
     ) async throws(RequestFailure) -> DownloadedFile {
         try await run(
-            Subject(request), to: destination, options: options, progress: progress, calls: calls, retry: retry
+            Subject(request, expectation), to: destination, options: options, progress: progress, calls: calls,
+            retry: retry
         ) { fields, options throws(RequestFailure) in
             var request = request
             request.headerFields = fields
@@ -151,9 +169,10 @@ package struct FileDownload: Sendable {
     private func load() async throws(RequestFailure) -> Result<DownloadedFile, RequestFailure> {
         let first = try await writer.prepare(resource: subject.resource)
         while try await writer.hashPart() { try checkCancellation() }
-        let (response, offset, outcome) = try await self.response(from: first)
+        let used = try await self.response(from: first)
+        let (response, offset) = (used.response, used.offset)
         do throws(RequestFailure) {
-            let (path, size) = try await take(outcome, of: response, at: offset)
+            let (path, size) = try await take(used)
             return .success(
                 DownloadedFile(
                     path: path, bytes: size, resumedFrom: offset, head: response.head,
@@ -164,27 +183,39 @@ package struct FileDownload: Sendable {
         }
     }
 
-    /// Sends the request until a response can be used, at most twice.
-    private func response(
-        from first: ResumePoint?
-    ) async throws(RequestFailure) -> (TransportResponse, offset: Int64, DownloadRules.Outcome) {
-        var point = first
+    /// A response that is saved.
+    private struct UsedResponse {
+        let response: TransportResponse
+        /// The number of bytes of the partial file that it continues.
+        let offset: Int64
+        let outcome: DownloadRules.Outcome
+        /// Whether the file can be resumed.
+        let resumes: Bool
+    }
+
+    /// Sends the request until a response can be used, at most three times.
+    private func response(from first: ResumePoint?) async throws(RequestFailure) -> UsedResponse {
+        var (point, resumes) = (first, options.resumes)
         while true {
-            let prepared = prepared(from: point)
+            let prepared = prepared(from: point, resumes: resumes)
             let response = try await send(prepared.headerFields, prepared.options)
             let outcome = DownloadRules.read(
-                status: response.status.code, fields: response.headerFields, resumes: options.resumes, point: point)
+                status: response.status.code, fields: response.headerFields, resumes: resumes, point: point,
+                isExpected: subject.expects)
             switch outcome {
-            case .whole: return (response, 0, outcome)
-            case .rest, .complete: return (response, point?.offset ?? 0, outcome)
-            case .startAgain:
+            case .whole: return UsedResponse(response: response, offset: 0, outcome: outcome, resumes: resumes)
+            case .rest, .complete:
+                return UsedResponse(
+                    response: response, offset: point?.offset ?? 0, outcome: outcome, resumes: resumes)
+            case .startAgain, .coded:
                 Self.drop(response.body)
                 guard subject.isReplayable else {
                     throw failure(
                         .notReplayable,
-                        "The partial file cannot be resumed, and the request's body cannot be sent again.")
+                        "The file cannot be resumed, and the request's body cannot be sent again.")
                 }
                 point = nil
+                if outcome == .coded { resumes = false }
             case .empty, .refused:
                 let body = await response.body.beginning(upTo: Self.failedBodyLimit)
                 let reason: RequestFailure.Reason = outcome == .empty ? .emptyBody : .status
@@ -202,10 +233,10 @@ package struct FileDownload: Sendable {
         }
     }
 
-    private func prepared(from point: ResumePoint?) -> Subject {
+    private func prepared(from point: ResumePoint?, resumes: Bool) -> Subject {
         var prepared = subject
         prepared.options.delivery = .streamed
-        guard options.resumes else { return prepared }
+        guard resumes else { return prepared }
         // Partial responses fit together only if they have no content coding.
         prepared.options.decompresses = false
         prepared.headerFields[.acceptEncoding] = "identity"
@@ -217,9 +248,8 @@ package struct FileDownload: Sendable {
     }
 
     /// Writes the body and moves the file to its destination. Returns the path and the size.
-    private func take(
-        _ outcome: DownloadRules.Outcome, of response: TransportResponse, at offset: Int64
-    ) async throws(RequestFailure) -> (path: String, size: Int64) {
+    private func take(_ used: UsedResponse) async throws(RequestFailure) -> (path: String, size: Int64) {
+        let (response, outcome, offset) = (used.response, used.outcome, used.offset)
         var length: Int64?
         var total: Int64?
         switch outcome {
@@ -228,7 +258,7 @@ package struct FileDownload: Sendable {
         default: (length, total) = (0, offset)
         }
         try await checkSize(total ?? offset)
-        let validator = options.resumes ? ResumeValidator(response.headerFields) : nil
+        let validator = used.resumes ? ResumeValidator(response.headerFields) : nil
         try await writer.begin(offset, length: length, validator: validator)
         progress?.begin(at: offset, expected: total)
         var size = offset

@@ -16,7 +16,8 @@ extension Transport {
     /// With ``DownloadOptions/resumes``, a failed download keeps the received bytes beside the destination as
     /// `NAME.part`. If the response has a strong `ETag`, or a `Last-Modified` that is old enough (RFC 9110, 8.8), that
     /// validator is kept as `NAME.part.validator`. The next call then resumes there with `Range` and `If-Range`, and
-    /// downloads the whole file if the server's file has changed. The request excludes compression. If two downloads
+    /// downloads the whole file if the server's file has changed. The request excludes compression. A file that the
+    /// server has only in a compressed form is requested again, decompressed, and cannot be resumed. If two downloads
     /// use the same destination, the second one fails. After a power failure, the end of a partial file may be corrupt;
     /// a checksum detects that.
     ///

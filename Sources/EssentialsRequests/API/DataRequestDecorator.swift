@@ -55,10 +55,11 @@ extension DataRequestService {
     ) async throws(RequestFailure) -> DownloadedFile {
         var request = request
         request.responseKind = .bytes
+        let expectation = request.expectedStatus.ofDownload
         if options.resumes { request.expectedStatus = request.expectedStatus.forResumption }
         let subject = FileDownload.Subject(
             request.method, resource: try resource(of: request), headerFields: request.headerFields,
-            options: request.options)
+            options: request.options, expecting: expectation)
         return try await FileDownload.run(subject, to: destination, options: options, progress: progress) {
             [self, request] fields, options throws(RequestFailure) in
             var sent = request
@@ -80,6 +81,12 @@ extension DataRequestService {
 }
 
 extension StatusExpectation {
+    /// Which statuses a download saves; `nil` for the usual ones.
+    var ofDownload: FileDownload.Expectation? {
+        if isStandard { return nil }
+        return { contains($0) }
+    }
+
     /// The expected statuses of a download that can be resumed, which interprets the additional ones itself.
     var forResumption: StatusExpectation {
         // A request that expects no status is refused, so an empty expectation stays empty.

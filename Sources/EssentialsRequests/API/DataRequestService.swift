@@ -26,7 +26,8 @@ public protocol DataRequestService: Sendable {
     /// Downloads a response into a file.
     ///
     /// The status is checked before anything is written, and the file appears under its name only when it is complete;
-    /// see `Transport.download`.
+    /// see `Transport.download`. Other statuses than 200 to 299 are saved if the request expects them. A 206 is saved
+    /// if the request has a field `Range` of its own and another expectation than the default, which contains 206.
     ///
     /// - Parameters:
     ///   - request: A request with any method except HEAD. Its delivery is set to streamed.

@@ -61,11 +61,12 @@ extension OpenRequestService {
     ) async throws(RequestFailure) -> DownloadedFile {
         var request = request
         request.responseKind = .bytes
+        let expectation = request.expectedStatus.ofDownload
         if options.resumes { request.expectedStatus = request.expectedStatus.forResumption }
         let url = try request.url
         let subject = FileDownload.Subject(
             request.method, resource: url.origin.description + url.path, headerFields: request.headerFields,
-            options: request.options)
+            options: request.options, expecting: expectation)
         return try await FileDownload.run(subject, to: destination, options: options, progress: progress) {
             [self, request] fields, options throws(RequestFailure) in
             var sent = request

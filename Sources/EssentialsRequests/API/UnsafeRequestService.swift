@@ -64,6 +64,7 @@ public final class UnsafeRequestService: OpenRequestService {
         defer { inFlight.end(place) }
         var request = request
         request.responseKind = .bytes
+        let expectation = request.expectedStatus.ofDownload
         if options.resumes { request.expectedStatus = request.expectedStatus.forResumption }
         // One task for both, so that cancelling the request also stops writing the file.
         return try await place.cancellation.runTask { [self, request] () throws(RequestFailure) in
@@ -71,7 +72,9 @@ public final class UnsafeRequestService: OpenRequestService {
                 let prepared = try request.encoded(settings)
                 log.prepared(prepared)
                 let rules = request.rules(settings)
-                let retries = DownloadRetries(chain, prepared, rules, clock: configuration.clock) { request in
+                let retries = DownloadRetries(
+                    chain, prepared, rules, expecting: expectation, clock: configuration.clock
+                ) { request in
                     ExchangeRecord(request, rules, id: place.id, environment: nil, cancellation: place.cancellation)
                 }
                 let file = try await retries.download(

@@ -15,6 +15,7 @@ final class DownloadRetries: Sendable {
     private let makeRecord: @Sendable (TransportRequest) -> ExchangeRecord
     private let deadline: SharedDeadline
     private let request: TransportRequest
+    private let expectation: FileDownload.Expectation?
     /// `nil` if nothing is retried.
     private let state: Mutex<State?>
 
@@ -22,16 +23,19 @@ final class DownloadRetries: Sendable {
     ///   - chain: The chain that sends the requests.
     ///   - request: The prepared request of the download.
     ///   - rules: The rules of the request. Without a retry policy, nothing is retried.
+    ///   - expectation: Which statuses are saved; `nil` for the usual ones.
     ///   - clock: Measures the total deadline over all attempts.
     ///   - makeRecord: Makes the record of one request.
     init(
-        _ chain: Chain, _ request: TransportRequest, _ rules: ExchangeRules, clock: RequestClock,
+        _ chain: Chain, _ request: TransportRequest, _ rules: ExchangeRules,
+        expecting expectation: FileDownload.Expectation?, clock: RequestClock,
         makeRecord: @escaping @Sendable (TransportRequest) -> ExchangeRecord
     ) {
         self.chain = chain
         self.makeRecord = makeRecord
         deadline = rules.retries(of: request) == nil ? .none : SharedDeadline(of: request, clock: clock.clock)
         self.request = request
+        self.expectation = expectation
         state = Mutex(rules.retries(of: request).map { State(attempt: RetryStage.Attempt($0, request, rules)) })
     }
 
@@ -42,7 +46,7 @@ final class DownloadRetries: Sendable {
     ) async throws(RequestFailure) -> DownloadedFile {
         do throws(RequestFailure) {
             return try await FileDownload.run(
-                request, to: destination, options: options, progress: progress,
+                request, to: destination, options: options, progress: progress, expecting: expectation,
                 retry: { [self] failure throws(RequestFailure) in try await hasNextAttempt(after: failure, log) }
             ) { [self] request throws(RequestFailure) in try await send(request, log) }
         } catch {

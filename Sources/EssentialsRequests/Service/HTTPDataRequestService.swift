@@ -140,9 +140,10 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
                 log.prepared(prepared.request)
                 url = prepared.request.url
                 var rules = prepared.rules
+                let expectation = rules.expectedStatus.ofDownload
                 if options.resumes { rules.expectedStatus = rules.expectedStatus.forResumption }
                 let retries = DownloadRetries(
-                    chain, prepared.request, rules, clock: configuration.clock
+                    chain, prepared.request, rules, expecting: expectation, clock: configuration.clock
                 ) { [rules] request in
                     ExchangeRecord(
                         request, rules, id: place.id, environment: environment.ownServer,

@@ -62,6 +62,9 @@ struct StreamedExchange: Exchange {
         options.existing = .replace
         options.resumes = true
         options.maximumSize = maximumBody.map(Int64.init)
+        var request = request
+        // The body of an unexpected response must not replace the file.
+        request.expectedStatus = StatusExpectation(output.expected.ranges)
         let file = try await service.download(
             request, to: path, options: options, progress: receiveProgress)
         if printsHead { try print(file.head, file.connection) }

@@ -69,6 +69,65 @@ import Testing
         #expect(transport.cancelCounts == [1])
     }
 
+    /// Downloads with an expectation.
+    private func download(
+        _ status: Int, _ fields: HTTPFields = [:], in directory: ScratchDirectory, asking: HTTPFields = [:],
+        options: DownloadOptions = DownloadOptions(), expecting: @escaping FileDownload.Expectation
+    ) async throws -> DownloadedFile {
+        let transport = ScriptedTransport(Response(status, fields, ["text"]))
+        var request = try TransportRequest.film()
+        request.headerFields = asking
+        return try await FileDownload.run(
+            request, to: directory("film"), options: options, expecting: expecting
+        ) { request throws(RequestFailure) in try await transport.send(request) }
+    }
+
+    @Test("A status that the request expects is saved", arguments: [203, 404, 410, 416, 503])
+    func expected(status: Int) async throws {
+        let directory = try ScratchDirectory()
+        let file = try await download(status, in: directory) { $0 == status }
+        #expect(file.status.code == status)
+        #expect(directory.text("film") == "text")
+    }
+
+    @Test("A status that the request does not expect is refused, also if it is a success", arguments: [200, 404])
+    func notExpected(status: Int) async throws {
+        let directory = try ScratchDirectory()
+        let failure = await #expect(throws: RequestFailure.self) {
+            try await download(status, in: directory) { $0 == 201 }
+        }
+        #expect(failure?.reason == .status)
+        #expect(try directory.names.isEmpty)
+    }
+
+    @Test("An expected status without a body replaces nothing", arguments: [204, 205, 304])
+    func expectedWithoutBody(status: Int) async throws {
+        let directory = try ScratchDirectory()
+        let failure = await #expect(throws: RequestFailure.self) {
+            try await download(status, in: directory) { _ in true }
+        }
+        #expect(failure?.reason == .emptyBody)
+    }
+
+    @Test("A part of a file is saved only if the request asks for one and expects it")
+    func expectedPart() async throws {
+        let directory = try ScratchDirectory()
+        let fields: HTTPFields = [.contentRange: "bytes 0-3/9"]
+        let unasked = await #expect(throws: RequestFailure.self) {
+            try await download(206, fields, in: directory) { _ in true }
+        }
+        #expect(unasked?.reason == .status)
+        var options = DownloadOptions()
+        options.resumes = true
+        let resumable = await #expect(throws: RequestFailure.self) {
+            try await download(206, fields, in: directory, options: options) { _ in true }
+        }
+        #expect(resumable?.reason == .status)
+        #expect(try directory.names.isEmpty)
+        let file = try await download(206, fields, in: directory, asking: [.range: "bytes=0-3"]) { $0 == 206 }
+        #expect(file.bytes == 4)
+    }
+
     @Test("The body of an error response that is interrupted is included as far as it was received")
     func brokenRefusal() async throws {
         let directory = try ScratchDirectory()

@@ -57,7 +57,9 @@ final class ScriptedTransport: Transport {
     private let asked = Mutex<[TransportRequest]>([])
     private let bodies = Mutex<[Pieces]>([])
 
-    init(_ responses: Response...) { self.responses = Mutex(responses) }
+    init(_ responses: [Response]) { self.responses = Mutex(responses) }
+
+    convenience init(_ responses: Response...) { self.init(responses) }
 
     /// The recorded requests.
     var requests: [TransportRequest] { asked.withLock { $0 } }

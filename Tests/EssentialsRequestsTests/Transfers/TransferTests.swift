@@ -70,6 +70,57 @@ struct TransferTests {
         }
     }
 
+    @Test(
+        "A download saves each status that its request expects, with and without resuming",
+        arguments: [false, true],
+        [StatusExpectation.any, 404, [400...499], .matching { $0 == 404 }, .codes([200, 404])])
+    func expected(resumes: Bool, expectation: StatusExpectation) async throws {
+        /// Sends downloads by the default of the protocol.
+        struct Wrapper: DataRequestDecorator {
+            let next: any DataRequestService
+            func send(_ request: DataRequest) async throws(RequestFailure) -> DataResponse {
+                try await next.send(request)
+            }
+        }
+        try await withService({ _ in .response(status: 404, body: "none") }) { service, server, directory in
+            var options = DownloadOptions()
+            options.resumes = resumes
+            var request = DataRequest(.get, "film")
+            request.expectedStatus = expectation
+            let wrapped = Wrapper(next: service)
+            for (name, sender) in [("a", service), ("b", wrapped)] as [(String, any DataRequestService)] {
+                let file = try await sender.download(request, to: "\(directory)/\(name)", options: options)
+                #expect(file.status == .notFound)
+                #expect(try content("\(directory)/\(name)") == "none")
+            }
+            let open = UnsafeRequestService(transport: try CurlTransport())
+            let file = try await open.download(
+                OpenRequest(server.url + "/v1/film", expecting: expectation), to: directory + "/c", options: options)
+            #expect(file.status == .notFound)
+            await open.shutdown()
+        }
+    }
+
+    @Test("A resumable download of an object that is always compressed is decoded, and cannot be resumed")
+    func alwaysCompressed() async throws {
+        let text = String(repeating: "compressed text ", count: 8)
+        let packed = [UInt8](
+            try #require(Data(base64Encoded: "H4sIAAAAAAACA0vOzy0oSi0uTk1RKEmtKFFIpjMfAKL5v2aAAAAA")))
+        try await withService({ _ in
+            .response(headers: [("Content-Encoding", "gzip"), ("ETag", "\"1\"")], body: packed)
+        }) { service, server, directory in
+            var options = DownloadOptions()
+            options.resumes = true
+            let file = try await service.download("film", to: directory + "/a", options: options)
+            #expect(file.bytes == 128)
+            #expect(try content(directory + "/a") == text)
+            let accepted = server.requests.map { $0.header("Accept-Encoding") }
+            #expect(accepted.first == "identity")
+            #expect(accepted.count == 2 && accepted.last??.contains("gzip") == true)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["a"])
+        }
+    }
+
     @Test("A download with an unexpected status keeps the old file, and the failure contains the response")
     func unexpected() async throws {
         try await withService({ request in
