@@ -17,4 +17,25 @@ struct CancellationTests {
         Cancellation.cancel(requests)
         #expect(seen.withLock { $0 } == Array(repeating: [true, true, true], count: 6))
     }
+
+    @Test("Work of a task that was cancelled before does not run")
+    func cancelledTask() async {
+        final class Runs: Sendable { let count = Mutex(0) }
+        let runs = Runs()
+        let task = Task { () async -> RequestFailure? in
+            while !Task.isCancelled { await Task.yield() }
+            do throws(RequestFailure) {
+                try await Cancellation().runTask(host: "a.example") { () throws(RequestFailure) in
+                    runs.count.withLock { $0 += 1 }
+                }
+                return nil
+            } catch {
+                return error
+            }
+        }
+        task.cancel()
+        let failure = await task.value
+        #expect(failure?.reason == .cancelled && failure?.host == "a.example")
+        #expect(runs.count.withLock { $0 } == 0)
+    }
 }

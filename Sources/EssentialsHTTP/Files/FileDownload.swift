@@ -167,6 +167,7 @@ package struct FileDownload: Sendable {
     ///
     /// - Throws: All other failures.
     private func load() async throws(RequestFailure) -> Result<DownloadedFile, RequestFailure> {
+        try checkCancellation()
         let first = try await writer.prepare(resource: subject.resource)
         while try await writer.hashPart() { try checkCancellation() }
         let used = try await self.response(from: first)

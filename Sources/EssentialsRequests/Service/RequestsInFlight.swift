@@ -80,7 +80,7 @@ final class RequestsInFlight: Sendable {
     /// - Parameters:
     ///   - environment: The environment whose change cancels the request; `nil` if changes do not.
     ///   - finishesOnShutdown: Whether a graceful shutdown waits for the request.
-    /// - Throws: `closed` after ``close()``.
+    /// - Throws: `closed` after ``close()``; `cancelled` if the calling task was cancelled, so that nothing is sent.
     func begin(
         in environment: EnvironmentSnapshot?, finishesOnShutdown: Bool
     ) throws(RequestFailure) -> Place {
@@ -92,6 +92,10 @@ final class RequestsInFlight: Sendable {
         }
         guard let place else {
             throw RequestFailure(.closed, "The service was shut down.", remedy: "Create a new service.")
+        }
+        guard !Task.isCancelled else {
+            end(place)
+            throw RequestFailure(.cancelled, "The task was cancelled before it began the request.")
         }
         return place
     }

@@ -92,12 +92,13 @@ public final class Cancellation: Sendable {
     /// - Parameters:
     ///   - host: The host for the failure.
     ///   - work: The work, which starts on the calling thread.
-    /// - Throws: The failure of the work. If ``cancel()`` was called before, `cancelled` is thrown without running the
-    ///   work.
+    /// - Throws: The failure of the work. If ``cancel()`` was called or the calling task was cancelled before, `cancelled`
+    ///   is thrown without running the work.
     public func runTask<Value: Sendable>(
         host: String? = nil, _ work: @escaping @Sendable () async throws(RequestFailure) -> Value
     ) async throws(RequestFailure) -> Value {
         try check(host: host)
+        guard !Task.isCancelled else { throw RequestFailure(.cancelled, "The request was cancelled.", host: host) }
         let task = Task.immediate { () async -> Result<Value, RequestFailure> in
             do throws(RequestFailure) {
                 return .success(try await work())
