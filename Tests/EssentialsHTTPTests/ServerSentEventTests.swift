@@ -188,6 +188,29 @@ import Testing
             ])
     }
 
+    private static let blockVectors: [(text: String, id: String?, retry: Duration?)] = [
+        ("", nil, nil), ("\n\n: a\n\n", nil, nil), ("id: 7\nretry: 5", nil, nil), ("id: 7\nretry: 5\n", nil, nil),
+        ("id: 7\nretry: 5\n\n", "7", .milliseconds(5)), ("retry: 5\n\n", nil, .milliseconds(5)),
+        ("id\n\n", "", nil), ("data: a\n\n", "", nil), ("id: 7\ndata: a\n\nid: 8\n\n", "8", nil),
+        ("id: 7\ndata: a\n\nid: 8\n", "7", nil), ("id: 7\ndata: a\n\nid\n\n", "", nil),
+        ("retry: 5\n\nretry: 6\ndata: a\n\nretry: 7\n", "", .milliseconds(6)), ("id: 7\u{0}\n\n", nil, nil),
+    ]
+
+    @Test("An id and a reconnection time count when their block ends, also without data", arguments: blockVectors)
+    func blocks(text: String, id: String?, retry: Duration?) async throws {
+        for body in PiecewiseSource.bodies(of: Array(text.utf8)) {
+            var iterator = body.serverSentEvents().makeAsyncIterator()
+            while try await iterator.next() != nil {}
+            #expect(iterator.lastEventID == id)
+            #expect(iterator.retry == retry)
+        }
+        let broken = RequestFailure(.interrupted, "It ended.", phase: .receiving)
+        let source = PiecewiseSource([Array(text.utf8)], failure: broken)
+        var iterator = ResponseBody(source: source).serverSentEvents().makeAsyncIterator()
+        await #expect(throws: RequestFailure.self) { while try await iterator.next() != nil {} }
+        #expect(iterator.lastEventID == id && iterator.retry == retry)
+    }
+
     private static let limitVectors: [(text: String, maximum: Int, count: Int, isOver: Bool)] = [
         ("\n\n", 0, 0, false),
         (":\n", 0, 0, true),

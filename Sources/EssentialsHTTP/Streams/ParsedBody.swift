@@ -15,7 +15,7 @@ protocol ChunkParser {
 
 /// Reads a body through a parser. It holds one chunk at a time.
 struct ParsedBody<Parser: ChunkParser> {
-    private var parser: Parser
+    private(set) var parser: Parser
     /// The body; `nil` after its end or a failure, so that the transfer is released.
     private var body: ResponseBody?
     private var chunks: ResponseBody.AsyncIterator?

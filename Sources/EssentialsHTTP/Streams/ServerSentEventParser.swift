@@ -9,6 +9,12 @@ struct ServerSentEventParser: ChunkParser {
     private var id = ""
     /// The reconnection time, which is kept after an event.
     private var retry: Duration?
+    /// Whether the stream has had an id.
+    private var hasID = false
+    /// The last event id after the last complete block; `nil` if no block had data or an id.
+    private(set) var lastEventID: String?
+    /// The reconnection time after the last complete block.
+    private(set) var lastRetry: Duration?
 
     /// - Parameter maximumSize: The maximum number of bytes in a line, and in an event's name, text and id together.
     init(maximumSize: Int) {
@@ -37,7 +43,7 @@ struct ServerSentEventParser: ChunkParser {
             name = text
             try check()
         case .id(let text):
-            id = text
+            (id, hasID) = (text, true)
             try check()
         case .data(let text):
             if data == nil {
@@ -57,6 +63,9 @@ struct ServerSentEventParser: ChunkParser {
             name = ""
             data = nil
         }
+        // A block without data is no event, but its id and its time count.
+        if hasID || data != nil { lastEventID = id }
+        lastRetry = retry
         guard let data else { return nil }
         return ServerSentEvent(event: name.isEmpty ? "message" : name, data: data, id: id, retry: retry)
     }

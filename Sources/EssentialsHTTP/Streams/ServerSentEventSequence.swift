@@ -2,8 +2,10 @@ extension ResponseBody {
     /// The body as an event stream (WHATWG HTML, 9.2).
     ///
     /// Only a response with status 200 and the media type `text/event-stream` is an event stream. The caller must check
-    /// its status and `Content-Type`. The caller also reconnects, after the time ``ServerSentEvent/retry`` and with
-    /// ``ServerSentEvent/id`` as `Last-Event-ID`.
+    /// its status and `Content-Type`. The caller also reconnects, after the time of the iterator's
+    /// ``ServerSentEventSequence/AsyncIterator/retry`` and with its
+    /// ``ServerSentEventSequence/AsyncIterator/lastEventID`` as `Last-Event-ID`. The function `events(of:)` of a
+    /// data-request service does all of this.
     ///
     /// ```swift
     /// guard response.headerFields[.contentType]?.hasPrefix("text/event-stream") == true else { return }
@@ -57,6 +59,14 @@ public struct ServerSentEventSequence: AsyncSequence, Sendable {
     /// Iterates over the events of a stream.
     public struct AsyncIterator: AsyncIteratorProtocol {
         fileprivate var parsed: ParsedBody<ServerSentEventParser>
+
+        /// The id after which a request that reconnects continues: the last one of the blocks that have been read,
+        /// also of a block without data, which is no event. Empty after events without an id; `nil` if there was
+        /// neither an event nor an id.
+        public var lastEventID: String? { parsed.parser.lastEventID }
+        /// The last reconnection time of the blocks that have been read, also of a block without data; `nil` if there
+        /// was none.
+        public var retry: Duration? { parsed.parser.lastRetry }
 
         /// The next event; `nil` after the last one and after a failure.
         ///

@@ -257,11 +257,7 @@ final class EventFollower: Sendable {
         let response = try await service.transmit(request, for: stream.core, in: environment)
         connection.received(response)
         guard isLive(connection) else { return }
-        guard response.headerFields[.contentType]?.lowercased().hasPrefix("text/event-stream") == true else {
-            throw RequestFailure(
-                .protocolViolation, "The response is not an event stream.",
-                remedy: "Correct the path, or the type of the response: text/event-stream.")
-        }
+        var events = try EventStreamRules.events(of: response, maximumSize: maximumSize).makeAsyncIterator()
         let isGap = state.withLock { state in
             state.status = .connected
             return state.machine.connected()
@@ -270,7 +266,9 @@ final class EventFollower: Sendable {
         if isGap { loadInvalid() }
         var resources = resources
         resources.connection = connection
-        for try await event in response.body.serverSentEvents(maximumSize: maximumSize) {
+        // Blocks without data count too, however the connection ends.
+        defer { state.withLock { $0.machine.noted(id: events.lastEventID, retry: events.retry) } }
+        while let event = try await events.next() {
             guard !Task.isCancelled, isLive(connection) else { return }
             state.withLock { $0.machine.received(event) }
             await receive(event, resources)
@@ -284,12 +282,7 @@ final class EventFollower: Sendable {
         if !id.isEmpty { fields["Last-Event-ID"] = id }
         let recipe = RequestRecipe(method: .get, headerFields: fields)
         var request = try service.request(recipe, for: stream.core, in: environment)
-        request.expectedStatus = 200
-        request.options.delivery = .streamed
-        request.options.idleTimeout = nil
-        request.joins = false
-        // The pauses are those of the stream.
-        request.retry = .never
+        EventStreamRules.configure(&request, idleTimeout: nil)
         let configuration = service.effective(for: stream.core).values
         for mutation in configuration.mutations { try await ResourceExchange.apply(mutation, to: &request) }
         if request.errorModel == nil { request.errorModel = configuration.errorModel }

@@ -92,8 +92,8 @@ public final class Cancellation: Sendable {
     /// - Parameters:
     ///   - host: The host for the failure.
     ///   - work: The work, which starts on the calling thread.
-    /// - Throws: The failure of the work. If ``cancel()`` was called or the calling task was cancelled before, `cancelled`
-    ///   is thrown without running the work.
+    /// - Throws: The failure of the work. If ``cancel()`` was called or the calling task was cancelled before,
+    ///   `cancelled` is thrown without running the work.
     public func runTask<Value: Sendable>(
         host: String? = nil, _ work: @escaping @Sendable () async throws(RequestFailure) -> Value
     ) async throws(RequestFailure) -> Value {

@@ -135,6 +135,24 @@ struct PushedEventsTests {
         #expect(item().content == 2)
     }
 
+    @Test("The id and the pause of a block without data count for the next connection", arguments: [false, true])
+    func withoutData(breaks: Bool) async throws {
+        transport.on(.get, "/v1/events")
+            .answer(
+                pieces: ["id: 7\nevent: item\ndata: 1\n\nid: 8\nretry: 60000\n\nid: 9\n"]
+                    + (breaks ? [.failure(.interrupted)] : []), headerFields: stream
+            )
+            .thenAnswer(.noContent)
+        let events = fixture.service.follow(eventsAt: "events") { Self.setNumber($0, $1) }
+        await clock.waitForSleepers(count: 1)
+        let pause = try #require(clock.nextDeadline.map { clock.now.duration(to: $0) })
+        #expect(pause >= .seconds(60) && pause < .seconds(90))
+        clock.advanceToNextDeadline()
+        _ = try await transport.request(number: 2)
+        while events.status != .ended { await Task.yield() }
+        #expect(transport.requests.map { $0.headerFields["Last-Event-ID"] } == [nil, "8"])
+    }
+
     @Test(
         "A stream goes on after an event whose id no field can carry",
         arguments: [

@@ -1,21 +1,21 @@
-import EssentialsHTTP
+package import EssentialsHTTP
 
 /// Decides when an event stream is connected again, and whether events may have been missed.
 ///
 /// A stream that ends, whose connection breaks or whose server is overloaded is connected again after the time that the
 /// server named last, or 3 seconds. Without any event in between the pause doubles, up to eight times. It ends for good if
 /// the server refuses it (WHATWG HTML, 9.2.3). The machine owns no connection and no clock.
-struct EventStreamMachine: Sendable {
-    enum Action: Sendable {
+package struct EventStreamMachine: Sendable {
+    package enum Action: Sendable {
         /// Connect again after a pause.
         case wait(Duration)
         /// End, with the failure if there is one.
         case end(RequestFailure?)
     }
 
-    static let standardRetry = Duration.seconds(3)
+    package static let standardRetry = Duration.seconds(3)
     /// The bounds of the time that a server can name.
-    static let retryRange = Duration.milliseconds(100)...Duration.seconds(3_600)
+    package static let retryRange = Duration.milliseconds(100)...Duration.seconds(3_600)
     /// The most often that the pause is doubled.
     private static let maximumDoublings = 3
 
@@ -23,33 +23,48 @@ struct EventStreamMachine: Sendable {
     static let maximumID = 1 << 10
 
     /// Whether the server sends the missed events to a client that names its last one.
-    let replays: Bool
+    package let replays: Bool
     /// The id of the last event as it is sent; empty if it has none, or one that no field can carry.
-    private(set) var lastEventID = ""
-    private(set) var retry = standardRetry
+    package private(set) var lastEventID: String
+    package private(set) var retry = standardRetry
     /// How many connections in a row have brought no event.
     private var fruitless = 0
     /// Whether there was a connection before.
     private var wasConnected = false
 
-    init(replays: Bool) { self.replays = replays }
+    /// - Parameters:
+    ///   - replays: Whether the server sends the missed events to a client that names its last one.
+    ///   - lastEventID: The id of the last event of an earlier stream.
+    package init(replays: Bool, lastEventID: String = "") {
+        self.replays = replays
+        self.lastEventID = Self.sendable(lastEventID)
+    }
 
     /// Whether events are missed while there is no connection. Those before the first one do not count.
-    var missesEvents: Bool { wasConnected && (!replays || lastEventID.isEmpty) }
+    package var missesEvents: Bool { wasConnected && (!replays || lastEventID.isEmpty) }
 
     /// There is a connection.
     ///
     /// - Returns: Whether events may have been missed since an earlier one.
-    mutating func connected() -> Bool {
+    package mutating func connected() -> Bool {
         defer { wasConnected = true }
         return missesEvents
     }
 
     /// An event was received.
-    mutating func received(_ event: ServerSentEvent) {
+    package mutating func received(_ event: ServerSentEvent) {
         fruitless = 0
-        lastEventID = Self.sendable(event.id)
-        if let time = event.retry {
+        noted(id: event.id, retry: event.retry)
+    }
+
+    /// A connection has ended after these. They can be of a block without data, which is no event.
+    ///
+    /// - Parameters:
+    ///   - id: The last id; `nil` if there was neither an event nor an id.
+    ///   - time: The last reconnection time; `nil` if there was none.
+    package mutating func noted(id: String?, retry time: Duration?) {
+        if let id { lastEventID = Self.sendable(id) }
+        if let time {
             retry = min(max(time, Self.retryRange.lowerBound), Self.retryRange.upperBound)
         }
     }
@@ -68,7 +83,7 @@ struct EventStreamMachine: Sendable {
     }
 
     /// The server is another one now, which knows nothing of the last event.
-    mutating func serverChanged() {
+    package mutating func serverChanged() {
         (lastEventID, retry, fruitless) = ("", Self.standardRetry, 0)
     }
 
@@ -79,7 +94,7 @@ struct EventStreamMachine: Sendable {
     ///   - retryAfter: The time that the server named in the field `Retry-After`.
     ///   - random: 64 random bits, which lengthen the pause by up to a half, so that the clients of a server that was
     ///     restarted do not come back at once.
-    mutating func ended(_ failure: RequestFailure?, retryAfter: Duration?, random: UInt64) -> Action {
+    package mutating func ended(_ failure: RequestFailure?, retryAfter: Duration?, random: UInt64) -> Action {
         if let failure, !Self.isTemporary(failure) {
             // A server says 204 if clients should not come back.
             return .end(failure.status == .noContent ? nil : failure)

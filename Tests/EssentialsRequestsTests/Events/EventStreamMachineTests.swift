@@ -1,7 +1,7 @@
 import EssentialsHTTP
 import Testing
 
-@testable import EssentialsResources
+@testable import EssentialsRequests
 
 @Suite struct EventStreamMachineTests {
     private func failure(_ reason: RequestFailure.Reason) -> RequestFailure { RequestFailure(reason, "") }
@@ -34,6 +34,21 @@ import Testing
         #expect(pause(&machine, failure(.connection), retryAfter: .seconds(9)) == .seconds(9))
         machine.received(ServerSentEvent(data: ""))
         #expect(pause(&machine, retryAfter: .seconds(Int64.max)) == .seconds(3_600))
+    }
+
+    @Test("The id and the time of a block without data count, and do not end the doubling of the pause")
+    func withoutData() {
+        var machine = EventStreamMachine(replays: true, lastEventID: " 5 ")
+        #expect(machine.lastEventID == "5")
+        _ = machine.connected()
+        #expect(pause(&machine) == .seconds(3))
+        machine.noted(id: nil, retry: nil)
+        #expect(machine.lastEventID == "5")
+        machine.noted(id: "7", retry: .seconds(1))
+        #expect(machine.lastEventID == "7" && !machine.missesEvents)
+        #expect(pause(&machine) == .seconds(2))
+        machine.noted(id: "", retry: nil)
+        #expect(machine.missesEvents)
     }
 
     @Test("Random bits lengthen the pause by less than a half")

@@ -1,0 +1,28 @@
+package import EssentialsHTTP
+
+/// The request for an event stream, and what its response has to be (WHATWG HTML, 9.2.3).
+package enum EventStreamRules {
+    /// Sets what each connection of a stream needs. The pauses between the connections are those of the stream.
+    package static func configure(_ request: inout DataRequest, idleTimeout: Duration?) {
+        // A server says 204 if clients should not come back.
+        request.expectedStatus = 200
+        request.options.delivery = .streamed
+        request.options.idleTimeout = idleTimeout
+        request.joins = false
+        request.retry = .never
+    }
+
+    /// The events of a response.
+    ///
+    /// - Throws: `protocolViolation` if it is not an event stream.
+    package static func events(
+        of response: DataResponse, maximumSize: Int
+    ) throws(RequestFailure) -> ServerSentEventSequence {
+        guard response.headerFields[.contentType]?.lowercased().hasPrefix("text/event-stream") == true else {
+            throw RequestFailure(
+                .protocolViolation, "The response is not an event stream.",
+                remedy: "Correct the path, or the type of the response: text/event-stream.")
+        }
+        return response.body.serverSentEvents(maximumSize: maximumSize)
+    }
+}

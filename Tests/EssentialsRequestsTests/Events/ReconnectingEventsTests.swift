@@ -1,0 +1,151 @@
+import EssentialsHTTP
+import EssentialsTestKit
+import FoundationEssentials
+import Testing
+
+@testable import EssentialsRequests
+
+@Suite("Events of a stream that is connected again", .timeLimit(.minutes(1)))
+struct ReconnectingEventsTests {
+    private let fields: HTTPFields = [.contentType: "Text/Event-Stream; charset=utf-8"]
+    private let transport = ScriptedTransport()
+    private let clock = ManualClock()
+    private let environment: MutableEnvironment
+    private let service: HTTPDataRequestService
+
+    init() throws {
+        environment = MutableEnvironment(
+            EnvironmentSnapshot(baseURL: try RequestURL("https://api.test/v1/")))
+        var configuration = HTTPDataRequestService.Configuration()
+        configuration.clock = clock.requestClock
+        configuration.retry = .standard
+        service = HTTPDataRequestService(
+            environment: environment, transport: transport, configuration: configuration)
+    }
+
+    private var sentIDs: [String?] { transport.requests.map { $0.headerFields["Last-Event-ID"] } }
+
+    /// The texts of the events and the failure at the end. The clock is moved over the given number of pauses.
+    private func read(
+        _ request: DataRequest = DataRequest(.get, "events"), pauses: Int = 0, maximumSize: Int = 1 << 20
+    ) async -> ([String], RequestFailure?) {
+        let events = service.events(of: request, maximumSize: maximumSize)
+        let task = Task { () async -> ([String], RequestFailure?) in
+            var texts: [String] = []
+            do throws(RequestFailure) {
+                for try await event in events { texts.append(event.data) }
+                return (texts, nil)
+            } catch {
+                return (texts, error)
+            }
+        }
+        for _ in 0..<pauses {
+            await clock.waitForSleepers(count: 1)
+            clock.advanceToNextDeadline()
+        }
+        return await task.value
+    }
+
+    @Test("It continues after the last id when the stream ends or breaks, until the server says 204")
+    func reconnects() async throws {
+        transport.on(.get, "/v1/events")
+            .answer(pieces: ["id: 1\ndata: a\n\nid: 2\n\n", .failure(.interrupted)], headerFields: fields)
+            .thenAnswer(pieces: ["id: 3\ndata: b\n\ndata: cut"], headerFields: fields)
+            .thenFail(.connection)
+            .thenAnswer(.serviceUnavailable)
+            .thenAnswer(pieces: ["data: c\n\n"], headerFields: fields)
+            .thenAnswer(.noContent)
+        let (texts, failure) = await read(pauses: 5)
+        #expect(texts == ["a", "b", "c"])
+        #expect(failure == nil)
+        // The last events had no id.
+        #expect(sentIDs == [nil, "2", "3", "3", "3", nil])
+        let request = try #require(transport.requests.first)
+        #expect(request.headerFields[.accept] == "text/event-stream")
+        #expect(request.headerFields[.cacheControl] == "no-store")
+        #expect(request.options.delivery == .streamed && request.options.idleTimeout == nil)
+    }
+
+    @Test("The pause is the last time that the server named, also without data")
+    func pause() async throws {
+        transport.on(.get, "/v1/events")
+            .answer(pieces: ["retry: 10000\ndata: a\n\nretry: 60000\n\nretry: 1\n"], headerFields: fields)
+            .thenAnswer(.noContent)
+        let events = service.events(of: DataRequest(.get, "events"))
+        let task = Task { for try await _ in events {} }
+        await clock.waitForSleepers(count: 1)
+        let pause = try #require(clock.nextDeadline.map { clock.now.duration(to: $0) })
+        #expect(pause >= .seconds(60) && pause < .seconds(90))
+        clock.advanceToNextDeadline()
+        try await task.value
+    }
+
+    @Test("The request's own fields and its own last id are sent by the first connection")
+    func ownFields() async throws {
+        transport.on(.get, "/v1/events").answer(pieces: ["data: a\n\n"], headerFields: fields).thenAnswer(.noContent)
+        var request = DataRequest(.get, "events")
+        request.headerFields = [.accept: "text/event-stream, */*;q=0.1"]
+        request.headerFields["Last-Event-ID"] = "9"
+        #expect(await read(request, pauses: 1).0 == ["a"])
+        #expect(sentIDs == ["9", nil])
+        #expect(transport.requests[0].headerFields[.accept] == "text/event-stream, */*;q=0.1")
+    }
+
+    @Test("A refusal, another type and an event that is too large end it with their failure, and nothing follows")
+    func failures() async throws {
+        transport.on(.get, "/v1/none").answer(.notFound)
+        transport.on(.get, "/v1/html").answer(pieces: ["x"], headerFields: [.contentType: "text/html"])
+        transport.on(.get, "/v1/large").answer(pieces: ["data: 123456789\n\n"], headerFields: fields)
+        for (path, reason) in [
+            ("none", RequestFailure.Reason.status), ("html", .protocolViolation), ("large", .tooLarge),
+            ("..", .invalidRequest),
+        ] {
+            var iterator = service.events(of: DataRequest(.get, path), maximumSize: 10).makeAsyncIterator()
+            let failure = await #expect(throws: RequestFailure.self) { try await iterator.next() }
+            #expect(failure?.reason == reason)
+            #expect(try await iterator.next() == nil)
+        }
+        #expect(transport.requests.count == 3)
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test("A cancellation during a pause, and one before the first event, end it as cancelled")
+    func cancelled() async throws {
+        transport.on(.get, "/v1/events").answer(pieces: ["data: a\n\n"], headerFields: fields)
+        let events = service.events(of: DataRequest(.get, "events"))
+        let task = Task { for try await _ in events {} }
+        await clock.waitForSleepers(count: 1)
+        task.cancel()
+        let failure = await #expect(throws: RequestFailure.self) { try await task.value }
+        #expect(failure?.reason == .cancelled)
+        let early = Task {
+            while !Task.isCancelled { await Task.yield() }
+            for try await _ in events {}
+        }
+        early.cancel()
+        let other = await #expect(throws: RequestFailure.self) { try await early.value }
+        #expect(other?.reason == .cancelled)
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test("A logout and a change of the environment end it, and it sends nothing for somebody else")
+    func identity() async throws {
+        transport.on(.get, "/v1/events").answer(pieces: ["id: 1\ndata: a\n\n"], headerFields: fields)
+        for isLogout in [true, false] {
+            service.setAuthorization(try .bearer("secret"))
+            let events = service.events(of: DataRequest(.get, "events"))
+            let task = Task { for try await _ in events {} }
+            await clock.waitForSleepers(count: 1)
+            let count = transport.requests.count
+            if isLogout {
+                await service.clearAuthorization()
+            } else {
+                environment.set(EnvironmentSnapshot(baseURL: try RequestURL("https://other.test/v1/")))
+            }
+            clock.advanceToNextDeadline()
+            let failure = await #expect(throws: RequestFailure.self) { try await task.value }
+            #expect(failure?.reason == (isLogout ? .authorization : .hostRefused))
+            #expect(transport.requests.count == count)
+        }
+    }
+}
