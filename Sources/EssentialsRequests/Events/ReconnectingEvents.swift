@@ -32,8 +32,8 @@ extension DataRequestService {
     ///   - request: The request for the stream. Its expected status is set to 200, its delivery to streamed, and it is
     ///     neither joined nor retried by a policy. If it cannot be built, the first event fails.
     ///   - maximumSize: The maximum number of bytes of an event or a line. The default is 1 MiB.
-    ///   - idleTimeout: How long a connection may bring nothing, not even a comment, before it is connected again. The
-    ///     default is `nil`, which means no limit.
+    ///   - idleTimeout: How long a connection may bring nothing, not even a comment, before it is connected again. It
+    ///     replaces that of the request. The default is `nil`, which means no limit.
     public func events(
         of request: some BuildableRequest, maximumSize: Int = 1 << 20, idleTimeout: Duration? = nil
     ) -> ReconnectingEvents {
