@@ -1,6 +1,7 @@
 #if Persistence
     import EssentialsPersistence
     import GRDB
+    import Glibc
 
     /// An open store: its connections, and the claim on it.
     ///
@@ -68,7 +69,9 @@
             busyMode = Self.busyMode(store)
             var configuration = Self.configuration(store)
             configuration.readonly = true
-            let pool = try DatabasePool(path: name, configuration: configuration)
+            let pool = try Self.waiting(for: store) { () throws in
+                try DatabasePool(path: name, configuration: configuration)
+            }
             self.pool = pool
             let runner = MigrationRunner(store: path, migrations: migrations)
             do {
@@ -94,10 +97,14 @@
             self.owner = owner
             self.folder = folder
             let runner = MigrationRunner(store: path, migrations: migrations)
-            if try !StoreFile.create(path) { try OpeningCheck(store: store, runner: runner).run() }
+            if try !StoreFile.create(path) {
+                try Self.waiting(for: store) { () throws in try OpeningCheck(store: store, runner: runner).run() }
+            }
             let file = OpenedFile(path)
             self.file = file
-            let pool = try DatabasePool(path: path, configuration: Self.configuration(store, file))
+            let pool = try Self.waiting(for: store) { () throws in
+                try DatabasePool(path: store.path, configuration: Self.configuration(store, file))
+            }
             self.pool = pool
             do {
                 let synchronous = store.isTemporary ? "OFF" : store.durability == .power ? "FULL" : "NORMAL"
@@ -131,6 +138,29 @@
                 ReadLimit.watch(db)
             }
             return configuration
+        }
+
+        /// Repeats an attempt that another program's lock prevents, as long as the calls of a store wait.
+        ///
+        /// SQLite waits for most locks by itself. It does not when it changes the journal mode, because it then holds a lock
+        /// that the other program may need.
+        private static func waiting<Result>(for store: SQLiteStore, _ attempt: () throws -> Result) throws -> Result {
+            let end = ContinuousClock.now + .seconds(busySeconds(store))
+            var pause: UInt32 = 1_000
+            while true {
+                do {
+                    return try attempt()
+                } catch {
+                    guard ContinuousClock.now < end, isLocked(error) else { throw error }
+                }
+                usleep(pause)
+                pause = min(2 * pause, 50_000)
+            }
+        }
+
+        private static func isLocked(_ error: any Error) -> Bool {
+            guard let error = error as? DatabaseError else { return false }
+            return ResultCodes.reason(error.extendedResultCode.rawValue) == .busy
         }
 
         /// What the connections of a store do while another process locks the file.

@@ -109,6 +109,50 @@
             try other.close()
         }
 
+        private static let journals = ["DELETE", "TRUNCATE", "WAL"]
+        private static let locks = [
+            "BEGIN; SELECT * FROM company", "BEGIN IMMEDIATE", "BEGIN IMMEDIATE; DELETE FROM company",
+            "BEGIN EXCLUSIVE", "BEGIN EXCLUSIVE; DELETE FROM company",
+        ]
+
+        @Test("Opening succeeds when the lock of another program ends, whatever the lock is", arguments: journals, locks)
+        func unlocked(journal: String, lock: String) async throws {
+            var configuration = Configuration()
+            configuration.allowsUnsafeTransactions = true
+            let other = try DatabaseQueue(path: fixture.path, configuration: configuration)
+            try await other.writeWithoutTransaction { db in
+                _ = try Row.fetchAll(db, sql: "PRAGMA journal_mode = \(journal)")
+                try db.execute(sql: StoreFixture.schema)
+                try db.execute(sql: lock)
+            }
+            var store = fixture.store
+            store.busyTimeout = .seconds(60)
+            let migration = Migration("1 persons", sql: "SELECT 1")
+            async let failure = ChildProcess.onThread { [self, store] in self.failure(store, [migration]) }
+            try await Task.sleep(for: .milliseconds(200))
+            try await other.writeWithoutTransaction { try $0.execute(sql: "COMMIT") }
+            #expect(try await failure == nil)
+            try other.close()
+        }
+
+        @Test("Opening gives up after the timeout, also where SQLite itself does not wait")
+        func lockedJournal() throws {
+            var configuration = Configuration()
+            configuration.allowsUnsafeTransactions = true
+            let other = try DatabaseQueue(path: fixture.path, configuration: configuration)
+            try other.writeWithoutTransaction { db in
+                try db.execute(sql: StoreFixture.schema)
+                try db.execute(sql: "BEGIN IMMEDIATE")
+            }
+            var store = fixture.store
+            store.busyTimeout = .milliseconds(100)
+            let start = ContinuousClock.now
+            #expect(failure(store, [Migration("1 persons", sql: "SELECT 1")])?.reason == .busy)
+            #expect(ContinuousClock.now - start >= .milliseconds(100))
+            try other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+            try other.close()
+        }
+
         @Test("A failure of the system has its error number as the underlying error")
         func systemErrors() throws {
             let missing = SQLiteStore(path: fixture.folder.file("missing/store.sqlite"), models: [])
