@@ -191,7 +191,10 @@ struct RedirectTrustAttacks {
 
     @Test(
         "A redirect to a refused spelling of an address is not followed and fails",
-        arguments: ["[64:ff9b::7f00:1]", "0.0.0.0", "[::]", "127.1", "2130706433", "0x7f.1", "[::ffff:127.0.0.1%25lo]"])
+        arguments: [
+            "[64:ff9b::7f00:1]", "[::127.0.0.1]", "[::7f00:1]", "0.0.0.0", "[::]", "127.1", "2130706433", "0x7f.1",
+            "[::ffff:127.0.0.1%25lo]",
+        ])
     func toRefusedSpelling(host: String) async throws {
         let source = try LoopbackServer { _ in
             .response(status: 302, headers: [("Location", "http://\(host):1/")])

@@ -130,11 +130,10 @@ import Testing
         arguments: [
             // RFC 4291, sections 2.2 and 2.5.5.
             ("::FFFF:129.144.52.38", "129.144.52.38"), ("0:0:0:0:0:FFFF:129.144.52.38", "129.144.52.38"),
-            ("::13.1.68.3", "13.1.68.3"), ("0:0:0:0:0:0:13.1.68.3", "13.1.68.3"),
             ("::ffff:127.0.0.1", "127.0.0.1"), ("::ffff:7f00:1", "127.0.0.1"), ("::FFFF:7F00:0001", "127.0.0.1"),
             ("0:0:0:0:0:ffff:7f00:1", "127.0.0.1"), ("0000:0000:0000:0000:0000:ffff:7f00:0001", "127.0.0.1"),
-            ("0::ffff:127.0.0.1", "127.0.0.1"), ("::0:ffff:7f00:1", "127.0.0.1"), ("::7f00:1", "127.0.0.1"),
-            ("::127.0.0.1", "127.0.0.1"), ("::ffff:255.255.255.255", "255.255.255.255"),
+            ("0::ffff:127.0.0.1", "127.0.0.1"), ("::0:ffff:7f00:1", "127.0.0.1"),
+            ("::ffff:255.255.255.255", "255.255.255.255"),
             ("::ffff:0.0.0.1", "0.0.0.1"),
         ])
     func embedded(host: String, text: String) throws {
@@ -174,6 +173,23 @@ import Testing
             #expect(failure.reason == .invalidRequest)
             #expect(failure.remedy?.contains("Write the IPv4 address") == true)
         }
+    }
+
+    @Test(
+        "An IPv4-compatible address is refused with the advice to write the IPv4 address",
+        arguments: [
+            // RFC 4291, section 2.5.5.1.
+            ("::13.1.68.3", "13.1.68.3"), ("0:0:0:0:0:0:13.1.68.3", "13.1.68.3"), ("::127.0.0.1", "127.0.0.1"),
+            ("::7f00:1", "127.0.0.1"), ("0::0:7F00:0001", "127.0.0.1"), ("::1.0.0.0", "1.0.0.0"),
+            ("::255.255.255.255", "255.255.255.255"),
+        ])
+    func compatible(host: String, text: String) throws {
+        for spelling in [host, "[\(host)]"] {
+            let failure = try #require(throws: RequestFailure.self) { try HostName(spelling) }
+            #expect(failure.reason == .invalidRequest)
+            #expect(failure.remedy == "Write the IPv4 address \(text).")
+        }
+        #expect(throws: RequestFailure.self) { try RequestURL("http://[\(host)]/") }
     }
 
     @Test(

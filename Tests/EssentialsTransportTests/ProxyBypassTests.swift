@@ -45,9 +45,9 @@ struct ProxyBypassTests {
         Rule("[::1]", direct: ["[::1]"], proxied: ["[::2]"]),
         Rule("2001:DB8:0::7", direct: ["[2001:db8::7]"], proxied: ["[2001:db8::8]"]),
         // Several spellings of one address (RFC 4291, section 2.5.5).
-        Rule(
-            "[::ffff:10.0.0.1]", direct: ["[::ffff:a00:1]", "10.0.0.1", "[::a00:1]"], proxied: ["10.0.0.2", "[::1]"]),
-        Rule("::10.0.0.1", direct: ["10.0.0.1"], proxied: ["10.0.0.2"]),
+        Rule("[::ffff:10.0.0.1]", direct: ["[::ffff:a00:1]", "10.0.0.1"], proxied: ["10.0.0.2", "[::1]"]),
+        // An IPv4-compatible address names no host.
+        Rule("::10.0.0.1", direct: [], proxied: ["10.0.0.1", "10.0.0.2"]),
         Rule("::ffff:10.0.0.1/128", direct: ["10.0.0.1"], proxied: ["10.0.0.2"]),
         Rule("[::ffff:10.0.0.0]/104:81", direct: ["10.9.9.9:81"], proxied: ["11.0.0.1:81", "10.9.9.9"]),
         Rule("::ffff:0:0/96", direct: ["10.0.0.1", "[::ffff:9.9.9.9]"], proxied: ["[::1]", "[::2]"]),

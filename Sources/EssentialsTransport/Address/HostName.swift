@@ -15,8 +15,10 @@
 /// - An IPv4 address consists of four decimal numbers. Other forms ("0x7f.1", "0177.0.0.1", "127.1", "2130706433") are
 ///   refused, because some resolvers treat them as addresses and others as names.
 /// - An IPv6 address has the form of RFC 5952.
-/// - IPv4-mapped (`::ffff:192.0.2.1`) and IPv4-compatible (`::192.0.2.1`) addresses become the IPv4 address (RFC 4291,
-///   section 2.5.5), because the system connects a mapped address to that IPv4 host.
+/// - An IPv4-mapped address (`::ffff:192.0.2.1`) becomes the IPv4 address (RFC 4291, section 2.5.5.2), because the
+///   system connects it to that IPv4 host.
+/// - An IPv4-compatible address (`::192.0.2.1`) is refused. It is deprecated (RFC 4291, section 2.5.5.1), and the system
+///   does not connect it to the IPv4 host that it seems to name.
 /// - Addresses of translators (64:ff9b::/96 of RFC 6052, 64:ff9b:1::/48 of RFC 8215, ::ffff:0:0:0/96 of RFC
 ///   2765) are refused. They lead to an IPv4 host, for which rules use the IPv4 address, but an IPv6-only
 ///   network cannot reach that.
@@ -71,6 +73,11 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
             throw invalid(
                 "“\(address)” is a translator's address for an IPv4 host.",
                 "Write the IPv4 address, or a name that leads to the host.")
+        }
+        guard !IPAddress.isCompatible(bytes) else {
+            throw invalid(
+                "“\(address)” is an IPv4-compatible IPv6 address, which leads to no host (RFC 4291, 2.5.5.1).",
+                "Write the IPv4 address \(IPAddress.dottedQuad(Array(bytes[12...]))).")
         }
         return try destination(IPAddress.embeddedIPv4(bytes).map(IPAddress.dottedQuad) ?? address)
     }

@@ -20,16 +20,20 @@ enum IPAddress {
         return groups(of: text)?.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xff)] }
     }
 
-    /// The IPv4 address in the sixteen bytes of an IPv4-mapped (RFC 4291, section 2.5.5.2) or IPv4-compatible address
-    /// (section 2.5.5.1), or `nil` for other addresses.
-    ///
-    /// An IPv4-compatible address contains a global address, so `::1` and other addresses that contain one of 0.0.0.0/8
-    /// are not IPv4-compatible.
+    /// The IPv4 address in the sixteen bytes of an IPv4-mapped address (RFC 4291, section 2.5.5.2), or `nil` for other
+    /// addresses.
     static func embeddedIPv4(_ bytes: [UInt8]) -> [UInt8]? {
-        guard bytes.count == 16, bytes[..<10].allSatisfy({ $0 == 0 }) else { return nil }
-        let isMapped = bytes[10] == 0xff && bytes[11] == 0xff
-        let isCompatible = bytes[10] == 0 && bytes[11] == 0 && bytes[12] != 0
-        return isMapped || isCompatible ? Array(bytes[12...]) : nil
+        guard bytes.count == 16, bytes[..<10].allSatisfy({ $0 == 0 }), bytes[10] == 0xff, bytes[11] == 0xff else {
+            return nil
+        }
+        return Array(bytes[12...])
+    }
+
+    /// Whether sixteen bytes are an IPv4-compatible address (RFC 4291, section 2.5.5.1).
+    ///
+    /// It contains a global address, so `::1` and other addresses that contain one of 0.0.0.0/8 are not IPv4-compatible.
+    static func isCompatible(_ bytes: [UInt8]) -> Bool {
+        bytes.count == 16 && bytes[..<12].allSatisfy { $0 == 0 } && bytes[12] != 0
     }
 
     /// Whether sixteen bytes are an address that a translator assigns to an IPv4 host: 64:ff9b::/96 (RFC 6052, section

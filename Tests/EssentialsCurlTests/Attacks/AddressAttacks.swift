@@ -10,7 +10,7 @@ struct AddressAttacks {
     /// Spellings that become 127.0.0.1 (RFC 4291, 2.5.5).
     static let folded = [
         "[::ffff:127.0.0.1]", "[::FFFF:127.0.0.1]", "[::ffff:7f00:1]", "[0:0:0:0:0:ffff:127.0.0.1]",
-        "[0000:0000:0000:0000:0000:ffff:7f00:0001]", "[::127.0.0.1]", "[::7f00:1]", "127.0.0.1.",
+        "[0000:0000:0000:0000:0000:ffff:7f00:0001]", "127.0.0.1.",
     ]
 
     /// Spellings that are refused before anything is connected.
@@ -18,6 +18,8 @@ struct AddressAttacks {
         // Translators (RFC 6052, RFC 8215, RFC 2765), zones, and the unspecified address, which leads to this machine.
         "[64:ff9b::127.0.0.1]", "[64:ff9b::7f00:1]", "[64:ff9b:1::7f00:1]", "[::ffff:0:127.0.0.1]",
         "[::ffff:127.0.0.1%lo]", "[::ffff:127.0.0.1%25lo]", "[::1%lo]", "0.0.0.0", "[::]", "[::ffff:0.0.0.0]",
+        // IPv4-compatible addresses (RFC 4291, 2.5.5.1).
+        "[::127.0.0.1]", "[::7f00:1]",
         // Decimal, octal, hexadecimal and short forms (inet_aton(3)).
         "2130706433", "0x7f000001", "0X7F000001", "017700000001", "0x7f.0.0.1", "0177.0.0.1", "127.1", "127.0.1",
         "127.0.0.01", "127.0.0.0x1", "0", "[::ffff:127.1]", "[::ffff:0x7f.0.0.1]", "[::ffff:0177.0.0.1]",
