@@ -7,7 +7,7 @@ enum RequestTarget {
         let whole = text.utf8.prefix { $0 != UInt8(ascii: "#") }
         let path = whole.prefix { $0 != UInt8(ascii: "?") }
         let query = whole[path.endIndex...]
-        return withoutDotSegments(try escaped(path)) + (try escaped(query))
+        return withoutDotSegments(try escaped(path, isPath: true)) + (try escaped(query, isPath: false))
     }
 
     /// Joins a path to a directory with one slash between them, or returns `nil` if escaping, validation or removal
@@ -141,7 +141,9 @@ enum RequestTarget {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    private static func escaped(_ text: Substring.UTF8View) throws(RequestFailure) -> String {
+    /// Escapes what RFC 3986, sections 3.3 and 3.4, does not allow. Brackets stay in queries, where many servers read them
+    /// as parts of names.
+    private static func escaped(_ text: Substring.UTF8View, isPath: Bool) throws(RequestFailure) -> String {
         var bytes: [UInt8] = []
         var rest = text
         while let byte = rest.popFirst() {
@@ -161,6 +163,8 @@ enum RequestTarget {
                 UInt8(ascii: "\\"), UInt8(ascii: "^"), UInt8(ascii: "`"), UInt8(ascii: "{"), UInt8(ascii: "|"),
                 UInt8(ascii: "}"):
                 bytes.append(percentEncoded: byte)
+            case UInt8(ascii: "["), UInt8(ascii: "]"):
+                if isPath { bytes.append(percentEncoded: byte) } else { bytes.append(byte) }
             default: bytes.append(byte)
             }
         }

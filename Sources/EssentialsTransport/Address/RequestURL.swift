@@ -1,8 +1,8 @@
 /// An absolute, normalized `http` or `https` URL.
 ///
 /// Parsing is strict where parsers could disagree (host, port, control characters) and lenient where the meaning is
-/// clear: spaces and characters outside ASCII in the path and query are percent-encoded, and a fragment is dropped. Dot
-/// segments are removed (RFC 3986, section 5.2.4). Existing percent-encoding is kept.
+/// clear: spaces and characters outside ASCII in the path and query are percent-encoded, and so are brackets in the path. A
+/// fragment is dropped. Dot segments are removed (RFC 3986, section 5.2.4). Existing percent-encoding is kept.
 ///
 /// ```swift
 /// let url = try RequestURL("https://example.com/a b?x=1")
