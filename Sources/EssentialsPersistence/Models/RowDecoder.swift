@@ -125,16 +125,8 @@ private struct RowReading<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try direct(key) }
     func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try direct(key) }
     func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try direct(key) }
-
-    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 {
-        guard let value = UInt64(exactly: try direct(key) as Int64) else { throw RowDecoder.mismatch(type, [key]) }
-        return value
-    }
-
-    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt {
-        guard let value = UInt(exactly: try direct(key) as Int64) else { throw RowDecoder.mismatch(type, [key]) }
-        return value
-    }
+    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try direct(key) }
+    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try direct(key) }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
         try RowDecoder.value(type, from: stored(key), path: [key])
@@ -167,6 +159,8 @@ private struct RowReading<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? { try directIfPresent(key) }
     func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? { try directIfPresent(key) }
     func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? { try directIfPresent(key) }
+    func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? { try directIfPresent(key) }
+    func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? { try directIfPresent(key) }
 
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
         guard let stored = storedIfPresent(key) else { return nil }
@@ -196,16 +190,6 @@ private struct SingleDecoding: Decoder, SingleValueDecodingContainer {
     func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
 
     func decodeNil() -> Bool { stored.isNull }
-
-    func decode(_ type: UInt64.Type) throws -> UInt64 {
-        guard let value = UInt64(exactly: try decode(Int64.self)) else { throw RowDecoder.mismatch(type, codingPath) }
-        return value
-    }
-
-    func decode(_ type: UInt.Type) throws -> UInt {
-        guard let value = UInt(exactly: try decode(Int64.self)) else { throw RowDecoder.mismatch(type, codingPath) }
-        return value
-    }
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         try RowDecoder.value(type, from: stored, path: codingPath)

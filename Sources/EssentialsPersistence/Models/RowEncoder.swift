@@ -73,7 +73,7 @@ package enum RowEncoder {
         if let stored = single.value { return stored }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return .text(String(decoding: try encoder.encode(value), as: UTF8.self))
+        return .text(String(decoding: try encoder.encode(OrderedEncoding(value)), as: UTF8.self))
     }
 
     static func direct(_ value: some ColumnValue, column: String) throws(PersistenceFailure) -> StoredValue {
@@ -92,7 +92,7 @@ struct EncodedRow {
 
     /// The columns that mean something else in another row with the same layout.
     ///
-    /// Values that are stored as JSON are the same if their types say so. For example, a set is stored as a list in any order.
+    /// Values that are stored as JSON are the same if their types say so, and otherwise if their texts are equal.
     func changes(from other: EncodedRow) -> [Int] {
         row.changes(from: other.row).filter { index in
             guard let one = nested[index] as? any Equatable, let other = other.nested[index] else { return true }
@@ -192,13 +192,8 @@ private struct RowContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     mutating func encode(_ value: UInt8, forKey key: Key) throws { try direct(value, key) }
     mutating func encode(_ value: UInt16, forKey key: Key) throws { try direct(value, key) }
     mutating func encode(_ value: UInt32, forKey key: Key) throws { try direct(value, key) }
-
-    mutating func encode(_ value: UInt64, forKey key: Key) throws {
-        guard let value = Int64(exactly: value) else { return try direct(Double.nan, key) }
-        try direct(value, key)
-    }
-
-    mutating func encode(_ value: UInt, forKey key: Key) throws { try encode(UInt64(value), forKey: key) }
+    mutating func encode(_ value: UInt64, forKey key: Key) throws { try direct(value, key) }
+    mutating func encode(_ value: UInt, forKey key: Key) throws { try direct(value, key) }
 
     mutating func encode(_ value: some Encodable, forKey key: Key) throws {
         if let value = value as? any ColumnValue { return try direct(value, key) }
@@ -217,14 +212,8 @@ private struct RowContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     mutating func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws { try direct(value, key) }
     mutating func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws { try direct(value, key) }
     mutating func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws { try direct(value, key) }
-
-    mutating func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws {
-        if let value { try encode(value, forKey: key) } else { try target.set(.null, key) }
-    }
-
-    mutating func encodeIfPresent(_ value: UInt?, forKey key: Key) throws {
-        if let value { try encode(value, forKey: key) } else { try target.set(.null, key) }
-    }
+    mutating func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws { try direct(value, key) }
+    mutating func encodeIfPresent(_ value: UInt?, forKey key: Key) throws { try direct(value, key) }
 
     mutating func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
         if let value { try encode(value, forKey: key) } else { try target.set(.null, key) }
@@ -276,16 +265,6 @@ private struct SingleEncoding: Encoder, SingleValueEncodingContainer {
     func singleValueContainer() -> any SingleValueEncodingContainer { self }
 
     mutating func encodeNil() throws { target.value = .null }
-
-    mutating func encode(_ value: UInt) throws { try encode(UInt64(value)) }
-
-    mutating func encode(_ value: UInt64) throws {
-        guard let value = Int64(exactly: value) else {
-            target.value = try RowEncoder.direct(Double.nan, column: target.column)
-            return
-        }
-        target.value = .integer(value)
-    }
 
     mutating func encode(_ value: some Encodable) throws {
         target.value = try RowEncoder.stored(value, column: target.column)

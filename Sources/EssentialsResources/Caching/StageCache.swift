@@ -41,8 +41,8 @@ struct StageCache: Sendable {
         let name = TypeName(model)
         (self.cache, self.stage, type, self.schema) = (cache, stage, name.text, schema)
         isNameless = !name.isLasting && cache.isPersistent
-        encode = { content in (content as? Model).flatMap { try? JSONEncoder().encode($0) } }
-        decode = { try JSONDecoder().decode(model, from: $0) }
+        encode = { content in (content as? Model).flatMap { try? ModelCoding.encodeInPlace($0) } }
+        decode = { try ModelCoding.decodeInPlace(model, $0) }
     }
 
     /// What is stored of the content after the stage.

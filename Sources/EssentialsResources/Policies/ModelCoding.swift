@@ -9,6 +9,11 @@ enum ModelCoding {
     /// The bytes of a model.
     @concurrent
     static func encode<Value: Codable & Sendable>(_ value: Value) async throws -> Data {
+        try encodeInPlace(value)
+    }
+
+    /// The bytes of a model, which are made where the function is called. Numbers that JSON lacks become texts.
+    static func encodeInPlace(_ value: some Encodable) throws -> Data {
         let encoder = JSONEncoder()
         encoder.nonConformingFloatEncodingStrategy = .convertToString(
             positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
@@ -27,7 +32,8 @@ enum ModelCoding {
         try decodeInPlace(type, data)
     }
 
-    private static func decodeInPlace<Value: Codable & Sendable>(_ type: Value.Type, _ data: Data) throws -> Value {
+    /// The model of bytes, which is decoded where the function is called.
+    static func decodeInPlace<Value: Codable & Sendable>(_ type: Value.Type, _ data: Data) throws -> Value {
         let decoder = JSONDecoder()
         decoder.nonConformingFloatDecodingStrategy = .convertFromString(
             positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")

@@ -23,10 +23,7 @@ enum ContentSize {
     static func measured(_ content: any Sendable) -> Int {
         if let known = known(content) { return known }
         guard let model = content as? any Encodable else { return estimate }
-        let encoder = JSONEncoder()
-        encoder.nonConformingFloatEncodingStrategy = .convertToString(
-            positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
-        return (try? encoder.encode(model).count) ?? estimate
+        return (try? ModelCoding.encodeInPlace(model).count) ?? estimate
     }
 }
 

@@ -14,6 +14,13 @@ struct CodedEvent: Codable, Equatable {
     var link: String
 }
 
+/// A set whose order depends on its capacity.
+func shuffledSet<Element>(_ elements: [Element], _ capacity: Int) -> Set<Element> {
+    var set = Set<Element>(minimumCapacity: 8 * capacity)
+    for element in elements.shuffled() { set.insert(element) }
+    return set
+}
+
 extension CodecRegistry {
     /// Decodes a text as the body of a response.
     func decode<Model: Decodable>(

@@ -35,6 +35,20 @@ import Testing
             ])
     }
 
+    @Test("Models with equal dictionaries are equal parameters, also if the keys are no names")
+    func unnamedKeys() throws {
+        enum Genre: String, Codable, CaseIterable { case drama, comedy, noir }
+        struct Search: Codable { var counts: [Genre: Int] }
+        var found: Set<FormParameters> = []
+        for capacity in 1...20 {
+            var counts = [Genre: Int](minimumCapacity: 8 * capacity)
+            for genre in Genre.allCases.shuffled() { counts[genre] = genre.rawValue.count }
+            found.insert(try FormParameters(encoding: Search(counts: counts)))
+        }
+        let pairs: [FormValue] = ["comedy", .integer(6), "drama", .integer(5), "noir", .integer(4)]
+        #expect(found.map(\.values) == [["counts": .array(pairs)]])
+    }
+
     @Test("A nil optional is encoded as the name alone or omitted, as the encoding says")
     func nilInQuery() throws {
         let parameters: FormParameters = ["page": 2, "since": nil as Date?]

@@ -22,6 +22,46 @@ import Testing
         #expect(try codecs.text(["b": 1, "a": 2, "B": 3]) == #"{"B":3,"a":2,"b":1}"#)
     }
 
+    @Test("Equal models have equal bytes, whatever the order of their sets and dictionaries is")
+    func unordered() throws {
+        enum Genre: String, Codable, CaseIterable { case drama, comedy, noir, western }
+        struct Search: Codable, Hashable {
+            var numbers: Set<Int>
+            var counts: [Genre: Int]
+            var groups: [String: Set<Genre>]
+            var nested: Set<Set<String>>
+            var begin = Date(timeIntervalSince1970: 0)
+        }
+        var texts: Set<String> = []
+        for capacity in 1...20 {
+            var counts = [Genre: Int](minimumCapacity: 8 * capacity)
+            for genre in Genre.allCases.shuffled() { counts[genre] = genre.rawValue.count }
+            let search = Search(
+                numbers: shuffledSet([10, 9, 1], capacity), counts: counts,
+                groups: ["firstGroup": shuffledSet(Genre.allCases, capacity)],
+                nested: shuffledSet([shuffledSet(["b", "a"], capacity), []], capacity))
+            texts.insert(try codecs.text(search))
+            #expect(try codecs.decode(Search.self, codecs.text(search)) == search)
+        }
+        #expect(
+            texts == [
+                #"{"begin":"1970-01-01T00:00:00Z","counts":["noir",4,"drama",5,"comedy",6,"western",7],"#
+                    + #""groups":{"firstGroup":["noir","drama","comedy","western"]},"nested":[[],["a","b"]],"#
+                    + #""numbers":[1,9,10]}"#
+            ])
+    }
+
+    @Test("Names of properties are converted beside sets, and the keys of dictionaries are not")
+    func unorderedKeys() throws {
+        struct Search: Codable {
+            var firstTags: Set<String> = ["b", "a"]
+            var byName: [String: Set<Int>] = ["firstName": [2, 1]]
+            var byNumber: [Int: Set<Int>] = [7: [2, 1]]
+        }
+        let text = try codecs(JSONCodec(keys: .snakeCase)).text(Search())
+        #expect(text == #"{"by_name":{"firstName":[1,2]},"by_number":{"7":[1,2]},"first_tags":["a","b"]}"#)
+    }
+
     @Test("A value that JSON cannot represent fails with a message that names its place")
     func unencodable() throws {
         let failure = try #require(throws: RequestFailure.self) { try codecs.text(["x": [1, Double.nan]]) }

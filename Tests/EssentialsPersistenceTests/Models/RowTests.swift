@@ -24,6 +24,65 @@ import Testing
         #expect(row["director"] == nil)
     }
 
+    /// A model with values that have an order in their encodings only.
+    private struct Selection: PersistentModel {
+        enum Genre: String, Codable, CaseIterable { case drama, comedy, noir, western }
+        /// Values that cannot be compared.
+        struct Marks: Codable { var names: Set<String> }
+
+        var id: Int64 = 1
+        var numbers: Set<Int>
+        var counts: [Genre: Int]
+        var marks: Marks
+
+        static let table = "selection"
+        static let columns = Columns()
+        struct Columns: ModelColumns {
+            let id = Column<Selection, Int64>("id")
+            let numbers = Column<Selection, Set<Int>>(json: "numbers")
+            let counts = Column<Selection, [Genre: Int]>(json: "counts")
+            let marks = Column<Selection, Marks>(json: "marks")
+            var all: [ModelColumn<Selection>] { [id.erased, numbers.erased, counts.erased, marks.erased] }
+        }
+
+        /// Equal models whose sets have different orders.
+        init(capacity: Int) {
+            numbers = Set(minimumCapacity: 8 * capacity)
+            numbers.formUnion([10, 9, 1].shuffled())
+            counts = Dictionary(minimumCapacity: 8 * capacity)
+            for genre in Genre.allCases.shuffled() { counts[genre] = genre.rawValue.count }
+            var names = Set<String>(minimumCapacity: 8 * capacity)
+            names.formUnion(["b", "a", "c"].shuffled())
+            marks = Marks(names: names)
+        }
+    }
+
+    @Test("Equal sets and dictionaries are stored as equal texts, so that they are no change and no conflict")
+    func unordered() throws {
+        let layout = RowLayout(Selection.columns.all.map(\.name))
+        let coder = try ModelCoder<Selection>(layout)
+        let first = try coder.row(Selection(capacity: 1))
+        #expect(first["numbers"] == "[1,9,10]" && first["marks"] == #"{"names":["a","b","c"]}"#)
+        for capacity in 2...20 {
+            let other = Selection(capacity: capacity)
+            #expect(try coder.row(other) == first)
+            #expect(try coder.updated(first) { $0 = other } == nil)
+            #expect(try coder.row(other, replacing: first) == first)
+        }
+    }
+
+    @Test("A set that was stored in another order keeps its bytes if it is equal")
+    func storedOrder() throws {
+        let layout = RowLayout(Selection.columns.all.map(\.name))
+        let coder = try ModelCoder<Selection>(layout)
+        var stored = try coder.row(Selection(capacity: 1))
+        stored.values[1] = "[10,1,9]"
+        stored.values[3] = #"{ "names": ["c", "a", "b"] }"#
+        #expect(try coder.updated(stored) { $0 = Selection(capacity: 7) } == nil)
+        let changed = try #require(try coder.updated(stored) { $0.numbers.insert(2) })
+        #expect(changed["numbers"] == "[1,2,9,10]" && changed["marks"] == stored["marks"])
+    }
+
     @Test("Values that are nil are NULL")
     func null() throws {
         let film = Film(title: "", year: 0)
@@ -124,6 +183,25 @@ import Testing
                 let id = Column<Counter, Int64>("id")
                 var all: [ModelColumn<Counter>] { [id.erased] }
             }
+        }
+        struct Named: PersistentModel, Equatable {
+            enum Level: UInt64, Codable { case low = 1, high = 9_223_372_036_854_775_808 }
+            var id: Int64 = 1
+            var large: UInt64
+            var word: UInt?
+            var level = Level.low
+            static let table = "counter"
+            static let columns: MappedColumns<Named> = [
+                "id": \.id, "large": \.large, "word": \.word, "level": \.level,
+            ]
+        }
+        #expect(Named.columns.all.map(\.storage) == [.integer, .integer, .integer, .integer])
+        let coder = try ModelCoder<Named>(RowLayout(Named.columns.all.map(\.name)))
+        let named = Named(large: UInt64(Int64.max))
+        #expect(try coder.model(coder.row(named)) == named)
+        for refused in [Named(large: .max), Named(large: 1, word: .max), Named(large: 1, level: .high)] {
+            let failure = #expect(throws: PersistenceFailure.self) { try coder.row(refused) }
+            #expect(failure?.reason == .invalidModel && failure?.message.contains("out of range") == true)
         }
         let layout = RowLayout(["id", "large", "word"])
         let counter = Counter(id: 1, large: UInt64(Int64.max), word: 7)

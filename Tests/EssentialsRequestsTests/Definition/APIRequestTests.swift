@@ -190,6 +190,20 @@ extension APIRequestTests {
         #expect(one != save(2))
     }
 
+    @Test("Definitions with equal bodies are equal, whatever the order of their sets is")
+    func unorderedBodies() throws {
+        struct Search: Codable, Sendable { var names: Set<String> }
+        var definitions: Set<APIRequest<Void>> = []
+        for capacity in 1...20 {
+            var names = Set<String>(minimumCapacity: 8 * capacity)
+            names.formUnion(["Ada", "Bob", "Eve"].shuffled())
+            definitions.insert(
+                APIRequest(.post, "search", in: EnvironmentAPI.context).setting(RequestContent(Search(names: names))))
+        }
+        #expect(definitions.count == 1)
+        #expect(try definitions.first?.snapshot().body == #"{"names":["Ada","Bob","Eve"]}"#)
+    }
+
     @Test("Several values become several query items")
     func severalValues() throws {
         #expect(try ShopAPI.status.addingQuery("tag", ["a", "b"]).url().query == "key=a%20b&tag=a&tag=b")

@@ -6,7 +6,8 @@
 
 /// Encodes and decodes JSON (RFC 8259).
 ///
-/// By default dates are ISO 8601. Keys are sorted, so that equal models give equal bytes, and slashes are not escaped.
+/// By default dates are ISO 8601. Keys are sorted, and so are the elements of sets, so that equal models give equal bytes.
+/// Slashes are not escaped.
 ///
 /// ```swift
 /// let codec = JSONCodec(dates: .millisecondsSince1970, keys: .snakeCase)
@@ -93,7 +94,7 @@ public struct JSONCodec: BodyCodec {
                 remedy: "Omit the charset, or use utf-8 (RFC 8259, 8.1).")
         }
         do {
-            return try encoder.encode(model)
+            return try encoder.encode(OrderedEncoding(model))
         } catch {
             throw CodingFault.encoding(error, type(of: model), as: "JSON")
         }

@@ -47,6 +47,11 @@ extension JSONValue: Codable {
     }
 }
 
+extension JSONValue: OrderedEncodable {
+    /// Encodes the value, which has no sets.
+    func encodeInOrder(to encoder: any Encoder) throws { try encode(to: encoder) }
+}
+
 extension EncodingError {
     /// The error for a value that is nested too deeply.
     static func tooDeep(_ maximum: Int) -> EncodingError {

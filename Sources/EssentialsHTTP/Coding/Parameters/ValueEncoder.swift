@@ -92,6 +92,18 @@ struct ValueEncoder: Encoder {
         try model.encode(to: ValueEncoder(node: node, codingPath: codingPath, calls: calls + 1))
         // Sets encode themselves as arrays, in an order that differs between runs.
         if model is any EncodedAsSet, case .unkeyed(let nodes) = node.content { node.content = .set(nodes) }
+        if model is any EncodedAsPairs, case .unkeyed(let nodes) = node.content {
+            node.content = .unkeyed(Self.sortedPairs(nodes))
+        }
+    }
+
+    /// Keys and values in turn, sorted by the keys. Dictionaries whose keys are no coding keys encode themselves so, in an
+    /// order that differs between runs.
+    private static func sortedPairs(_ nodes: [Node]) -> [Node] {
+        let pairs = stride(from: 0, to: nodes.count - 1, by: 2).map { index in
+            (key: "\(nodes[index].value)", nodes: nodes[index...index + 1])
+        }
+        return pairs.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }.flatMap(\.nodes)
     }
 
     private static func scalar(_ model: some Encodable) -> FormValue? {
@@ -135,6 +147,11 @@ struct ValueEncoder: Encoder {
 private protocol EncodedAsSet {}
 
 extension Set: EncodedAsSet {}
+
+/// A type that encodes itself as an array of keys and values, or as named values.
+private protocol EncodedAsPairs {}
+
+extension Dictionary: EncodedAsPairs {}
 
 // MARK: - Containers
 

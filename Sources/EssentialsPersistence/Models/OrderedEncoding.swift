@@ -1,0 +1,1 @@
+../../EssentialsHTTP/Coding/OrderedEncoding.swift
