@@ -91,6 +91,9 @@ extension Int64: ColumnValue {}
 extension UInt8: ColumnValue {}
 extension UInt16: ColumnValue {}
 extension UInt32: ColumnValue {}
+// A value beyond `Int64` cannot be stored.
+extension UInt64: ColumnValue {}
+extension UInt: ColumnValue {}
 
 extension Bool: ColumnValue {
     /// ``ColumnStorage/integer``.
