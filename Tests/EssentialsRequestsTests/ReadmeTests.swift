@@ -152,13 +152,14 @@ struct ReadmeTests {
         // The whole program is the tutorial's first one, which is compiled and run.
         let program = try lines(of: root.appending(path: "Tests/Tutorials/FirstProgram/main.swift").path)
         #expect(shown.removeFirst() == program.dropLast())
-        #expect(program.count { !$0.isEmpty } == 12)
+        #expect(program.count { !$0.isEmpty } == 15)
 
         // The caching service takes the place of some lines of that program. The result is compiled and run as well.
         let begin = try #require(program.firstIndex { $0.contains("users") })
         let end = try #require(program.lastIndex { $0.contains("users") })
         let caching = try lines(of: root.appending(path: "Tests/Tutorials/CachingProgram/main.swift").path)
-        #expect(program[..<begin] + shown.remove(at: 4) + program[(end + 1)...] == caching[...])
+        let replacement = shown.remove(at: 4).map { "    " + $0 }
+        #expect(program[..<begin] + replacement.map { $0[...] } + program[(end + 1)...] == caching[...])
 
         // What needs a trait is compiled in another target.
         let persistence = root.appending(

@@ -36,6 +36,20 @@ struct TutorialTests {
         #expect(run.output == "Grace, Ada\n")
     }
 
+    @Test("The README's programs print why they have failed, and end with the status 1")
+    func failingPrograms() async throws {
+        let server = try LoopbackServer { _ in .response(status: 404) }
+        let directory = try ProgramDirectory()
+        for name in ["FirstProgram", "CachingProgram"] {
+            let run = try await ProgramRun(name, [server.url + "/v1/"], directory: directory.url)
+            #expect(run.code == 1)
+            #expect(run.output.hasPrefix("status: "), "\(run.output)")
+            let unusable = try await ProgramRun(name, ["no URL"], directory: directory.url)
+            #expect(unusable.code == 1)
+            #expect(unusable.output.contains("invalidRequest: "), "\(unusable.output)")
+        }
+    }
+
     @Test("The README's caching service shows what it has stored while the server fails, and loses no write")
     func cachingProgram() async throws {
         let state = Mutex((isFailing: false, keys: [String]()))
@@ -78,6 +92,7 @@ struct TutorialTests {
     func noEnvironments() async throws {
         let directory = try ProgramDirectory()
         let run = try await ProgramRun("Roster", directory: directory.url)
+        #expect(run.code == 1)
         #expect(run.output.hasPrefix("The program is not set up: constructionFailed: "))
         #expect(run.output.contains("environments.json"))
     }
@@ -91,6 +106,7 @@ struct TutorialTests {
         try directory.write(file, to: "environments.json")
 
         let run = try await ProgramRun("Roster", directory: directory.url)
+        #expect(run.code == 1)
         #expect(run.output.hasPrefix("The server did not deliver the users: status: "))
     }
 

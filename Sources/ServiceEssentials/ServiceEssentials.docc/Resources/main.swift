@@ -1,3 +1,4 @@
+import Glibc
 import ServiceEssentials
 
 do {
@@ -6,6 +7,8 @@ do {
     await locator.close()
 } catch let error as RequestFailure {
     print("The server did not deliver the users: \(error)")
-} catch let error as ServiceLocatorError {
+    exit(1)
+} catch {
     print("The program is not set up: \(error)")
+    exit(1)
 }

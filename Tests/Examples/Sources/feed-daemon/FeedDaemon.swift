@@ -12,8 +12,17 @@ import UnixSignals
 /// ```
 @main
 struct FeedDaemon {
-    static func main() async throws {
+    static func main() async {
         let logger = Logger(label: "feed-daemon", factory: { StreamLogHandler.standardError(label: $0) })
+        do {
+            try await run(logger)
+        } catch {
+            logger.critical("The daemon has failed.", metadata: ["error": "\(error)"])
+            exit(1)
+        }
+    }
+
+    private static func run(_ logger: Logger) async throws {
         let environment = try ConstantEnvironment(
             reading: { ProcessInfo.processInfo.environment[$0] }, prefix: "FEED")
         let requests = try HTTPDataRequestService(environment: environment)
