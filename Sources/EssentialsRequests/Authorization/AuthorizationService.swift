@@ -22,6 +22,16 @@ public protocol AuthorizationService: Sendable {
     /// without it.
     func setAuthorization(_ credentials: Credentials)
 
+    /// Sends these credentials with all later requests to the origin of an environment, which need not be the current one;
+    /// otherwise as ``setAuthorization(_:)``.
+    ///
+    /// ```swift
+    /// service.setAuthorization(try .bearer(stagingToken), for: staging)
+    /// ```
+    ///
+    /// Environments with the same origin have the same credentials.
+    func setAuthorization(_ credentials: Credentials, for environment: EnvironmentSnapshot)
+
     /// Removes the credentials of the origin of the current environment, and its private state.
     ///
     /// An attempt that is on its way keeps its credentials and returns its response to its caller, but its response sets no
@@ -31,6 +41,10 @@ public protocol AuthorizationService: Sendable {
     /// It returns when each ``PrivateStateStore`` has removed its part, and after five seconds if one takes longer. What is
     /// not removed by then cannot be read any more, and is removed in the background.
     func clearAuthorization() async
+
+    /// Removes the credentials and the private state of the origin of an environment, which need not be the current one;
+    /// otherwise as ``clearAuthorization()``.
+    func clearAuthorization(for environment: EnvironmentSnapshot) async
 }
 
 /// Stores something that belongs to the logged-in user, such as cookies or cached responses.

@@ -199,7 +199,11 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
 
     /// Sends these credentials to the origin of the current environment from now on; see the protocol.
     public func setAuthorization(_ credentials: Credentials) {
-        let environment = currentEnvironment
+        setAuthorization(credentials, for: currentEnvironment)
+    }
+
+    /// Sends these credentials to the origin of an environment from now on; see the protocol.
+    public func setAuthorization(_ credentials: Credentials, for environment: EnvironmentSnapshot) {
         let origin = environment.baseURL.origin
         // Cookies belong to whoever was logged in. They are gone before anything is sent for the next one.
         let hasReplaced = authorization.set(credentials, for: origin) { removeCookies(of: environment) }
@@ -209,8 +213,10 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     }
 
     /// Removes the credentials and the private state of the origin of the current environment; see the protocol.
-    public func clearAuthorization() async {
-        let environment = currentEnvironment
+    public func clearAuthorization() async { await clearAuthorization(for: currentEnvironment) }
+
+    /// Removes the credentials and the private state of the origin of an environment; see the protocol.
+    public func clearAuthorization(for environment: EnvironmentSnapshot) async {
         let origin = environment.baseURL.origin
         authorization.clear(origin) { removeCookies(of: environment) }
         // Closed at once, because the stores may take a while, and again for groups that have used what they had.

@@ -122,6 +122,8 @@ struct RefreshingTokensTests {
         #expect(listener.requests.last?.header("Authorization") == "Bearer oauth")
         #expect(FileManager.default.fileExists(atPath: path))
 
+        try await severalEnvironments()
+
         // Article begins
         await shop.clearAuthorization()
         try await tokens.clear()
@@ -129,5 +131,45 @@ struct RefreshingTokensTests {
         #expect(!FileManager.default.fileExists(atPath: path))
         await shop.shutdown()
         listener.stop()
+    }
+
+    /// Sets the credentials of two environments, and uses both.
+    private func severalEnvironments() async throws {
+        let servers = [Shop(), Shop()]
+        let listeners = try servers.map { server in try LoopbackServer { server.reply(to: $0) } }
+        let environments = try SwitchableEnvironment(
+            zip(["production", "staging"], listeners).map { name, listener in
+                try EnvironmentSnapshot(name: name, baseURL: RequestURL(listener.url + "/"))
+            })
+        let shop = try HTTPDataRequestService(environment: environments)
+        let secrets = ["production": "s3cret", "staging": "s2cret"]
+
+        // Article begins
+        for environment in environments.environments {
+            var client = try OAuth2Tokens.Configuration(
+                endpoint: "\(environment.baseURL)token", clientID: "shop",
+                clientSecret: secrets[environment.name])
+            client.scopes = ["orders.read", "orders.write"]
+            let tokens = OAuth2Tokens(client, transport: try CurlTransport())
+            shop.setAuthorization(.tokens(tokens), for: environment)
+        }
+        // Article ends
+        for (index, name) in ["production", "staging", "production"].enumerated() {
+            try environments.select(name)
+            try await shop.get("orders")
+            #expect(listeners.map { $0.requests.count { $0.path == "/token" } } == (index == 0 ? [1, 0] : [1, 1]))
+        }
+        for listener in listeners {
+            let form = listener.requests.first?.bodyText ?? ""
+            #expect(form.contains("scope=orders.read") && form.contains("orders.write"))
+            #expect(listener.requests.last?.header("Authorization") == "Bearer oauth")
+        }
+        #expect(
+            listeners.map { $0.requests.first?.header("Authorization") }
+                == secrets.sorted { $0.key < $1.key }.map { _, secret in
+                    "Basic " + Data("shop:\(secret)".utf8).base64EncodedString()
+                })
+        await shop.shutdown()
+        for listener in listeners { listener.stop() }
     }
 }

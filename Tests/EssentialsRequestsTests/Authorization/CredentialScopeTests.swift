@@ -150,6 +150,27 @@ import Testing
         #expect(try fixture.last().url.origin.host.text == "a")
     }
 
+    @Test("Credentials of an environment that is not current are sent after a switch, and cleared without one")
+    func otherEnvironment() async throws {
+        let environment = try MutableEnvironment("https://a/")
+        let fixture = ServiceFixture(environment: environment) { _ in }
+        let other = EnvironmentSnapshot(name: "b", baseURL: try RequestURL("https://b/v1/"))
+        fixture.service.setAuthorization(ada)
+        fixture.service.setAuthorization(bob, for: other)
+        #expect(await fixture.service.sending(DataRequest(.get, "x")) == nil)
+        #expect(try fixture.last().headerFields[.authorization] == "Bearer ada")
+        environment.set(other)
+        #expect(await fixture.service.sending(DataRequest(.get, "x")) == nil)
+        #expect(try fixture.last().headerFields[.authorization] == "Bearer bob")
+        try environment.set(baseURL: "https://a/")
+        await fixture.service.clearAuthorization(for: other)
+        #expect(await fixture.service.sending(DataRequest(.get, "x")) == nil)
+        #expect(try fixture.last().headerFields[.authorization] == "Bearer ada")
+        environment.set(other)
+        #expect(await fixture.service.sending(DataRequest(.get, "x")) == nil)
+        #expect(try fixture.last().headerFields[.authorization] == nil)
+    }
+
     @Test("A retry that waits is not sent after a logout")
     func retry() async throws {
         let clock = ManualClock()

@@ -115,7 +115,7 @@
             "BEGIN EXCLUSIVE", "BEGIN EXCLUSIVE; DELETE FROM company",
         ]
 
-        @Test("Opening succeeds when the lock of another program ends, whatever the lock is", arguments: journals, locks)
+        @Test("Opening succeeds when another program's lock ends, whatever the lock is", arguments: journals, locks)
         func unlocked(journal: String, lock: String) async throws {
             var configuration = Configuration()
             configuration.allowsUnsafeTransactions = true
