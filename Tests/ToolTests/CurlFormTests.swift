@@ -54,7 +54,9 @@ extension ToolTests {
                 ("example.com/x?u=http://y", "https://example.com/x?u=http://y"),
                 ("localhost", "https://localhost/"), ("localhost:8080/a", "https://localhost:8080/a"),
                 ("127.0.0.1/a=b", "https://127.0.0.1/a=b"), ("[::1]:8443", "https://[::1]:8443/"),
-                ("wiki:443/a", "https://wiki/a"), ("http://example.com", "http://example.com/"),
+                (":8080/x", "https://localhost:8080/x"), (":8443", "https://localhost:8443/"),
+                (":/x", "https://localhost/x"), ("wiki:443/a", "https://wiki/a"),
+                ("http://example.com", "http://example.com/"),
                 ("HTTPS://Example.com", "https://example.com/"),
             ])
         func schemes(text: String, url: String) throws {

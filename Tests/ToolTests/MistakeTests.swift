@@ -31,6 +31,13 @@ extension ToolTests {
                 (["-v", "get", url], "Options stand after the command: essentials get -v …"),
                 (["get", url, "-A", "x"], "Write --header 'User-Agent: …' instead."),
                 (["post", url, "--data-binary", "@x"], "Write --data @FILE instead."),
+                (["get", url, "-T", "x"], "Write --upload FILE instead."),
+                (["get", url, "-w", "x"], "Write --timings instead."),
+                (["get", url, "--max-time", "5"], "Did you mean “--timeout”?"),
+                (["get", url, "--auth", "a:b"], "Did you mean “--user”?"),
+                (["get", url, "--print", "h"], "Write --include, or --verbose for the request too, instead."),
+                (["get", url, "--compressed"], "Compressed bodies are asked for and decompressed by default."),
+                (["get", url, "--follow"], "Redirects are followed by default."),
                 (["reachability", "x", "watch"], "Did you mean “--watch”?"),
             ])
         func suggestions(arguments: [String], text: String) async throws {
@@ -40,6 +47,32 @@ extension ToolTests {
             #expect(result.errors.contains(text), "\(result.errors)")
             #expect(result.errors.contains("\nUsage: essentials"))
             #expect(result.errors.contains("for more information."))
+        }
+
+        @Test(
+            "An unknown option is named before anything else that is wrong",
+            arguments: [
+                ["get", url, "--zzz"], ["get", "--zzz"], ["get", url, "not an item", "--zzz"],
+                ["get", url, "--timeout", "soon", "--zzz"], ["get", url, "--zzz", "--timeout", "soon"],
+                ["get", url, "--location", "--no-redirects", "--zzz=1"], ["pins", "--format", "jsn", "--zzz"],
+                ["get", url, "-ivuada:x", "--expect", "x", "--zzz"],
+            ])
+        func unknownFirst(arguments: [String]) async throws {
+            let result = try await ToolProcess(arguments).end()
+            #expect(result.code == 64)
+            #expect(result.errors.hasPrefix("Error: Unknown option “--zzz”.\nUsage: essentials"), "\(result.errors)")
+        }
+
+        @Test(
+            "The value of an option, and a word after two dashes, are no unknown options",
+            arguments: [
+                ["get", url, "--header", "--zzz", "--timeout", "soon"], ["get", "--timeout", "soon", "--", "--zzz"],
+                ["get", url, "-H--zzz", "--timeout", "soon"], ["get", url, "-ivu", "--zzz", "--timeout", "soon"],
+            ])
+        func knownOptions(arguments: [String]) async throws {
+            let result = try await ToolProcess(arguments).end()
+            #expect(result.code == 64)
+            #expect(!result.errors.contains("Unknown option"), "\(result.errors)")
         }
 
         @Test(

@@ -5,7 +5,8 @@ enum PinsSource: Equatable {
     case server(Origin)
     case file(String)
 
-    /// Parses a path that begins with `/`, `./` or `../`, or a server written as `https://HOST` or `HOST[:PORT]`.
+    /// Parses a path that begins with `/`, `./` or `../`, or a server written as `https://HOST`, `HOST[:PORT]` or
+    /// `:PORT` for localhost.
     ///
     /// The result never depends on existing files: a file with the name of a host makes no difference.
     ///
@@ -23,7 +24,7 @@ enum PinsSource: Equatable {
                 .invalidRequest, "“\(RequestFailure.shown(text))” is not a server.",
                 remedy: "For a file, write ./ before its name or add --file.")
         } else {
-            self = .server(try Self.origin("https://" + text))
+            self = .server(try Self.origin("https://" + (URLArgument.isPort(text) ? "localhost" : "") + text))
         }
     }
 

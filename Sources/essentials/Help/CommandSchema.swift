@@ -46,6 +46,16 @@ struct CommandSchema: Decodable {
 
     var commands: [CommandSchema] { (subcommands ?? []).filter { $0.shouldDisplay && $0.commandName != "help" } }
 
+    /// Whether each option takes a value, by all of its names with their dashes, with those that are not shown.
+    var takesValue: [String: Bool] {
+        var result = Dictionary(
+            uniqueKeysWithValues: ["-h", "--help", "--help-hidden", "--version"].map { ($0, false) })
+        for argument in arguments ?? [] {
+            for name in argument.names ?? [] { result[name.text] = argument.kind == "option" }
+        }
+        return result
+    }
+
     /// The options and flags, with their dashes.
     var optionNames: [String] {
         (arguments ?? []).filter(\.shouldDisplay).flatMap { $0.names ?? [] }.map(\.text).filter { $0.hasPrefix("--") }

@@ -6,7 +6,11 @@ enum Mistakes {
     private static let otherNames = [
         "--cacert": "--anchor", "--capath": "--anchor", "--cert": "--client-cert", "--key": "--client-key",
         "--pinnedpubkey": "--pin", "--max-time": "--timeout", "--crlfile": "--crl", "--verify": "--anchor",
-        "--ca": "--anchor", "--download": "--output", "--continue": "--resume", "--auth": "--user",
+        "--ca": "--anchor", "--download": "--output", "--continue": "--resume", "--auth": "--user", "-a": "--user",
+        "--oauth2-bearer": "--bearer", "--session": "--cookie-jar", "--cookie-file": "--cookie-jar",
+        "--retry-all-errors": "--retry-all", "--retry-max-time": "--retry-for", "--dump-header": "--include",
+        "-D": "--include", "--headers": "--include", "--url-query": "--query", "--multipart": "--part",
+        "--form-string": "--part", "--max-filesize": "--max-body", "--max-redirs": "--max-redirects",
     ]
     /// What to write instead of an option of another tool that has no counterpart of the same form.
     private static let replacements = [
@@ -17,6 +21,19 @@ enum Mistakes {
         "--data-binary": "--data @FILE",
         "--data-raw": "--data TEXT", "--data-ascii": "--data TEXT", "--data-urlencode": "--form name=value",
         "-C": "--resume", "--continue-at": "--resume", "-w": "--timings", "--write-out": "--timings",
+        "--print": "--include, or --verbose for the request too,", "--head": "essentials head URL",
+        "-I": "essentials head URL", "-X": "essentials request METHOD URL",
+        "--request": "essentials request METHOD URL", "--noproxy": "--proxy none",
+        "--tlsv1.2": "--min-tls 1.2", "--tlsv1.3": "--min-tls 1.3",
+        "--http2-prior-knowledge": "--http2 with an http URL",
+    ]
+    /// The options of other tools for what this one always does.
+    private static let defaults = [
+        "--compressed": "Compressed bodies are asked for and decompressed by default.",
+        "--follow": "Redirects are followed by default.",
+        "--check-status": "An unexpected status is a failure by default.",
+        "--no-buffer": "Bodies are printed as they arrive.", "-N": "Bodies are printed as they arrive.",
+        "--stream": "Bodies are printed as they arrive.",
     ]
     /// The options of other tools that switch verification off.
     private static let insecure = ["--insecure", "--no-check-certificate", "--no-verify", "-k"]
@@ -59,9 +76,16 @@ enum Mistakes {
         let arguments = arguments.map(VisibleText.line)
         var lines = message.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         // The parser takes longer to describe the options than for anything else.
-        guard let first = lines.first, beginnings.contains(where: { first.contains($0) }),
-            let options = CommandSchema.command(arguments.first)?.optionNames
+        guard let first = lines.first,
+            isCommand(arguments.first) || beginnings.contains(where: { first.contains($0) }),
+            let schema = CommandSchema.command(arguments.first)
         else { return message }
+        let options = schema.optionNames
+        // The parser complains about the first mistake that it meets, and takes the value of an unknown option for an item.
+        if isCommand(arguments.first), let name = unknownOption(in: arguments, schema) {
+            let usage = lines.drop { !$0.hasPrefix("Usage:") }
+            return (["Error: Unknown option “\(name)”." + advice(on: name, options)] + usage).joined(separator: "\n")
+        }
         if let name = text(in: first, after: "Unknown option '", before: "'") {
             let commands = EssentialsTool.commandNames
             let later = arguments.first == name ? arguments.first { commands.contains($0) } : nil
@@ -69,12 +93,6 @@ enum Mistakes {
             lines[0] +=
                 later.map { " Options stand after the command: essentials \($0) \(name) …" }
                 ?? advice(on: name, options)
-        } else if let value = text(in: first, after: "The value '", before: "' is invalid for '<item>'"),
-            let name = unknownOption(before: value, in: arguments, options)
-        {
-            // The parser takes the value of an unknown option for an item, and complains about that one first.
-            lines[0] = "Error: Unknown option “\(name)”." + advice(on: name, options)
-            lines.removeAll { $0.hasPrefix("Help:") }
         } else if let value = text(in: first, after: "The value '", before: "' is invalid for '"),
             let list = first.firstRange(of: "Please provide one of ")
         {
@@ -104,17 +122,38 @@ enum Mistakes {
         return escaping.escaped(message) + escaping.end()
     }
 
-    /// The unknown option that stands directly before a value.
-    private static func unknownOption(before value: String, in arguments: [String], _ options: [String]) -> String? {
-        zip(arguments, arguments.dropFirst()).first { name, next in
-            next == value && (replacements[name] != nil || name.hasPrefix("--") && !options.contains(name))
-        }?.0
+    private static func isCommand(_ word: String?) -> Bool { word.map(EssentialsTool.commandNames.contains) ?? false }
+
+    /// The first option that a command does not have. Words after `--` and the values of options are no options.
+    private static func unknownOption(in arguments: [String], _ schema: CommandSchema) -> String? {
+        let valued = schema.takesValue
+        var rest = arguments.dropFirst()
+        while let word = rest.popFirst() {
+            if word == "--" { return nil }
+            guard word.hasPrefix("-"), word != "-" else { continue }
+            let name = String(word.prefix { $0 != "=" })
+            if let takesValue = valued[name] {
+                if takesValue, name == word { _ = rest.popFirst() }
+                continue
+            }
+            guard !word.hasPrefix("--") else { return name }
+            // Several flags, or an option with its value, in one word.
+            for (index, letter) in word.dropFirst().enumerated() {
+                guard let takesValue = valued["-\(letter)"] else { return "-\(letter)" }
+                if takesValue {
+                    if index == word.count - 2 { _ = rest.popFirst() }
+                    break
+                }
+            }
+        }
+        return nil
     }
 
     private static func advice(on name: String, _ options: [String]) -> String {
         if insecure.contains(name) {
             return " No option accepts an invalid certificate. To trust a private authority, use --anchor."
         }
+        if let text = defaults[name] { return " " + text }
         if let text = replacements[name] { return " Write \(text) instead." }
         if let known = otherNames[name], options.contains(known) { return EditDistance.question([known]) }
         guard name.count > 2 else { return "" }

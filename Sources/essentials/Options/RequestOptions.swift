@@ -5,8 +5,8 @@ import ServiceEssentials
 struct RequestOptions: ParsableArguments {
     @Argument(
         help: """
-            An http or https URL; https if it has no scheme, as in example.com/path. With --environment, a path below its \
-            base URL.
+            An http or https URL; https if it has no scheme, as in example.com/path. A port without a host, as in \
+            :8443/path, is one of localhost. With --environment, a path below its base URL.
             """)
     var url: String
 

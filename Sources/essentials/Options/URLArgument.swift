@@ -15,12 +15,14 @@ enum URLArgument {
         return text[..<mark.lowerBound].utf8.allSatisfy { $0.isASCIIAlphanumeric || "+-.".utf8.contains($0) }
     }
 
-    /// Returns the URL with the scheme `https` if it has none.
+    /// Returns the URL with the scheme `https` if it has none, and with the host `localhost` if it begins with a port, as in
+    /// `:8080/path`.
     ///
     /// - Throws: `invalidRequest` if a URL without a scheme does not begin with `localhost`, an address, or a host with a
     ///   dot or a port. It is more likely a mistake than the name of a host.
     static func absolute(_ text: String) throws(RequestFailure) -> String {
         guard !hasScheme(text) else { return text }
+        if isPort(text) { return "https://localhost" + text }
         let authority = text.utf8.prefix { !"/?#".utf8.contains($0) }
         let host = String(Substring(authority))
         guard host == "localhost" || host.utf8.contains(where: { ".:".utf8.contains($0) }) else {
@@ -32,6 +34,11 @@ enum URLArgument {
                     : "Write it as https://host/path, or select an environment for a path below its base URL.")
         }
         return "https://" + text
+    }
+
+    /// Whether a URL without a scheme begins with a colon that no second one follows, as in an IPv6 address.
+    static func isPort(_ text: String) -> Bool {
+        text.utf8.starts(with: ":".utf8) && !text.utf8.starts(with: "::".utf8)
     }
 
     /// A hint for a failed request whose URL had no scheme: a server on this machine may speak plain http.
