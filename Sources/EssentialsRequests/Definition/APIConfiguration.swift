@@ -58,7 +58,7 @@ public struct APIConfiguration: Sendable {
         set { values.redirects = newValue }
     }
 
-    /// Whether the path ends with a slash. The default is `false`.
+    /// Whether the path of the URL ends with a slash, also if the definition has no path of its own. The default is `false`.
     public var appendsTrailingSlash: Bool {
         get { storage?.values.appendsTrailingSlash ?? false }
         set { values.appendsTrailingSlash = newValue }

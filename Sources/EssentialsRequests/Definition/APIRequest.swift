@@ -208,7 +208,8 @@ public struct APIRequest<Response: Sendable>: TypedRequest {
         text += endpointPath.encoded
         if !text.isEmpty, !path.isEmpty { text += "/" }
         text += path.encoded
-        if configuration.appendsTrailingSlash, !text.isEmpty { text += "/" }
+        // Without a path, the slash is that of the base URL's path: the reference to its directory (RFC 3986, 5.2.4).
+        if configuration.appendsTrailingSlash { text += text.isEmpty ? "./" : "/" }
         return text
     }
 }

@@ -193,9 +193,27 @@ struct APIServiceTests {
         context.configuration.appendsTrailingSlash = true
         #expect(APIRequest<Note>(.get, "a/b", in: context).target == "/v1/a/b/")
         #expect(APIRequest<Note>(.get, in: context).target == "/v1/")
+        var file = APIContext(base: "https://h.example/v1")
+        #expect(APIRequest<Note>(.get, in: file).target == "/v1")
+        file.configuration.appendsTrailingSlash = true
+        #expect(APIRequest<Note>(.get, in: file).target == "/v1/")
+        #expect(
+            APIRequest<Note>(.get, in: file, RequestProperties { RequestQuery("x", 1) }).target == "/v1/?x=1")
         #expect(
             APIRequest<Note>(.get, "a", in: context, RequestProperties { RequestQuery("x", 1) }).target == "/v1/a/?x=1")
         #expect(try Stage.production.notes.build().options.totalTimeout == .seconds(5))
+    }
+
+    @Test("A definition without a path of its own is sent with the slash that its configuration appends")
+    func sentSlash() async throws {
+        let transport = ScriptedTransport()
+        transport.on(.get, "/v1/").answer(.noContent)
+        let requests = HTTPDataRequestService(
+            environment: try ConstantEnvironment("https://h.example/v1"), transport: transport)
+        var context = EnvironmentAPI.context
+        context.configuration.appendsTrailingSlash = true
+        try await requests.send(APIRequest<Void>(.get, in: context))
+        #expect(transport.requests.map(\.url.target) == ["/v1/"])
     }
 
     @Test("Codecs of a component are used with and without an optional type, and are inherited")
