@@ -11,7 +11,10 @@ public struct TransportOptions: Sendable, Hashable {
         case automatic
         /// HTTP/1.1 only.
         case http1
-        /// Only HTTP/2; without TLS by prior knowledge (RFC 9113, 3.3).
+        /// Only HTTP/2. A server that does not offer it over TLS is refused before the request is sent.
+        ///
+        /// Over plain `http` it is spoken by prior knowledge (RFC 9113, 3.3), without a question whether the server can: the
+        /// request to one that cannot fails. Such a request to a proxy that does not tunnel fails as `invalidRequest`.
         case http2
     }
 
