@@ -29,6 +29,15 @@ extension AsyncCache {
         LiveModels(cache: self, filter: filter) { LiveModels<Model>.Place(key: key, isReadable: { true }) }
     }
 
+    /// Lets a ``ModelCache`` log that it has no list for a path.
+    fileprivate func noteMissingList() {
+        if let models = self as? ModelCache {
+            models.logMissingList()
+        } else if let observed = self as? ObservedCache {
+            observed.wrapped.noteMissingList()
+        }
+    }
+
     @concurrent
     fileprivate func matchingModels<Model: Codable & Sendable>(
         _ filter: ModelFilter<Model>, _ key: ModelKey<[Model]>
@@ -40,11 +49,15 @@ extension AsyncCache {
 extension Persisting {
     /// The models that match a filter, in their order, of the list that
     /// ``FetchingService/get(_:parameters:query:headerFields:below:from:options:retry:key:as:)`` has stored for a path.
-    /// Nothing is fetched. Without a list there are none.
+    /// Nothing is fetched. Without a list there are none, and a ``ModelCache`` logs that once.
     ///
     /// ```swift
     /// let matching = try await service.models(matching: ModelFilter("bit", in: \Coin.name, \Coin.symbol), at: "coins")
     /// ```
+    ///
+    /// A list that was fetched by a definition is stored with the header fields of its API; give the definition to
+    /// ``models(matching:of:below:)``.
+    ///
     ///
     /// - Parameters:
     ///   - filter: Selects the models.
@@ -58,14 +71,18 @@ extension Persisting {
         matching filter: ModelFilter<Model>, at path: String, parameters: FormParameters = FormParameters(),
         query: QueryItems = QueryItems(), headerFields: HTTPFields = HTTPFields(), below keyPath: String? = nil
     ) async throws -> [Model] {
-        try await models(
-            matching: filter, of: .get(path, parameters: parameters, query: query, headerFields: headerFields),
-            below: keyPath)
+        let request = DataRequest.get(path, parameters: parameters, query: query, headerFields: headerFields)
+        guard let parts = FetchKeyRules.parts(of: request, below: NestedPath(keyPath)) else { return [] }
+        return try await models(matching: filter, in: .request(parts)) { $0.noteMissingList() }
     }
 
     /// The matching models of the list that was stored for a request or a definition; see
     /// ``models(matching:at:parameters:query:headerFields:below:)``. A request that is cached only under a given key has
     /// none.
+    ///
+    /// ```swift
+    /// let matching = try await service.models(matching: ModelFilter("bit", in: \Coin.name), of: Coins.getAll)
+    /// ```
     public func models<Model: Codable & Sendable>(
         matching filter: ModelFilter<Model>, of request: some BuildableRequest, below keyPath: String? = nil
     ) async throws -> [Model] {
@@ -76,12 +93,15 @@ extension Persisting {
     }
 
     private func models<Model: Codable & Sendable>(
-        matching filter: ModelFilter<Model>, in source: FetchKeySource
+        matching filter: ModelFilter<Model>, in source: FetchKeySource,
+        whenMissing: (any AsyncCache) -> Void = { _ in }
     ) async throws -> [Model] {
         let operation = beginFetch()
         let key = source.key(in: operation)
         guard operation.permits(key.partition) else { return [] }
-        return try await cache.models(matching: filter, key: key.typed())
+        if let models = try await cache.matchingModels(filter, key.typed()) { return models }
+        whenMissing(cache)
+        return []
     }
 
     /// The matching models of a path, now and each time that a fetch or other code saves or deletes their list; see

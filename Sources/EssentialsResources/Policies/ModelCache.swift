@@ -64,6 +64,7 @@ public final class ModelCache: ObservableCache {
     let membership = ModelMembership()
     private let ownProblems = Mutex(CacheProblems())
     private let hasLoggedMemoryOnly = Mutex(false)
+    private let hasLoggedMissingList = Mutex(false)
 
     /// How often a model is read again that changes while it is read.
     private static let maximumReadings = 100
@@ -396,14 +397,24 @@ public final class ModelCache: ObservableCache {
 
     /// Logs once that models are not written.
     private func logMemoryOnly() {
-        let isFirst = hasLoggedMemoryOnly.withLock { hasLogged in
+        log(
+            "Models are kept in memory only, because of no-store, or of credentials without a partition.",
+            unless: hasLoggedMemoryOnly)
+    }
+
+    /// Logs once that a list was looked for at a path and is not there.
+    func logMissingList() {
+        log(
+            "No list is stored for a path. One that was fetched by a definition is found by the definition only.",
+            unless: hasLoggedMissingList)
+    }
+
+    private func log(_ message: Logger.Message, unless flag: borrowing Mutex<Bool>) {
+        let isFirst = flag.withLock { hasLogged in
             defer { hasLogged = true }
             return !hasLogged
         }
-        guard isFirst else { return }
-        configuration.logger.debug(
-            "Models are kept in memory only, because of no-store, or of credentials without a partition.",
-            metadata: ["category": "cache"])
+        if isFirst { configuration.logger.debug(message, metadata: ["category": "cache"]) }
     }
 
     private func failed(_ error: any Error) {

@@ -29,6 +29,16 @@ struct CachingModelsTests {
         let cache: any AsyncCache
     }
 
+    private struct CoinAPI: APIService {
+        static var sharedProperties: RequestProperties { Headers { Header.acceptLanguage("en") } }
+    }
+
+    private enum Coins: Endpoint {
+        typealias Parent = CoinAPI
+        static let path: RequestPath = "coins"
+        static let getAll: Request<[Coin]> = request(.get)
+    }
+
     private let clock = ManualClock()
     private let coins = [
         Coin(id: 1, name: "Bitcoin", symbol: "BTC"), Coin(id: 2, name: "Ether", symbol: "ETH"),
@@ -96,6 +106,13 @@ struct CachingModelsTests {
         let matching = try await service.models(matching: search, at: "coins")
         // Article ends
         #expect(matching.map(\.id) == [1])
+        let defined = try #require(service.modelKey(for: Coins.getAll, as: [Coin].self))
+        #expect(defined != fetched)
+        try await service.cache.save(CachedModel(coins, date: clock.date), for: defined)
+        // Article begins
+        let found = try await service.models(matching: search, of: Coins.getAll)
+        // Article ends
+        #expect(found == matching)
 
         @Sendable func show(_ coins: [Coin]) {
             #expect(coins == matching)

@@ -2,6 +2,7 @@ import EssentialsHTTP
 import EssentialsRequests
 import EssentialsTestKit
 import FoundationEssentials
+import Logging
 import Synchronization
 import Testing
 
@@ -55,6 +56,52 @@ struct ModelFilterLiveTests {
         service.partition = "ada"
         #expect(try await service.models(matching: filter, at: "items", query: ["page": "1"]) == [])
         #expect(fixture.transport.requestCount == 2)
+    }
+
+    private struct ItemAPI: APIService {
+        static var sharedProperties: RequestProperties { Headers { ("X-Client", "shop") } }
+    }
+
+    private enum Items: Endpoint {
+        typealias Parent = ItemAPI
+        static let path: RequestPath = "items"
+        static let getAll: Request<[Item]> = request(.get)
+    }
+
+    private struct RecordingHandler: LogHandler {
+        let record: @Sendable (String) -> Void
+        var metadata = Logger.Metadata()
+        var logLevel = Logger.Level.debug
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) { record("\(event.message)") }
+    }
+
+    @Test("A list that was fetched by a definition is found by it, and a search at its path says once what is wrong")
+    func ofDefinition() async throws {
+        let messages = Mutex<[String]>([])
+        var configuration = ModelCache.Configuration()
+        configuration.logger = Logger(label: "test") { _ in
+            RecordingHandler { message in messages.withLock { $0.append(message) } }
+        }
+        let fixture = try ResourceFixture()
+        fixture.transport.on(.get, "/v1/items").answer(json: [Item(name: "a"), Item(name: "B")])
+        let cache = ModelCache(configuration: configuration)
+        for cache: any AsyncCache in [cache, ObservedCache(cache)] {
+            let service = ItemService(requests: fixture.requests, cache: cache)
+            _ = try await service.fetch(Items.getAll).last()
+            #expect(try await service.models(matching: filter, of: Items.getAll) == [Item(name: "B")])
+            #expect(messages.withLock { $0.count } == (service.cache is ModelCache ? 0 : 1))
+            for _ in 0..<2 { #expect(try await service.models(matching: filter, at: "items") == []) }
+            #expect(
+                messages.withLock { $0 } == [
+                    "No list is stored for a path. One that was fetched by a definition is found by the definition only."
+                ])
+        }
     }
 
     @Test("Live models of a path follow its fetches, and those of a request without a key are one empty element")
