@@ -284,6 +284,15 @@ struct EntityStoringTests {
         #expect(again.state.provenance == .entityCache(stage: "model"))
     }
 
+    @Test("A value with numbers that JSON lacks is stored and found again")
+    func numbers() throws {
+        struct Measure: Codable, Sendable { var values: [Double] }
+        let cache = StageCache(Measure.self, CacheDouble(), .model, 0)
+        let bytes = try #require(cache.encode(Measure(values: [.nan, .infinity, -.infinity, 1])))
+        let found = try #require(try cache.decode(bytes) as? Measure)
+        #expect(found.values.first?.isNaN == true && found.values.dropFirst() == [.infinity, -.infinity, 1])
+    }
+
     @Test("A hit whose later stages fail counts as none, and is removed")
     func failingStage() async throws {
         let fixture = CacheFixture()
