@@ -20,6 +20,10 @@ extension CurlTransport {
         /// While several requests share an HTTP/2 connection, as many more connections may be kept.
         public var connectionCacheSize: Int = 256
         /// A connection that was idle for longer is not reused. The default is 60 seconds.
+        ///
+        /// A server that keeps its connections for a shorter time, and says so in `Keep-Alive: timeout=` (HTTP/1.1),
+        /// shortens it to two seconds less than that, and at least one second. When a request is sent to it, libcurl also
+        /// closes connections to other servers that were idle for that long.
         public var idleLifetime: Duration = .seconds(60)
         /// A connection older than this is not reused. The default is `nil`, which means no limit.
         public var connectionLifetime: Duration?

@@ -55,6 +55,19 @@ struct AdmissionMachineTests {
         #expect(machine.active == 2 && machine.waiting == 0)
     }
 
+    @Test(
+        "The time for which a server keeps idle connections limits those of its origin, as long as it says so",
+        arguments: [(0, nil), (1, 1), (2, 1), (3, 1), (5, 3), (60, 58)] as [(Int, Int?)])
+    func keepAlive(announced: Int, expected: Int?) throws {
+        var machine = machine()
+        let (lane, other) = (machine.lane(for: try origin("a.test")), machine.lane(for: try origin("b.test")))
+        machine.learn(keepAliveSeconds: announced, lane: lane)
+        #expect(machine.idleSeconds(lane: lane) == expected)
+        #expect(machine.idleSeconds(lane: other) == nil)
+        machine.learn(keepAliveSeconds: 0, lane: lane)
+        #expect(machine.idleSeconds(lane: lane) == nil)
+    }
+
     @Test("A full queue refuses a request, and accepts one again once it has room")
     func full() throws {
         var machine = machine(perOrigin: 1, queue: 2)

@@ -42,6 +42,25 @@ struct ConnectionLifeTests {
     }
 
     @Test(
+        "A connection is not reused after the time for which its server keeps it, if the server says so",
+        arguments: [
+            ("timeout=2", false), ("max=5, Timeout=2", false), ("timeout=60", true), ("max=2", true),
+            ("timeout=soon", true), ("xtimeout=2", true),
+        ])
+    func announcedLifetime(field: String, isReused: Bool) async throws {
+        let server = try LoopbackServer { _ in .response(headers: [("Keep-Alive", field)], body: "ok") }
+        let transport = try transport { _ in }
+        #expect(try await transport.send(request(server)).text == "ok")
+        // libcurl counts whole seconds, and the limit is one.
+        try await Task.sleep(for: .milliseconds(2_300))
+        let late = try await transport.send(request(server))
+        #expect(late.connection.isReused == isReused)
+        #expect(late.metrics.sendings == 1)
+        #expect(server.connectionCount == (isReused ? 1 : 2))
+        await transport.shutdown()
+    }
+
+    @Test(
         "Connections are probed by the system after the configured time without traffic, or never",
         arguments: [60, 7, nil] as [Int32?])
     func keepAlive(seconds: Int32?) async throws {

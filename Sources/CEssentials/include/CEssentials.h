@@ -274,6 +274,7 @@ typedef struct ce_request {
     size_t head_line_limit; // lines, with those of informational heads and trailers
     size_t body_limit;
     int http_version; // ce_http_version
+    long idle_lifetime_s; // shortens that of the settings; 0 leaves it as it is
     bool wait_for_multiplexing;
     bool decompress;
     bool streaming;
@@ -345,6 +346,8 @@ void *_Nullable ce_transfer_owner(const ce_transfer *_Nonnull transfer);
 
 bool ce_transfer_has_first_byte(const ce_transfer *_Nonnull transfer);
 bool ce_transfer_has_head(const ce_transfer *_Nonnull transfer);
+/// How long the server keeps an idle connection, in seconds; 0 if it has not said so.
+long ce_transfer_keep_alive_s(const ce_transfer *_Nonnull transfer);
 /// Whether the body is delivered as a stream, either because of the request or because of the status.
 bool ce_transfer_streams(const ce_transfer *_Nonnull transfer);
 /// Moves the trailer fields out. The caller frees `data`.

@@ -17,7 +17,7 @@
 // Options without text that differ between requests. There is no padding: they are compared as bytes.
 typedef struct ce_scalars {
     long connect_timeout_ms, http_version, waits_for_sharing, fresh_connection, forbids_reuse, keeps_sessions;
-    long continue_wait_ms, minimum_rate, minimum_rate_s, tls_version, takes_any_line;
+    long continue_wait_ms, minimum_rate, minimum_rate_s, tls_version, takes_any_line, idle_lifetime_s;
 } ce_scalars;
 
 // An easy handle and the values of its options, which libcurl keeps from request to request.
@@ -78,6 +78,7 @@ typedef struct ce_run_receive {
     bool draining;
     size_t drain_left;
     size_t head_total, head_lines, body_total;
+    long keep_alive_s; // how long the server keeps an idle connection; 0 if it has not said so
     ce_spoken spoken; // the protocol of a response without a status line
     bool has_length, is_chunked;
     bool decodes;          // libcurl decodes the body

@@ -27,6 +27,28 @@ static bool has_unsound_name(const char *line, size_t count) {
     return false;
 }
 
+// Reads how long the server keeps an idle connection, as in `Keep-Alive: timeout=5, max=100`. HTTP/2 has no such field.
+static void note_keep_alive(ce_transfer *transfer, const char *line, size_t count) {
+    static const char name[] = "keep-alive:";
+    static const char parameter[] = "timeout=";
+    static const long maximum = 1000000;
+    const size_t name_size = sizeof name - 1, parameter_size = sizeof parameter - 1;
+    if (transfer->run.gates.speaks_http2 || transfer->run.receive.head_done) return;
+    if (count < name_size || !ce_equals_ignoring_case(line, name, name_size)) return;
+    for (size_t i = name_size; i + parameter_size < count; i++) {
+        bool begins = line[i - 1] == ':' || line[i - 1] == ',' || ce_is_blank(line[i - 1]);
+        if (!begins || !ce_equals_ignoring_case(line + i, parameter, parameter_size)) continue;
+        size_t place = i + parameter_size;
+        if (!ce_is_digit(line[place])) return;
+        long seconds = 0;
+        for (; place < count && ce_is_digit(line[place]); place++) {
+            if (seconds < maximum) seconds = 10 * seconds + (line[place] - '0');
+        }
+        transfer->run.receive.keep_alive_s = seconds > 0 ? seconds : 1;
+        return;
+    }
+}
+
 ce_refusal ce_head_line_judge(ce_transfer *transfer, const char *line, size_t count) {
     ce_run_receive *receive = &transfer->run.receive;
     receive->head_total += count;
@@ -42,5 +64,6 @@ ce_refusal ce_head_line_judge(ce_transfer *transfer, const char *line, size_t co
         return is_sound ? CE_REFUSED_NOT : CE_REFUSED_STATUS_LINE;
     }
     if (has_unsound_name(line, count)) return CE_REFUSED_LINE;
+    note_keep_alive(transfer, line, count);
     return ce_codings_note_field(transfer, line, count);
 }

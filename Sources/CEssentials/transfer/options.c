@@ -96,7 +96,6 @@ void ce_options_free(ce_handle *handle) {
 static bool set_connection_lives(CURL *easy, const ce_settings *settings, refused *r) {
     return SET(easy, CURLOPT_DNS_CACHE_TIMEOUT, settings->name_lifetime_s, r) &&
            SET(easy, CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS, settings->happy_eyeballs_ms, r) &&
-           SET(easy, CURLOPT_MAXAGE_CONN, settings->idle_lifetime_s, r) &&
            SET(easy, CURLOPT_MAXLIFETIME_CONN, settings->connection_lifetime_s, r) &&
            SET(easy, CURLOPT_TCP_KEEPALIVE, settings->keep_alive_s > 0 ? 1L : 0L, r) &&
            SET(easy, CURLOPT_TCP_KEEPIDLE, settings->keep_alive_s, r) &&
@@ -257,6 +256,11 @@ static bool must_be_alone(const ce_transfer *transfer, const ce_request *request
     return curl_version_info(CURLVERSION_NOW)->version_num < 0x080000;
 }
 
+static long idle_lifetime(const ce_settings *settings, const ce_request *request) {
+    long own = request->idle_lifetime_s;
+    return own > 0 && own < settings->idle_lifetime_s ? own : settings->idle_lifetime_s;
+}
+
 static bool set_scalars(ce_transfer *transfer, const ce_request *request, const ce_trust *trust, refused *r) {
     ce_handle *handle = &transfer->handle;
     CURL *easy = handle->easy;
@@ -273,6 +277,7 @@ static bool set_scalars(ce_transfer *transfer, const ce_request *request, const 
         .minimum_rate = request->minimum_rate,
         .minimum_rate_s = request->minimum_rate_s,
         .tls_version = trust->minimum_tls >= TLS1_3_VERSION ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2,
+        .idle_lifetime_s = idle_lifetime(&handle->multi->loop->settings, request),
         // libcurl then delivers a response without a status line as a body, which ce_on_body always refuses. Its first
         // bytes show which protocol the server speaks on a port that was expected to be plain HTTP. A response to HEAD
         // has no body that could be refused: on a reused connection, libcurl would send the request again.
@@ -290,6 +295,7 @@ static bool set_scalars(ce_transfer *transfer, const ce_request *request, const 
            SET(easy, CURLOPT_LOW_SPEED_LIMIT, new.minimum_rate, r) &&
            SET(easy, CURLOPT_LOW_SPEED_TIME, new.minimum_rate_s, r) &&
            SET(easy, CURLOPT_SSLVERSION, new.tls_version, r) &&
+           SET(easy, CURLOPT_MAXAGE_CONN, new.idle_lifetime_s, r) &&
            SET(easy, CURLOPT_HTTP09_ALLOWED, new.takes_any_line, r);
 }
 

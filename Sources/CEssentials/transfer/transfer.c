@@ -184,6 +184,7 @@ void *ce_transfer_owner(const ce_transfer *transfer) { return transfer->owner; }
 bool ce_transfer_has_first_byte(const ce_transfer *transfer) { return transfer->run.receive.head_total > 0; }
 bool ce_transfer_streams(const ce_transfer *transfer) { return transfer->run.receive.streams; }
 bool ce_transfer_has_head(const ce_transfer *transfer) { return transfer->run.receive.head_done; }
+long ce_transfer_keep_alive_s(const ce_transfer *transfer) { return transfer->run.receive.keep_alive_s; }
 ce_bytes ce_transfer_take_trailers(ce_transfer *transfer) { return ce_bytes_take(&transfer->buffers.trailers); }
 ce_refusal ce_transfer_refusal(const ce_transfer *transfer) { return transfer->run.refusal; }
 ce_spoken ce_transfer_spoken(const ce_transfer *transfer) { return transfer->run.receive.spoken; }

@@ -37,6 +37,8 @@ struct AdmissionMachine<Ticket: Hashable> {
         /// earlier priorities.
         var deadCount = 0
         var sharing = Sharing.unknown
+        /// The time for which the origin's server keeps an idle connection, in seconds; 0 if it has not said so.
+        var keepAliveSeconds = 0
         var isReady = false
     }
 
@@ -141,6 +143,19 @@ struct AdmissionMachine<Ticket: Hashable> {
         guard lanes[index].sharing != sharing else { return }
         lanes[index].sharing = sharing
         makeReady(index)
+    }
+
+    /// Notes for how many seconds the server of an origin keeps an idle connection; 0 if it has not said so.
+    mutating func learn(keepAliveSeconds: Int, lane index: Int) { lanes[index].keepAliveSeconds = keepAliveSeconds }
+
+    /// The number of whole seconds after which an idle connection of an origin is not used any more; `nil` if its server
+    /// sets no limit.
+    ///
+    /// A request must arrive before the server closes the connection, so the limit is a second shorter than the server's. One
+    /// more is taken off, because libcurl drops the fraction of the time for which a connection was idle.
+    func idleSeconds(lane index: Int) -> Int? {
+        let seconds = lanes[index].keepAliveSeconds
+        return seconds > 0 ? max(1, seconds - 2) : nil
     }
 
     func active(lane index: Int) -> Int { lanes[index].active }

@@ -53,6 +53,9 @@ extension EngineThread {
 
     private func complete(_ exchange: Exchange, _ transfer: OpaquePointer, _ code: Int32) {
         learnSharing(exchange, transfer)
+        if ce_transfer_has_head(transfer) {
+            admission.learn(keepAliveSeconds: ce_transfer_keep_alive_s(transfer), lane: exchange.lane)
+        }
         serveHead(of: exchange, transfer)
         guard let failure = Failures.failure(exchange.prepared, transfer, code) else {
             return perform(exchange.machine.completed(), on: exchange)
@@ -159,7 +162,8 @@ extension EngineThread {
         var code: Int32 = 0
         let multi = multis.all[exchange.multi]
         let refused = exchange.prepared.withRequest(
-            waitsForMultiplexing: shouldWaitForSharing(exchange), connection: exchange.machine.connection
+            waitsForMultiplexing: shouldWaitForSharing(exchange), connection: exchange.machine.connection,
+            idleSeconds: admission.idleSeconds(lane: exchange.lane)
         ) { ce_transfer_prepare(transfer, multi, &$0, &code) }
         if let refused { return Failures.option(String(cString: refused), code, exchange.prepared) }
         ce_transfer_set_owner(transfer, Unmanaged.passUnretained(exchange).toOpaque())

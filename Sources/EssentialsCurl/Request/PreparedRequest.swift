@@ -75,13 +75,15 @@ final class PreparedRequest: Sendable {
 
     /// Lends the request to libcurl. Its pointers are valid during the call only.
     func withRequest<Result>(
-        waitsForMultiplexing: Bool, connection: ExchangeMachine.Connection, _ body: (inout ce_request) -> Result
+        waitsForMultiplexing: Bool, connection: ExchangeMachine.Connection, idleSeconds: Int?,
+        _ body: (inout ce_request) -> Result
     ) -> Result {
         texts.withTexts { lent in
             var request = lent
             fill(&request)
             request.wait_for_multiplexing = waitsForMultiplexing
             request.fresh_connection = connection != .any
+            request.idle_lifetime_s = idleSeconds ?? 0
             request.full_handshake = connection == .freshHandshake
             guard bodyKind == CE_BODY_BYTES, let data = self.body else { return body(&request) }
             return data.withUnsafeBytes { bytes in
