@@ -10,15 +10,20 @@ import ServiceEssentials
 /// ```
 @main
 struct ShopServer {
-    static func main() async throws {
-        let port = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 8080
-        let locator = try Shop.services.makeLocator()
-        let application = try Shop.application(locator, port: port) { port in
-            print("port \(port)")
-            fflush(nil)
+    static func main() async {
+        do {
+            let port = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 8080
+            let locator = try Shop.services.makeLocator()
+            let application = try Shop.application(locator, port: port) { port in
+                print("port \(port)")
+                fflush(nil)
+            }
+            try await application.runService()
+            await locator.close()
+        } catch {
+            print(error)
+            exit(1)
         }
-        try await application.runService()
-        await locator.close()
     }
 }
 
