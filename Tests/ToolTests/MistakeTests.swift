@@ -67,7 +67,7 @@ extension ToolTests {
             "The value of an option, and a word after two dashes, are no unknown options",
             arguments: [
                 ["get", url, "--header", "--zzz", "--timeout", "soon"], ["get", "--timeout", "soon", "--", "--zzz"],
-                ["get", url, "-H--zzz", "--timeout", "soon"], ["get", url, "-ivu", "--zzz", "--timeout", "soon"],
+                ["get", url, "-H--zzz", "--timeout", "soon"],
             ])
         func knownOptions(arguments: [String]) async throws {
             let result = try await ToolProcess(arguments).end()
