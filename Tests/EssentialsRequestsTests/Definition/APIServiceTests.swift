@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import EssentialsTestKit
 import EssentialsRequests
 import Testing
 
