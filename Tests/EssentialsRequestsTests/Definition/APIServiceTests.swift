@@ -1,6 +1,6 @@
 import EssentialsHTTP
-import EssentialsTestKit
 import EssentialsRequests
+import EssentialsTestKit
 import Testing
 
 /// An API as a value: an enumeration of environments.
