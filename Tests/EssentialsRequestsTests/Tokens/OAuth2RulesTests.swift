@@ -116,7 +116,7 @@ struct OAuth2RulesTests {
     @Test(
         "A lifetime that cannot be one is unknown, and the tokens are used",
         arguments: [
-            "-1", #""-1""#, #""soon""#, #""""#, "[]", "{}", "true", "315360001", "1e300", "1e999",
+            "-1", #""-1""#, #""soon""#, "\"\"", "[]", "{}", "true", "315360001", "1e300", "1e999",
             "18446744073709551615", "99999999999999999999", #""99999999999999999999""#, #"" 60""#, #""1e3""#,
         ])
     func unknownLifetime(text: String) throws {
