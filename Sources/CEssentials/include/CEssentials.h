@@ -250,7 +250,8 @@ typedef struct ce_request {
     bool secure;
     const char *_Null_unspecified target; // exactly the target of the request line
     const char *_Null_unspecified method;
-    bool idempotent;             // may be sent again if a reused connection turns out to be dead
+    bool resends_at_once;        // is sent again at once if the server has refused its HTTP/2 stream
+    bool expects_continue;       // `headers` expect 100 Continue
     const char *_Null_unspecified headers; // lines "Name: value", each ended by a NUL, then an empty one
     size_t headers_size;
     int body_kind; // ce_body_kind
@@ -312,6 +313,18 @@ typedef enum ce_refusal {
     CE_REFUSED_DECODER,       // a compressed body whose decoder produces no output
     CE_REFUSED_UNJUDGED,      // a response over https to a request that did not pass the request gate
 } ce_refusal;
+
+/// How the wire ended a transfer, as far as it decides whether the request is sent again. The table stands in
+/// EssentialsCurl, WireEnding.swift.
+typedef enum ce_ended {
+    CE_ENDED_OTHERWISE = 0,
+    CE_ENDED_REFUSED,       // the server has refused the HTTP/2 stream, or its GOAWAY excludes it
+    CE_ENDED_HTTP_1_1,      // the same, because the server demands HTTP/1.1
+    CE_ENDED_EXPECTATION,   // 417 to an expected 100 Continue
+    CE_ENDED_DEAD,          // a kept connection ended before the response
+    CE_ENDED_LOST_RESPONSE, // libcurl has discarded a response that came before the end of the request
+    CE_ENDED_NO_IDENTITY,   // the server asked for a client certificate, got none, and ended the connection
+} ce_ended;
 
 typedef struct ce_timings {
     // Microseconds since the start; 0 if not reached. `began_us` is when the request's first byte was sent. `sent_us`
@@ -381,12 +394,19 @@ ce_timings ce_transfer_timings(const ce_transfer *_Nonnull transfer);
 int64_t ce_transfer_last_activity_ms(ce_transfer *_Nonnull transfer);
 bool ce_transfer_receiving_is_paused(const ce_transfer *_Nonnull transfer);
 unsigned ce_transfer_send_count(const ce_transfer *_Nonnull transfer);
+/// How many of these attempts the server has certainly not processed.
+unsigned ce_transfer_refused_count(const ce_transfer *_Nonnull transfer);
+/// How the wire ended the transfer. Known once `ce_multi_next_done` has returned it.
+ce_ended ce_transfer_ended(const ce_transfer *_Nonnull transfer);
+/// Whether the server has asked for less load with the GOAWAY that ended the transfer.
+bool ce_transfer_is_calmed(const ce_transfer *_Nonnull transfer);
+/// Whether the connection of the last attempt speaks HTTP/2.
+bool ce_transfer_speaks_http2(const ce_transfer *_Nonnull transfer);
+/// Whether a part of a streamed request body was handed to libcurl.
+bool ce_transfer_body_has_begun(const ce_transfer *_Nonnull transfer);
 /// Whether a body that ends with its TLS connection ended without close_notify, and so may be incomplete.
 bool ce_transfer_was_cut(const ce_transfer *_Nonnull transfer);
 /// Whether the connection was opened for an earlier request. The transfer need not have sent anything.
-/// Whether the transfer ended because the server refused the request's HTTP/2 stream unprocessed and libcurl wanted to
-/// send the request again. It is known only if the connection was new: libcurl also repeats on a dead kept connection.
-bool ce_transfer_was_stream_refused(const ce_transfer *_Nonnull transfer);
 bool ce_transfer_on_kept_connection(const ce_transfer *_Nonnull transfer);
 
 // MARK: Responses

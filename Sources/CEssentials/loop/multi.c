@@ -3,6 +3,7 @@
 #include "../sockets/sockets.h"
 #include "../state/transfer_state.h"
 #include "../transfer/early_responses.h"
+#include "../transfer/endings.h"
 #include "../trust/trust.h"
 #include "close_on_exec.h"
 
@@ -97,7 +98,9 @@ ce_transfer *ce_multi_next_done(ce_multi *multi, int *curl_code) {
         if (!transfer) continue;
         transfer->handle.running = false;
         ce_early_response_reset(transfer);
-        transfer->run.ended_well = *curl_code == CURLE_OK && transfer->run.gates.request_gate_count == 1;
+        bool was_success = *curl_code == CURLE_OK;
+        ce_endings_judge(transfer, curl_code);
+        transfer->run.ended_well = was_success && transfer->run.gates.request_gate_count == 1;
         return transfer;
     }
     return NULL;

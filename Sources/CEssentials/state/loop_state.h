@@ -55,6 +55,7 @@ struct ce_loop {
     size_t mutes;           // how often a socket was muted
     int64_t muted_until_ms; // when muted sockets are watched for writability again; 0 if none is muted
     ce_transfer *touched_first, *touched_last;
+    ce_transfer *sent_first, *sent_last; // passed the request gate over HTTP/2: see transfer/endings.c
     ce_transfer *watched; // transfers whose response may be over: see transfer/early_responses.c
     int64_t check_ms;    // when the next of them is due; 0 if there is none
 };

@@ -40,6 +40,7 @@ typedef struct ce_handle {
     bool only_gets; // libcurl is set up for a request without body other than HEAD
     bool reports_progress;
     bool is_verbose; // see transfer/first_field.c
+    bool shows_refusals; // libcurl itself repeats nothing but refused streams: see transfer/options.c
 } ce_handle;
 
 // The parts of a `ce_request` that are needed while it runs. They do not change.
@@ -48,13 +49,15 @@ typedef struct ce_run_request {
     char proxy_host[CE_HOST_SIZE]; // the proxy's host if it is itself reached over TLS
     size_t rule, proxy_rule;       // indexes in the rules of the trusts
     bool host_is_address, proxy_is_secure, proxy_is_address;
-    bool secure, idempotent, is_head;
+    bool secure, is_head;
     bool records_trust;
     int http_version; // ce_http_version
     size_t head_limit, head_line_limit, body_limit;
     unsigned expansion_limit;
     bool streams_redirects, streams_challenges, streams_retries;
     bool has_body;
+    bool expects_continue; // the head asks for 100 Continue
+    bool resends_at_once;  // libcurl may send the request again at once if its stream was refused
     bool gives_body; // piece by piece, through ce_on_upload
     void (*read_body)(void *owner, int64_t offset, void *buffer, size_t size);
     ce_supply (*take_body)(void *owner, void *buffer, size_t size);
@@ -73,6 +76,7 @@ typedef struct ce_run_send {
 typedef struct ce_run_receive {
     int status; // 0 until a final head has come
     bool head_done;
+    bool is_void;    // the response only refuses the expectation of 100 Continue
     bool streams;    // the body is delivered in chunks
     bool is_paused;
     bool draining;
@@ -114,6 +118,15 @@ typedef struct ce_run_early {
     int64_t checked_at_sent;
 } ce_run_early;
 
+// Why libcurl sends a request again.
+typedef enum ce_resend {
+    CE_RESEND_NONE = 0,
+    CE_RESEND_REFUSED,     // the server has refused the HTTP/2 stream
+    CE_RESEND_HTTP_1_1,    // the server demands HTTP/1.1
+    CE_RESEND_EXPECTATION, // the server does not know 100 Continue
+    CE_RESEND_DEAD,        // a kept connection was closed
+} ce_resend;
+
 typedef struct ce_run {
     ce_run_request request;
     ce_run_send send;
@@ -124,8 +137,13 @@ typedef struct ce_run {
     bool lacked_resources; // see ce_transfer_lacked_resources
     bool ended_well;     // it ended with success, and was sent exactly once
     unsigned send_count; // how often the request was sent
+    unsigned refused_count; // how many of these attempts the server has certainly not processed
     bool sent_on_kept, sent_over_http2; // the connection of the last attempt
-    bool stream_was_refused;            // see ce_transfer_was_stream_refused
+    uint32_t stream;        // the number of its HTTP/2 stream; 0 if it is not certain
+    long request_size;      // libcurl's count of head bytes when it was last read
+    ce_goaway goaway;       // of a connection without TLS that no other request uses
+    ce_resend resend;       // why libcurl wanted to send the request again, although it may not
+    ce_ended ended;
     int socket;          // the last one that libcurl used for it
     int64_t started_us, sent_us, response_us; // monotonic
     int64_t last_activity_ms;                 // monotonic
@@ -143,8 +161,9 @@ typedef struct ce_buffers {
 
 // Places in the loop's lists. The values after each link have a meaning only while the transfer is in that list.
 typedef struct ce_places {
-    bool touched;
+    bool touched, is_sent;
     ce_transfer *next_touched;
+    ce_transfer *next_sent;
     ce_transfer *next_watched, **watched_link; // the link is NULL outside the list
     int check_wait_ms;
     int64_t check_ms;

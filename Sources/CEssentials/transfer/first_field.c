@@ -7,10 +7,12 @@
 // libcurl skips it, and the response is refused, as RFC 9112, 2.2, permits.
 //
 // libcurl calls the debug callback only in verbose mode, in which it also formats texts that nobody reads. So the mode
-// is turned on with the status line, which libcurl does not remember as a field, and off with the first field.
+// is turned on with the status line, which libcurl does not remember as a field, and off with the first field. Over
+// HTTP/2 no line is folded, and the mode shows a GOAWAY instead: see endings.c.
 #include "first_field.h"
 
 #include "../base/text.h"
+#include "endings.h"
 
 #include <stdatomic.h>
 
@@ -32,15 +34,22 @@ static void set_verbose(ce_transfer *transfer, bool is_verbose) {
 }
 
 void ce_await_first_field(ce_transfer *transfer) {
-    if (!transfer->run.gates.speaks_http2 && ce_remembers_fields()) set_verbose(transfer, true);
+    set_verbose(transfer, !transfer->run.gates.speaks_http2 && ce_remembers_fields());
 }
+
+void ce_await_goaway(ce_transfer *transfer) { set_verbose(transfer, true); }
 
 void ce_await_no_field(ce_transfer *transfer) { set_verbose(transfer, false); }
 
 int ce_on_debug(CURL *easy, curl_infotype type, char *line, size_t size, void *user) {
     (void)easy;
     ce_transfer *transfer = user;
-    if (type != CURLINFO_HEADER_IN || size == 0 || !transfer->handle.is_verbose) return 0;
+    if (size == 0 || !transfer->handle.is_verbose) return 0;
+    if (transfer->run.gates.speaks_http2) {
+        if (type == CURLINFO_TEXT) ce_endings_note_text(transfer, line, size);
+        return 0;
+    }
+    if (type != CURLINFO_HEADER_IN) return 0;
     if (ce_is_blank(line[0])) {
         line[0] = '\r';
         ce_transfer_refuse(transfer, CE_REFUSED_LINE);

@@ -9,6 +9,15 @@ static void note_alert(const SSL *ssl, int where, int value) {
     if (connection) connection->was_closed = true;
 }
 
+// OpenSSL asks for the certificate of a policy that has none, because the server has asked for it. The handshake
+// continues without one.
+static int note_missing_identity(SSL *ssl, X509 **certificate, EVP_PKEY **key) {
+    (void)certificate, (void)key;
+    ce_connection *connection = ce_connection_of(ssl);
+    if (connection) connection->lacks_identity = true;
+    return 0;
+}
+
 CURLcode ce_install_handshake_gate(CURL *easy, void *ssl_context, void *user) {
     (void)easy;
     ce_transfer *transfer = user;
@@ -36,6 +45,7 @@ CURLcode ce_install_handshake_gate(CURL *easy, void *ssl_context, void *user) {
     if (!ce_connection_attach(ssl_context, connection)) return CURLE_SSL_CERTPROBLEM;
     if (!ce_handshake_gate_install(ssl_context, connection)) return CURLE_SSL_CERTPROBLEM;
     SSL_CTX_set_info_callback(ssl_context, note_alert);
+    SSL_CTX_set_client_cert_cb(ssl_context, note_missing_identity);
     ce_first_record_watch(ssl_context, &connection->report);
     return CURLE_OK;
 }

@@ -64,13 +64,22 @@ static bool set_callbacks(CURL *easy, ce_transfer *transfer, refused *r) {
            SET(easy, CURLOPT_XFERINFOFUNCTION, ce_on_progress, r) && SET(easy, CURLOPT_XFERINFODATA, transfer, r) &&
            SET(easy, CURLOPT_SEEKFUNCTION, ce_on_seek, r) && SET(easy, CURLOPT_SEEKDATA, transfer, r) &&
            SET(easy, CURLOPT_CURLU, transfer->url, r) &&
-           (!ce_remembers_fields() || (SET(easy, CURLOPT_DEBUGFUNCTION, ce_on_debug, r) &&
-                                       SET(easy, CURLOPT_DEBUGDATA, transfer, r)));
+           SET(easy, CURLOPT_DEBUGFUNCTION, ce_on_debug, r) && SET(easy, CURLOPT_DEBUGDATA, transfer, r);
+}
+
+// libcurl sends a request again if a kept connection was closed before the response, whatever its method, and hides
+// refused HTTP/2 streams among these. It leaves both to the caller for RTSP's requests that only receive. The option has
+// no other effect on HTTP. If libcurl was built without RTSP, a refused stream on a kept connection counts as a dead
+// connection.
+static void show_refusals(ce_handle *handle) {
+    handle->shows_refusals =
+        curl_easy_setopt(handle->easy, CURLOPT_RTSP_REQUEST, (long)CURL_RTSPREQ_RECEIVE) == CURLE_OK;
 }
 
 bool ce_options_set_once(ce_transfer *transfer) {
-    const ce_handle *handle = &transfer->handle;
+    ce_handle *handle = &transfer->handle;
     refused r = {0};
+    show_refusals(handle);
     return set_network_options(handle->easy, &r) && set_trust_options(handle->easy, transfer, &r) &&
            set_callbacks(handle->easy, transfer, &r);
 }

@@ -13,8 +13,9 @@
 
 #include <string.h>
 
-// The minimum allocation for a body. The buffer is reused for later bodies.
-enum { SMALL_BODY = 256 };
+// The minimum allocation for a body, whose buffer is reused for later bodies, and how much is read of a response that
+// only refuses an expectation.
+enum { SMALL_BODY = 256, VOID_BODY_MAXIMUM = 64 * 1024 };
 
 static size_t refuse(ce_transfer *transfer, ce_refusal refusal) {
     ce_transfer_refuse(transfer, refusal);
@@ -86,6 +87,7 @@ size_t ce_on_header(char *line, size_t size, size_t items, void *user) {
     }
     if (buffers->head.count == 0 && !receive->head_done) {
         run->response_us = ce_now_us();
+        if (run->gates.carrier) run->gates.carrier->has_responded = true;
         ce_await_first_field(transfer);
     }
     ce_bytes *block = receive->head_done ? &buffers->trailers : &buffers->head;
@@ -114,8 +116,10 @@ size_t ce_on_header(char *line, size_t size, size_t items, void *user) {
             return 0;
         }
         receive->head_done = true;
+        // The request can be sent again without the expectation as long as its body can be sent from its beginning.
+        receive->is_void = status == 417 && run->request.expects_continue && !run->send.has_begun;
         run->send.had_early_response = run->sent_us == 0 && run->request.gives_body;
-        if (receive->streams) ce_transfer_touch(transfer);
+        if (receive->streams && !receive->is_void) ce_transfer_touch(transfer);
     }
     return count;
 }
@@ -189,6 +193,10 @@ size_t ce_on_body(char *data, size_t size, size_t items, void *user) {
     }
     // Bytes before the final head do not belong to this response.
     if (!receive->head_done) return refuse(transfer, CE_REFUSED_FRAMING);
+    if (receive->is_void) {
+        receive->body_total += count;
+        return receive->body_total > VOID_BODY_MAXIMUM ? CURL_WRITEFUNC_ERROR : count;
+    }
     if (receive->draining) {
         if (count > receive->drain_left) return CURL_WRITEFUNC_ERROR;
         receive->drain_left -= count;

@@ -8,6 +8,7 @@
 #include "../sockets/socket_lookup.h"
 #include "../trust/pins.h"
 #include "../trust/session_gate.h"
+#include "endings.h"
 
 #include <errno.h>
 #include <openssl/err.h>
@@ -137,21 +138,21 @@ static bool is_stale(ce_transfer *transfer, SSL *ssl, const ce_route *route) {
     return count <= 0 || !ssl || holds_plaintext(ssl);
 }
 
-// The TLS session of the connection; NULL without TLS.
-static SSL *session_of(const ce_transfer *transfer) {
-    struct curl_tlssessioninfo *info = NULL;
-    if (curl_easy_getinfo(transfer->handle.easy, CURLINFO_TLS_SSL_PTR, &info) != CURLE_OK || !info) return NULL;
-    return info->backend == CURLSSLBACKEND_OPENSSL ? info->internals : NULL;
-}
-
-// libcurl repeats a request for two reasons: a kept connection was dead, or the server refused the HTTP/2 stream. On a
-// new connection only the second one is possible. A server that demands HTTP/1.1 instead is not meant: the next
-// connection then speaks it.
-static int stop_repetition(ce_transfer *transfer) {
+// libcurl wants to send the request again. It may do so once, at once, if the server has refused the HTTP/2 stream. All
+// other decisions are the engine's: see EssentialsCurl, WireEnding.swift.
+static bool may_resend(ce_transfer *transfer, bool speaks_http2) {
     ce_run *run = &transfer->run;
-    run->stream_was_refused =
-        run->sent_over_http2 && !run->sent_on_kept && !run->receive.head_done && run->gates.speaks_http2;
-    return stop(transfer, CE_REFUSED_RESEND);
+    ce_resend cause = ce_endings_resend(transfer, speaks_http2);
+    // A streamed body that has begun cannot be read again by libcurl.
+    bool may = cause == CE_RESEND_REFUSED && run->request.resends_at_once && run->refused_count == 0 &&
+               !run->send.has_begun && !ce_transfer_is_calmed(transfer);
+    if (may) {
+        run->refused_count++;
+        run->sent_us = 0;
+    } else {
+        run->resend = cause;
+    }
+    return may;
 }
 
 int ce_request_gate(void *user, char *remote, char *local, int remote_port, int local_port) {
@@ -162,16 +163,10 @@ int ce_request_gate(void *user, char *remote, char *local, int remote_port, int 
     ce_run_gates *gates = &run->gates;
     run->last_activity_ms = transfer->handle.multi->loop->now_ms;
     gates->request_gate_count++;
-    SSL *ssl = session_of(transfer);
-    gates->speaks_http2 = ssl && request->secure ? negotiated_http2(ssl) : request->http_version == CE_HTTP_2;
-    // libcurl sends any request again, whatever its method, if a reused connection turns out to be dead. The server may
-    // have acted on the first attempt, so only an idempotent request is sent a second time, and none a third time (RFC
-    // 9110, 9.2.2).
-    if (run->send_count > (request->idempotent ? 1u : 0u)) return stop_repetition(transfer);
-    // A request whose response has begun is not sent again. Neither is a streamed body that has begun, because its
-    // beginning cannot be read again.
-    bool has_begun = run->receive.head_done || run->send.has_begun;
-    if (run->send_count && has_begun) return stop_repetition(transfer);
+    SSL *ssl = ce_session_of(transfer);
+    bool speaks_http2 = ssl && request->secure ? negotiated_http2(ssl) : request->http_version == CE_HTTP_2;
+    if (run->send_count && !may_resend(transfer, speaks_http2)) return stop(transfer, CE_REFUSED_RESEND);
+    gates->speaks_http2 = speaks_http2;
     int judged = judge_proxy(transfer, ssl);
     if (judged != CURL_PREREQFUNC_OK) return judged;
     if (request->secure) {
@@ -185,14 +180,12 @@ int ce_request_gate(void *user, char *remote, char *local, int remote_port, int 
     } else if (wants_tls(transfer)) {
         return distrust(transfer, CE_VERDICT_PLAINTEXT, "the connection is not encrypted");
     }
-    // libcurl makes its own second attempt on a new connection, so that one cannot be stale.
     bool is_encrypted = request->secure || request->proxy_is_secure;
-    if (is_stale(transfer, is_encrypted ? ssl : NULL, &route) && !run->send_count) {
-        return stop(transfer, CE_REFUSED_STALE);
-    }
+    if (is_stale(transfer, is_encrypted ? ssl : NULL, &route)) return stop(transfer, CE_REFUSED_STALE);
     run->send_count++;
     run->sent_on_kept = ce_transfer_on_kept_connection(transfer);
     run->sent_over_http2 = gates->speaks_http2;
     run->send.lent_offset = 0;
+    if (speaks_http2) ce_endings_expect_stream(transfer);
     return CURL_PREREQFUNC_OK;
 }

@@ -86,7 +86,6 @@ static ce_run_request copy_request(const ce_request *request) {
         .proxy_is_secure = request->proxy_host != NULL,
         .proxy_is_address = request->proxy_is_address,
         .secure = request->secure,
-        .idempotent = request->idempotent,
         .records_trust = request->records_trust,
         .is_head = strcmp(request->method, "HEAD") == 0,
         .http_version = request->http_version,
@@ -98,6 +97,8 @@ static ce_run_request copy_request(const ce_request *request) {
         .streams_challenges = request->streams_challenges,
         .streams_retries = request->streams_retries,
         .has_body = request->body_kind != CE_BODY_NONE,
+        .expects_continue = request->expects_continue,
+        .resends_at_once = request->resends_at_once,
         .gives_body = is_stream || is_lent,
         .read_body = is_lent ? request->read_body : NULL,
         .take_body = is_stream ? request->take_body : NULL,
@@ -183,7 +184,9 @@ void ce_transfer_set_owner(ce_transfer *transfer, void *owner) { transfer->owner
 void *ce_transfer_owner(const ce_transfer *transfer) { return transfer->owner; }
 bool ce_transfer_has_first_byte(const ce_transfer *transfer) { return transfer->run.receive.head_total > 0; }
 bool ce_transfer_streams(const ce_transfer *transfer) { return transfer->run.receive.streams; }
-bool ce_transfer_has_head(const ce_transfer *transfer) { return transfer->run.receive.head_done; }
+bool ce_transfer_has_head(const ce_transfer *transfer) {
+    return transfer->run.receive.head_done && !transfer->run.receive.is_void;
+}
 long ce_transfer_keep_alive_s(const ce_transfer *transfer) { return transfer->run.receive.keep_alive_s; }
 ce_bytes ce_transfer_take_trailers(ce_transfer *transfer) { return ce_bytes_take(&transfer->buffers.trailers); }
 ce_refusal ce_transfer_refusal(const ce_transfer *transfer) { return transfer->run.refusal; }
@@ -191,7 +194,8 @@ ce_spoken ce_transfer_spoken(const ce_transfer *transfer) { return transfer->run
 bool ce_transfer_lacked_resources(const ce_transfer *transfer) { return transfer->run.lacked_resources; }
 const char *ce_transfer_error_text(const ce_transfer *transfer) { return transfer->run.error_text; }
 
-bool ce_transfer_was_stream_refused(const ce_transfer *transfer) { return transfer->run.stream_was_refused; }
+bool ce_transfer_speaks_http2(const ce_transfer *transfer) { return transfer->run.gates.speaks_http2; }
+bool ce_transfer_body_has_begun(const ce_transfer *transfer) { return transfer->run.send.has_begun; }
 
 static int number_of(const ce_transfer *transfer, CURLINFO info) {
     long number = 0;

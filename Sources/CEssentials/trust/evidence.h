@@ -17,6 +17,13 @@ typedef struct ce_evidence {
     ce_digests chain[CE_CHAIN_MAXIMUM];
 } ce_evidence;
 
+// The GOAWAY of an HTTP/2 connection (RFC 9113, 6.8).
+typedef struct ce_goaway {
+    bool has_come;
+    uint32_t code;        // of the last GOAWAY
+    uint32_t last_stream; // the last stream that the peer may have processed
+} ce_goaway;
+
 // What the handshake gate knows of one connection. It is owned by the SSL_CTX that libcurl makes for the connection and
 // by the transfer that caused it. It refers to neither of them, because the SSL_CTX outlives the transfer.
 typedef struct ce_connection {
@@ -28,6 +35,10 @@ typedef struct ce_connection {
     bool is_proxy;   // the peer is the proxy
     bool records_names; // records the names of a trusted chain, too
     bool was_closed; // the peer has sent close_notify
+    bool lacks_identity; // the peer has asked for a client certificate, and there was none
+    bool has_responded;  // a response has begun on it
+    uint32_t last_stream; // the number of its last HTTP/2 stream that was certainly opened; 0 for none
+    ce_goaway goaway;
     ce_report report;
 } ce_connection;
 

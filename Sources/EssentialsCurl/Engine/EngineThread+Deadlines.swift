@@ -17,6 +17,7 @@ extension EngineThread {
                 deadlines.ends(at: moment)
             }
         }
+        endPauses(now: now)
         for exchange in admission.waitingTickets {
             guard let next = exchange.deadlines?.waiting else { continue }
             if next.moment <= now {
@@ -24,6 +25,20 @@ extension EngineThread {
                 stop(exchange, Failures.waitedTooLong(exchange.prepared, since: waited, queue: admission.waiting))
             } else {
                 deadlines.ends(at: next.moment)
+            }
+        }
+    }
+
+    /// Sends the requests again whose pauses are over. An exchange that has ended meanwhile is forgotten.
+    private func endPauses(now: Int64) {
+        var left: [Exchange] = []
+        swap(&left, &pausing)
+        for exchange in left where exchange.machine.isPausing {
+            if exchange.pauseEnd <= now {
+                perform(exchange.machine.pauseEnded(), on: exchange, now: now)
+            } else {
+                pausing.append(exchange)
+                deadlines.ends(at: exchange.pauseEnd)
             }
         }
     }

@@ -60,8 +60,8 @@ extension EngineThread {
         guard let failure = Failures.failure(exchange.prepared, transfer, code) else {
             return perform(exchange.machine.completed(), on: exchange)
         }
-        let actions = exchange.machine.failed(fault(of: exchange, transfer, code, failure))
-        guard !actions.contains(.startTransfer) else { return perform(actions, on: exchange) }
+        let actions = exchange.machine.failed(fault(of: exchange, transfer, failure))
+        guard actions.isDisjoint(with: [.startTransfer, .pause]) else { return perform(actions, on: exchange) }
         report(failure, of: exchange.prepared, isOfProxy: ce_transfer_report_is_of_proxy(transfer))
         let source = exchange.upload?.failure.map { Failures.source($0, exchange.prepared) }
         perform(actions, on: exchange, failure: source ?? failure)
@@ -69,26 +69,20 @@ extension EngineThread {
 
     /// What a failed transfer says about its connection.
     private func fault(
-        of exchange: Exchange, _ transfer: OpaquePointer, _ code: Int32, _ failure: RequestFailure
+        of exchange: Exchange, _ transfer: OpaquePointer, _ failure: RequestFailure
     ) -> ExchangeMachine.Fault {
-        let refusal = ce_transfer_refusal(transfer)
-        let request = exchange.prepared.request
-        var kind = ExchangeMachine.Fault.Kind.other
-        // A newer libcurl may store a session without the evidence that was attached to it.
-        if failure.reason == .trustEvidence { kind = .missingEvidence }
-        // libcurl gives a kept HTTP/1.1 connection to a request that insists on HTTP/2.
-        let isOfOtherVersion = refusal == CE_REFUSED_NOT_HTTP2 && ce_transfer_on_kept_connection(transfer)
-        if refusal == CE_REFUSED_STALE || isOfOtherVersion { kind = .unusableConnection }
-        if refusal == CE_REFUSED_RESEND || code == CurlCodes.notRewound { kind = .closedConnection }
-        return ExchangeMachine.Fault(
-            kind: kind, sendCount: Int(ce_transfer_send_count(transfer)),
-            hasFirstByte: ce_transfer_has_first_byte(transfer),
-            canRepeatStream: request.body.isStream && request.body.isReplayable
-                && (request.isIdempotent ?? request.method.isIdempotent))
+        var fault = WireEnding.fault(of: transfer, exchange.prepared, failure)
+        guard fault.kind == .refusedStream else { return fault }
+        let pause = WireEnding.pause(
+            refusals: exchange.machine.earlierRefusals + fault.refusedCount, fraction: .random(in: 0...1))
+        exchange.pauseEnd = ce_now_ms() + Int64(max(1, pause.milliseconds))
+        // Without time for the next attempt, the request fails now and for its own reason, and not later as a timeout.
+        fault.canPause = exchange.pauseEnd < exchange.deadlines?.waiting?.moment ?? .max
+        return fault
     }
 
     func cancel(_ exchange: Exchange, byShutdown: Bool = false) {
-        guard exchange.machine.isWaiting || exchange.machine.isRunning else { return }
+        guard exchange.machine.isWaiting || exchange.machine.isRunning || exchange.machine.isPausing else { return }
         let failure = Failures.cancelled(exchange, byShutdown: byShutdown)
         perform(exchange.machine.cancelled(), on: exchange, failure: failure)
     }
@@ -132,6 +126,10 @@ extension EngineThread {
         }
         if actions.contains(.restartUpload) { exchange.restartUpload() }
         if actions.contains(.startTransfer) { start(exchange, actions, now: now ?? ce_now_ms()) }
+        if actions.contains(.pause) {
+            pausing.append(exchange)
+            deadlines.ends(at: exchange.pauseEnd)
+        }
         if actions.contains(.fail), let failure { finish(exchange, .failure(failure)) }
     }
 
@@ -162,7 +160,7 @@ extension EngineThread {
         var code: Int32 = 0
         let multi = multis.all[exchange.multi]
         let refused = exchange.prepared.withRequest(
-            waitsForMultiplexing: shouldWaitForSharing(exchange), connection: exchange.machine.connection,
+            of: exchange.machine, waitsForMultiplexing: shouldWaitForSharing(exchange),
             idleSeconds: admission.idleSeconds(lane: exchange.lane)
         ) { ce_transfer_prepare(transfer, multi, &$0, &code) }
         if let refused { return Failures.option(String(cString: refused), code, exchange.prepared) }
@@ -208,14 +206,14 @@ extension EngineThread {
     /// that is known not to share connections do not wait.
     private func shouldWaitForSharing(_ exchange: Exchange) -> Bool {
         let version = exchange.prepared.request.options.protocolVersion
-        guard version != .http1, exchange.prepared.origin.scheme == .https || version == .http2 else { return false }
+        guard version != .http1, !exchange.machine.usesHTTP1, exchange.prepared.origin.scheme == .https || version == .http2 else { return false }
         return admission.sharing(lane: exchange.lane) != .sharesNot
     }
 
     private func learnSharing(_ exchange: Exchange, _ transfer: OpaquePointer) {
         // A request that insists on HTTP/1.1 does not show what its origin can do.
         guard exchange.prepared.origin.scheme == .https, exchange.prepared.request.options.protocolVersion != .http1,
-            ce_transfer_has_head(transfer)
+            !exchange.machine.usesHTTP1, ce_transfer_has_head(transfer)
         else { return }
         admission.learn(ce_transfer_http_version(transfer) < 20 ? .sharesNot : .shares, lane: exchange.lane)
     }

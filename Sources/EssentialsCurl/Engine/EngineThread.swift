@@ -19,6 +19,8 @@ final class EngineThread: @unchecked Sendable {
     @exclusivity(unchecked) var transfers = TransferPool()
     @exclusivity(unchecked) var admission: AdmissionMachine<Exchange>
     @exclusivity(unchecked) var active: [Exchange] = []
+    /// Exchanges that wait before they are sent again. Each of them has a place in its lane, which limits their number.
+    @exclusivity(unchecked) var pausing: [Exchange] = []
     @exclusivity(unchecked) var resumes = ResumePolicy()
     @exclusivity(unchecked) var deadlines = DeadlineWatch()
     /// Whether a shutdown has begun. The thread ends once no request runs or waits.
@@ -66,7 +68,7 @@ final class EngineThread: @unchecked Sendable {
             endOverdue()
             startWaiting()
             resumes.resumeAll()
-            if isStopping && active.isEmpty && admission.waiting == 0 { break }
+            if isStopping && active.isEmpty && !isPausing && admission.waiting == 0 { break }
             let canSleep = engine.prepareToSleep()
             // Waiting on epoll costs more than serving a message, so new messages are served first, a few times.
             turnsWithoutWaiting += 1
@@ -98,6 +100,8 @@ final class EngineThread: @unchecked Sendable {
         }
     }
 
+    private var isPausing: Bool { pausing.contains { $0.machine.isPausing } }
+
     private var load: TransportLoad {
         let now = ce_now_ms()
         let oldest = admission.waitingTickets.map(\.arrival).min()
@@ -123,12 +127,13 @@ final class EngineThread: @unchecked Sendable {
         guard stopMoment <= now else { return deadlines.ends(at: stopMoment) }
         for exchange in admission.waitingTickets { cancel(exchange, byShutdown: true) }
         for exchange in active.reversed() { cancel(exchange, byShutdown: true) }
+        for exchange in pausing { cancel(exchange, byShutdown: true) }
     }
 
     /// Ends all requests, because the thread cannot work without its epoll.
     private func failAll(_ code: Int32) {
         engine.post(.shutdown(graceMilliseconds: 0))
-        for exchange in active.reversed() { stop(exchange, Failures.loop(code, exchange.prepared)) }
+        for exchange in active.reversed() + pausing { stop(exchange, Failures.loop(code, exchange.prepared)) }
     }
 
     func owner(of transfer: OpaquePointer) -> Exchange? {

@@ -40,6 +40,8 @@ final class Exchange: @unchecked Sendable {
     /// The priority with which the exchange waits in its lane.
     var priority = RequestPriority.normal
     var deadlines: Deadlines?
+    /// When the pause before the next attempt is over, in monotonic milliseconds.
+    var pauseEnd: Int64 = 0
 
     /// What the awaiting task receives.
     enum Outcome {

@@ -10,6 +10,8 @@ struct ExchangeMachine: Equatable {
         case waiting
         /// The exchange has a place in its lane. A transfer runs for it.
         case running(Delivery)
+        /// The exchange keeps its place in its lane, and is sent again after a pause.
+        case pausing(restartsUpload: Bool)
         /// The awaiting task has its outcome, and the engine holds nothing of the exchange.
         case ended
     }
@@ -41,16 +43,45 @@ struct ExchangeMachine: Equatable {
             case unusableConnection
             /// A kept connection was closed by its peer before the response.
             case closedConnection
+            /// The server has refused the HTTP/2 stream, without processing the request.
+            case refusedStream
+            /// The same, because the server demands HTTP/1.1.
+            case demandsHTTP1
+            /// The server has responded with 417 because of `Expect: 100-continue`.
+            case refusesExpectation
+            /// libcurl has discarded a response that came before the end of the request.
+            case lostResponse
             case other
         }
 
         var kind: Kind
         /// How many times the transfer has sent the request.
         var sendCount: Int
+        /// How many of these attempts the server has certainly not processed.
+        var refusedCount = 0
         /// Whether a byte of a response has arrived.
         var hasFirstByte = false
-        /// Whether the request has a streamed body that may be sent again.
-        var canRepeatStream = false
+        /// Whether the server may process the request twice.
+        var isIdempotent = false
+        /// Whether the request body has begun to be read from its source, and whether it can be read again.
+        var body = Body.unread
+        /// Whether the request was sent over HTTP/2, which other requests share.
+        var sharesConnection = false
+        /// Whether the request must not be sent again at once, because the server has asked for less load.
+        var isCalmed = false
+        /// Whether the request may be sent over HTTP/1.1.
+        var allowsHTTP1 = true
+        /// Whether there is time for a pause before the deadline.
+        var canPause = true
+
+        enum Body: Hashable {
+            /// Nothing was read, or the body is in memory.
+            case unread
+            /// A source was read, and can be read again.
+            case replayable
+            /// A source was read, and cannot be read again.
+            case spent
+        }
     }
 
     /// What the engine does after an event, in the order of declaration.
@@ -80,16 +111,35 @@ struct ExchangeMachine: Equatable {
         static let startTransfer = Actions(rawValue: 1 << 12)
         /// Gives the awaiting task the failure.
         static let fail = Actions(rawValue: 1 << 13)
+        /// Waits, and then calls ``pauseEnded()``.
+        static let pause = Actions(rawValue: 1 << 14)
     }
 
     private(set) var state = State.new
     private(set) var connection: Connection
+    /// Whether the request is sent over HTTP/1.1, because its server demands that.
+    private(set) var usesHTTP1 = false
+    /// Whether the request is sent without `Expect: 100-continue`, because its server has refused the expectation.
+    private(set) var omitsExpectation = false
     /// How many times the request was sent before the transfer that runs now.
     private(set) var earlierSendings = 0
+    /// How many of these attempts the server has certainly not processed.
+    private(set) var earlierRefusals = 0
+    private var hasRepeated = false
+
+    /// The maximum number of times that a request is sent again after its server has refused it unprocessed.
+    static let resendsMaximum = 10
 
     init(connection: Connection = .any) { self.connection = connection }
 
     var isWaiting: Bool { state == .waiting }
+
+    var isPausing: Bool {
+        if case .pausing = state { true } else { false }
+    }
+
+    /// Whether libcurl itself may send the request again as soon as the server has refused its stream.
+    var resendsAtOnce: Bool { earlierRefusals == 0 }
 
     var isRunning: Bool {
         if case .running = state { true } else { false }
@@ -135,6 +185,13 @@ struct ExchangeMachine: Equatable {
         return [.closeBodies, .leaveLane, .fail]
     }
 
+    /// The pause before the next attempt is over.
+    mutating func pauseEnded() -> Actions {
+        guard case .pausing(let restartsUpload) = state else { return [] }
+        state = .running(.nothing)
+        return restartsUpload ? [.restartUpload, .startTransfer] : .startTransfer
+    }
+
     // MARK: Progress
 
     /// The head of a response has arrived whose body follows as a stream.
@@ -163,23 +220,19 @@ struct ExchangeMachine: Equatable {
 
     /// libcurl has ended the transfer with a failure.
     ///
-    /// The request is sent again, once, if the connection was at fault and the server cannot have acted on the request,
-    /// or may act on it twice.
+    /// The request is sent again if the server has not processed it, or if the connection was at fault and the server may
+    /// process the request twice. ``WireEnding`` has the table.
     mutating func failed(_ fault: Fault) -> Actions {
         guard case .running(let delivery) = state else { return [] }
-        if delivery == .nothing {
-            if allowsFreshConnection(fault) {
-                connection = fault.kind == .missingEvidence ? .freshHandshake : .fresh
-                return [.releaseTransfer, .startTransfer]
-            }
-            if allowsSecondStream(fault) {
-                earlierSendings += 1
-                // Another kept connection may be closed, too.
-                if connection == .any { connection = .fresh }
-                return [.releaseTransfer, .restartUpload, .startTransfer]
-            }
+        guard delivery == .nothing, let next = next(after: fault) else { return end(delivery, adding: .deliverRest) }
+        earlierSendings += fault.sendCount
+        earlierRefusals += fault.refusedCount
+        let restartsUpload = fault.body == .replayable
+        if next == .pause {
+            state = .pausing(restartsUpload: restartsUpload)
+            return [.releaseTransfer, .pause]
         }
-        return end(delivery, adding: .deliverRest)
+        return restartsUpload ? next.union([.releaseTransfer, .restartUpload]) : next.union(.releaseTransfer)
     }
 
     /// The engine ends the exchange: a deadline has passed, or the transfer cannot continue.
@@ -190,16 +243,53 @@ struct ExchangeMachine: Equatable {
 
     // MARK: Private
 
-    /// A fresh connection is tried once, and only if nothing of the request was sent.
-    private func allowsFreshConnection(_ fault: Fault) -> Bool {
-        connection == .any && fault.sendCount == 0
-            && (fault.kind == .missingEvidence || fault.kind == .unusableConnection)
+    /// Returns how the request is sent again, `.startTransfer` or `.pause`, or `nil` if it is not.
+    private mutating func next(after fault: Fault) -> Actions? {
+        guard fault.body != .spent else { return nil }
+        switch fault.kind {
+        case .missingEvidence, .unusableConnection:
+            // A fresh connection is tried once, and only if the server has seen nothing of the request.
+            guard connection == .any, fault.sendCount == fault.refusedCount else { return nil }
+            connection = fault.kind == .missingEvidence ? .freshHandshake : .fresh
+            return .startTransfer
+        case .refusedStream:
+            let refusals = earlierRefusals + fault.refusedCount
+            guard refusals <= Self.resendsMaximum else { return nil }
+            if refusals == 1, !fault.isCalmed { return .startTransfer }
+            return fault.canPause ? .pause : nil
+        case .demandsHTTP1:
+            guard fault.allowsHTTP1, !usesHTTP1 else { return nil }
+            useHTTP1()
+            return .startTransfer
+        case .refusesExpectation:
+            guard !omitsExpectation else { return nil }
+            omitsExpectation = true
+            return .startTransfer
+        case .lostResponse:
+            guard fault.allowsHTTP1, !usesHTTP1, mayRepeat(fault) else { return nil }
+            hasRepeated = true
+            useHTTP1()
+            return .startTransfer
+        case .closedConnection:
+            guard mayRepeat(fault) else { return nil }
+            hasRepeated = true
+            // Another kept connection may be closed, too. Over HTTP/2 all requests would open one of their own.
+            if connection == .any, !fault.sharesConnection { connection = .fresh }
+            return .startTransfer
+        case .other: return nil
+        }
     }
 
-    /// libcurl itself repeats a request whose body it can read again. It leaves streamed bodies to this rule.
-    private func allowsSecondStream(_ fault: Fault) -> Bool {
-        fault.kind == .closedConnection && fault.canRepeatStream && earlierSendings == 0 && fault.sendCount == 1
-            && !fault.hasFirstByte
+    /// A request that the server may have processed is sent once more, and only if its method allows that (RFC 9110,
+    /// 9.2.2).
+    private func mayRepeat(_ fault: Fault) -> Bool {
+        fault.isIdempotent && !hasRepeated && fault.sendCount - fault.refusedCount == 1 && !fault.hasFirstByte
+    }
+
+    /// A kept connection may speak HTTP/2.
+    private mutating func useHTTP1() {
+        usesHTTP1 = true
+        if connection == .any { connection = .fresh }
     }
 
     private mutating func stop(adding extra: Actions) -> Actions {
@@ -208,6 +298,9 @@ struct ExchangeMachine: Equatable {
         case .waiting:
             state = .ended
             return [.leaveQueue, .closeBodies, .fail]
+        case .pausing:
+            state = .ended
+            return [.closeBodies, .leaveLane, .fail]
         case .running(let delivery): return end(delivery, adding: extra.union(.abortTransfer))
         }
     }

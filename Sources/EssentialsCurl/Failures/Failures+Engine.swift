@@ -6,10 +6,12 @@ extension Failures {
     /// The failure with how far the request came.
     static func adding(_ exchange: Exchange, to failure: RequestFailure) -> RequestFailure {
         guard failure.transmission == nil else { return failure }
-        let transfer = exchange.transfer
-        let isSent = exchange.machine.earlierSendings > 0 || transfer.map { ce_transfer_send_count($0) > 0 } ?? false
-        let isRefused = transfer.map { ce_transfer_was_stream_refused($0) } ?? false
-        return failure.changed { $0.transmission = isRefused ? .refused : isSent ? .sent : .unsent }
+        let (transfer, machine) = (exchange.transfer, exchange.machine)
+        let sendings = machine.earlierSendings + Int(transfer.map { ce_transfer_send_count($0) } ?? 0)
+        let refusals = machine.earlierRefusals + Int(transfer.map { ce_transfer_refused_count($0) } ?? 0)
+        return failure.changed {
+            $0.transmission = sendings == 0 ? .unsent : sendings == refusals ? .refused : .sent
+        }
     }
 
     static func cancelled(_ exchange: Exchange, byShutdown: Bool = false) -> RequestFailure {

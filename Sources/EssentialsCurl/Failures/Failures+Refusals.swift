@@ -12,11 +12,6 @@ extension Failures {
         if let failure = refusedHead(refusal, prepared) ?? refusedBody(refusal, prepared) { return failure }
         let host = prepared.origin.host.text
         switch refusal {
-        case CE_REFUSED_RESEND:
-            return RequestFailure(
-                .interrupted,
-                "\(prepared.origin) closed a reused connection before it responded; the request was not sent again.",
-                phase: .waiting, host: host)
         case CE_REFUSED_NOT_HTTP2:
             return RequestFailure(
                 .protocolViolation, "\(prepared.origin) does not offer HTTP/2.",

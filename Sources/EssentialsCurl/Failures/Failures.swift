@@ -7,7 +7,10 @@ enum Failures {
     static func failure(
         _ prepared: PreparedRequest, _ transfer: OpaquePointer, _ code: Int32
     ) -> RequestFailure? {
-        if code == 0 { return hiddenFailure(prepared, transfer) }
+        if code == 0, ce_transfer_ended(transfer) == CE_ENDED_OTHERWISE { return hiddenFailure(prepared, transfer) }
+        let text = String(cString: ce_transfer_error_text(transfer))
+        let detail = text.isEmpty ? String(cString: ce_curl_text(code)) : text
+        if let failure = ended(prepared, transfer, detail: detail) { return failure }
         let phase = phase(of: prepared, transfer, code)
         let host = prepared.origin.host.text
         let refusal = ce_transfer_refusal(transfer)
@@ -20,8 +23,6 @@ enum Failures {
         let report = ce_transfer_report(transfer).map { GateReport($0) }
         let proxy = ce_transfer_report_is_of_proxy(transfer) ? prepared.proxy : nil
         if let failure = report?.failure(host: proxy?.host.text ?? host, phase: phase) { return failure }
-        let text = String(cString: ce_transfer_error_text(transfer))
-        let detail = text.isEmpty ? String(cString: ce_curl_text(code)) : text
         if code == CurlCodes.timedOut {
             // libcurl keeps two deadlines. This is its text for the one that is not about connecting.
             guard detail.hasPrefix("Operation too slow") else { return overdue(.connect, prepared, transfer) }

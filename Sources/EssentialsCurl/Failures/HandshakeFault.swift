@@ -115,9 +115,12 @@ struct HandshakeFault: Equatable {
 
     // MARK: Alerts
 
+    /// What to do if the server requires a client certificate.
+    static let identityRemedy = "Give the policy a client identity, which is a client certificate that the server accepts."
+
     /// The name of the alert (RFC 8446, 6) that the server sent, such as `handshake failure`. OpenSSL's text for it is
     /// one of a fixed set.
-    private var alert: String? {
+    var alert: String? {
         guard let found = detail.firstRange(of: " alert ") else { return nil }
         return String(detail[found.upperBound...].prefix { $0 != "," && $0 != "(" })
     }
@@ -127,7 +130,7 @@ struct HandshakeFault: Equatable {
         let remedy: String? =
             switch alert {
             case "certificate required", "bad certificate", "no certificate":
-                "Give the policy a client identity that the server accepts."
+                Self.identityRemedy
             case "unknown ca", "certificate unknown", "unsupported certificate", "certificate expired",
                 "certificate revoked", "access denied":
                 "Give the policy another client identity: the server does not accept the current one."

@@ -75,16 +75,19 @@ final class PreparedRequest: Sendable {
 
     /// Lends the request to libcurl. Its pointers are valid during the call only.
     func withRequest<Result>(
-        waitsForMultiplexing: Bool, connection: ExchangeMachine.Connection, idleSeconds: Int?,
+        of machine: ExchangeMachine, waitsForMultiplexing: Bool, idleSeconds: Int?,
         _ body: (inout ce_request) -> Result
     ) -> Result {
-        texts.withTexts { lent in
+        texts.withTexts(omitsExpectation: machine.omitsExpectation) { lent in
             var request = lent
             fill(&request)
             request.wait_for_multiplexing = waitsForMultiplexing
-            request.fresh_connection = connection != .any
+            request.fresh_connection = machine.connection != .any
             request.idle_lifetime_s = idleSeconds ?? 0
-            request.full_handshake = connection == .freshHandshake
+            request.full_handshake = machine.connection == .freshHandshake
+            request.resends_at_once = machine.resendsAtOnce
+            request.expects_continue = texts.expectsContinue && !machine.omitsExpectation
+            if machine.usesHTTP1 { request.http_version = Int32(CE_HTTP_1_1.rawValue) }
             guard bodyKind == CE_BODY_BYTES, let data = self.body else { return body(&request) }
             return data.withUnsafeBytes { bytes in
                 request.body = bytes.baseAddress
@@ -115,7 +118,6 @@ final class PreparedRequest: Sendable {
         target.proxy_is_address = proxy?.host.isAddress ?? false
         target.secure = origin.scheme == .https
         target.records_trust = options.recordsTrust
-        target.idempotent = request.isIdempotent ?? request.method.isIdempotent
         target.body_kind = Int32(bodyKind.rawValue)
         target.body_length = bodyLength
         // libcurl takes 0 as its own default of 300 seconds for connecting, and as no limit for the whole transfer.

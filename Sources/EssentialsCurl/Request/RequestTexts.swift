@@ -25,6 +25,8 @@ struct RequestTexts: Sendable {
     /// Whether the request accepts compressed bodies, which are then decoded. It does not if its options say so, or if its
     /// fields name the encodings.
     let asksForEncodings: Bool
+    /// Whether the request asks for 100 Continue before its body is sent.
+    let expectsContinue: Bool
 
     /// Lays the texts out.
     ///
@@ -63,6 +65,7 @@ struct RequestTexts: Sendable {
         }
         self.offsets = offsets
         asksForEncodings = lines.encodings != nil
+        expectsContinue = lines.waitsForContinue
     }
 
     /// The bytes that the origin takes in addition to its host, and the zeros.
@@ -78,7 +81,18 @@ struct RequestTexts: Sendable {
     }
 
     /// Lends the texts. Their pointers are valid during the call only.
-    func withTexts<Result>(_ body: (ce_request) -> Result) -> Result {
+    ///
+    /// - Parameter omitsExpectation: Whether the line that asks for 100 Continue, which is the last one, is left out.
+    func withTexts<Result>(omitsExpectation: Bool, _ body: (ce_request) -> Result) -> Result {
+        guard omitsExpectation, expectsContinue else { return Self.lend(bytes, offsets, body) }
+        let other = bytes.dropLast(Self.expectation.utf8.count + 2) + Array("\(Self.noExpectation)\0\0".utf8)
+        return Self.lend(Array(other), offsets, body)
+    }
+
+    private static let expectation = "Expect: 100-continue"
+    private static let noExpectation = "Expect:"
+
+    private static func lend<Result>(_ bytes: [UInt8], _ offsets: Offsets, _ body: (ce_request) -> Result) -> Result {
         bytes.withUnsafeBytes { bytes in
             guard let base = bytes.baseAddress?.assumingMemoryBound(to: CChar.self) else {
                 preconditionFailure("the block is never empty")
@@ -113,7 +127,7 @@ struct RequestTexts: Sendable {
         private let fields: HTTPFields
         private let userAgent: String?
         private let bodyKind: ce_body_kind
-        private let waitsForContinue: Bool
+        let waitsForContinue: Bool
         private var hasContentType = false
         private(set) var encodings: String?
         /// At least the number of bytes that the lines take.
@@ -188,7 +202,7 @@ struct RequestTexts: Sendable {
                 writer.end()
             }
             if bodyKind != CE_BODY_NONE {
-                writer.write(waitsForContinue ? "Expect: 100-continue" : "Expect:")
+                writer.write(waitsForContinue ? RequestTexts.expectation : RequestTexts.noExpectation)
                 writer.end()
             }
             writer.end()

@@ -1,0 +1,222 @@
+// How the wire ends a transfer, and what the server has certainly not processed. Only such a request may be sent again
+// whatever its method (RFC 9113, 6.8 and 8.7).
+//
+// libcurl shows a refused stream by wanting to send the request again: on a kept connection too, because the option
+// CURLOPT_RTSP_REQUEST keeps it from doing the same for a dead connection (see options.c). Before 8.0 it shows nothing if
+// a GOAWAY also ends the session. The GOAWAY's last stream decides then. libcurl only writes it to its texts, so verbose
+// mode is on from the moment at which the request was sent to the first line of the response, where libcurl has nothing
+// else to write. The stream's own number is that of the requests that were sent on the connection. A request that may
+// not have been sent is not counted, so a number can be too low, but never too high.
+#include "endings.h"
+
+#include "first_field.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { HTTP_1_1_REQUIRED = 13, ENHANCE_YOUR_CALM = 11 };
+
+SSL *ce_session_of(const ce_transfer *transfer) {
+    struct curl_tlssessioninfo *info = NULL;
+    if (curl_easy_getinfo(transfer->handle.easy, CURLINFO_TLS_SSL_PTR, &info) != CURLE_OK || !info) return NULL;
+    return info->backend == CURLSSLBACKEND_OPENSSL ? info->internals : NULL;
+}
+
+// MARK: Streams
+
+static long request_size(const ce_transfer *transfer) {
+    long size = 0;
+    return curl_easy_getinfo(transfer->handle.easy, CURLINFO_REQUEST_SIZE, &size) == CURLE_OK ? size : 0;
+}
+
+void ce_endings_expect_stream(ce_transfer *transfer) {
+    ce_loop *loop = transfer->handle.multi->loop;
+    ce_places *places = &transfer->places;
+    transfer->run.stream = 0;
+    if (places->is_sent) return;
+    places->is_sent = true;
+    // The order of the streams is that of the requests.
+    places->next_sent = NULL;
+    if (loop->sent_last) loop->sent_last->places.next_sent = transfer;
+    else loop->sent_first = transfer;
+    loop->sent_last = transfer;
+}
+
+// The connection of a request without TLS that uses a connection of its own has one stream.
+static bool is_alone(const ce_transfer *transfer) {
+    const ce_scalars *scalars = &transfer->handle.scalars;
+    return !transfer->run.gates.carrier && scalars->fresh_connection && scalars->forbids_reuse;
+}
+
+void ce_endings_note_streams(ce_loop *loop) {
+    ce_transfer *next = loop->sent_first;
+    loop->sent_first = loop->sent_last = NULL;
+    for (ce_transfer *transfer; (transfer = next);) {
+        ce_run *run = &transfer->run;
+        next = transfer->places.next_sent;
+        transfer->places.next_sent = NULL;
+        transfer->places.is_sent = false;
+        long size = request_size(transfer);
+        bool was_sent = size > run->request_size;
+        run->request_size = size;
+        if (!was_sent) continue;
+        ce_connection *carrier = run->gates.carrier;
+        if (carrier) run->stream = carrier->last_stream += carrier->last_stream ? 2 : 1;
+        if (is_alone(transfer)) run->stream = 1;
+        if (run->stream && run->receive.head_total == 0) ce_await_goaway(transfer);
+    }
+}
+
+// MARK: GOAWAY
+
+static bool read_number(const char *text, const char *name, uint32_t *number) {
+    const char *found = strstr(text, name);
+    if (!found) return false;
+    char *end = NULL;
+    const char *start = found + strlen(name);
+    unsigned long value = strtoul(start, &end, 10);
+    *number = (uint32_t)value;
+    return end != start && value <= UINT32_MAX;
+}
+
+void ce_endings_note_text(ce_transfer *transfer, const char *text, size_t size) {
+    char line[128];
+    size_t count = size < sizeof line - 1 ? size : sizeof line - 1;
+    memcpy(line, text, count);
+    line[count] = '\0';
+    ce_goaway found = {.has_come = true};
+    if (!strstr(line, "GOAWAY, ") || !read_number(line, "error=", &found.code) ||
+        !read_number(line, "last_stream=", &found.last_stream)) {
+        return;
+    }
+    // The transfer reads for all streams of a connection, which is not always the one that carries its own request.
+    SSL *ssl = ce_session_of(transfer);
+    ce_connection *connection = ssl ? ce_connection_of(ssl) : NULL;
+    ce_goaway *goaway = connection ? &connection->goaway : is_alone(transfer) ? &transfer->run.goaway : NULL;
+    if (!goaway) return;
+    // A later GOAWAY can only exclude more streams (RFC 9113, 6.8).
+    if (goaway->has_come && goaway->last_stream < found.last_stream) found.last_stream = goaway->last_stream;
+    *goaway = found;
+}
+
+static ce_goaway goaway_of(const ce_transfer *transfer) {
+    const ce_run *run = &transfer->run;
+    return run->gates.carrier ? run->gates.carrier->goaway : run->goaway;
+}
+
+static bool is_excluded(const ce_transfer *transfer) {
+    ce_goaway goaway = goaway_of(transfer);
+    return goaway.has_come && transfer->run.stream > goaway.last_stream;
+}
+
+bool ce_transfer_is_calmed(const ce_transfer *transfer) {
+    ce_goaway goaway = goaway_of(transfer);
+    return goaway.has_come && goaway.code == ENHANCE_YOUR_CALM;
+}
+
+// MARK: Resends
+
+// A refusal of a stream whose connection demands HTTP/1.1, or does not.
+static ce_resend refused(const ce_transfer *transfer) {
+    ce_goaway goaway = goaway_of(transfer);
+    return goaway.has_come && goaway.code == HTTP_1_1_REQUIRED ? CE_RESEND_HTTP_1_1 : CE_RESEND_REFUSED;
+}
+
+ce_resend ce_endings_resend(const ce_transfer *transfer, bool speaks_http2) {
+    const ce_run *run = &transfer->run;
+    if (run->receive.head_done) {
+        return run->receive.status == 417 && run->request.expects_continue ? CE_RESEND_EXPECTATION : CE_RESEND_DEAD;
+    }
+    bool is_known = !run->sent_on_kept || transfer->handle.shows_refusals;
+    if (!run->sent_over_http2 || !is_known || run->receive.head_total) return CE_RESEND_DEAD;
+    // After a demand for HTTP/1.1, the next connection speaks that version. A server that refused the stream and has
+    // lost HTTP/2 since then gets the same treatment.
+    return speaks_http2 ? refused(transfer) : CE_RESEND_HTTP_1_1;
+}
+
+// MARK: Ends
+
+// Whether a response has arrived as a whole although libcurl reports an error. That happens if the server does not read
+// the rest of a request (RFC 9113, 8.1; RFC 9112, 9.3), and when a connection is closed behind a response.
+static bool has_whole_response(const ce_transfer *transfer, int code) {
+    const ce_run *run = &transfer->run;
+    const ce_run_receive *receive = &run->receive;
+    // libcurl writes no text if the server has ended the stream without an error.
+    bool is_clean_reset = code == CURLE_HTTP2_STREAM && run->error_text[0] == '\0';
+    switch (code) {
+    case CURLE_HTTP2: case CURLE_PARTIAL_FILE: case CURLE_SEND_ERROR: case CURLE_RECV_ERROR: break;
+    default: if (!is_clean_reset) return false;
+    }
+    if (!receive->head_done || receive->draining) return false;
+    if (run->request.is_head || receive->status == 204 || receive->status == 304) return true;
+    if (receive->has_length) {
+        curl_off_t expected = -1, received = 0;
+        curl_easy_getinfo(transfer->handle.easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &expected);
+        curl_easy_getinfo(transfer->handle.easy, CURLINFO_SIZE_DOWNLOAD_T, &received);
+        return expected >= 0 && received == expected;
+    }
+    // A server may do this only after the end of its response (RFC 9113, 8.1).
+    return is_clean_reset && run->request.has_body;
+}
+
+static bool lacks_identity(const ce_transfer *transfer) {
+    const ce_run_gates *gates = &transfer->run.gates;
+    const ce_connection *connection = gates->carrier ? gates->carrier : gates->connection;
+    return connection && connection->lacks_identity && !connection->has_responded;
+}
+
+static ce_ended of_resend(ce_resend resend) {
+    switch (resend) {
+    case CE_RESEND_REFUSED: return CE_ENDED_REFUSED;
+    case CE_RESEND_HTTP_1_1: return CE_ENDED_HTTP_1_1;
+    case CE_RESEND_EXPECTATION: return CE_ENDED_EXPECTATION;
+    default: return CE_ENDED_DEAD;
+    }
+}
+
+static bool is_end_of_connection(int code) {
+    switch (code) {
+    case CURLE_HTTP2: case CURLE_PARTIAL_FILE: case CURLE_GOT_NOTHING: case CURLE_SEND_ERROR: case CURLE_RECV_ERROR:
+        return true;
+    default: return false;
+    }
+}
+
+static ce_ended judge(const ce_transfer *transfer, int code) {
+    const ce_run *run = &transfer->run;
+    if (run->refusal != CE_REFUSED_NOT && run->refusal != CE_REFUSED_RESEND) return CE_ENDED_OTHERWISE;
+    if (run->receive.is_void) return CE_ENDED_EXPECTATION;
+    if (code == CURLE_OK) return CE_ENDED_OTHERWISE;
+    if (run->resend != CE_RESEND_NONE) {
+        bool is_unidentified = run->resend == CE_RESEND_DEAD && lacks_identity(transfer);
+        return is_unidentified ? CE_ENDED_NO_IDENTITY : of_resend(run->resend);
+    }
+    // Nothing but a wish to send again makes libcurl rewind a body.
+    if (code == CURLE_SEND_FAIL_REWIND) return of_resend(ce_endings_resend(transfer, true));
+    if (run->receive.head_total) return CE_ENDED_OTHERWISE;
+    if (run->send_count && is_excluded(transfer)) return of_resend(refused(transfer));
+    bool has_ended = is_end_of_connection(code);
+    if ((has_ended || code == CURLE_SSL_CONNECT_ERROR) && lacks_identity(transfer)) return CE_ENDED_NO_IDENTITY;
+    if (run->send_count == 0) return CE_ENDED_OTHERWISE;
+    // Before 8.0, libcurl drops a response that arrives in one piece with the reset of its stream.
+    if (code == CURLE_HTTP2_STREAM && run->error_text[0] == '\0' && run->request.has_body) {
+        return CE_ENDED_LOST_RESPONSE;
+    }
+    return has_ended && run->sent_on_kept ? CE_ENDED_DEAD : CE_ENDED_OTHERWISE;
+}
+
+void ce_endings_judge(ce_transfer *transfer, int *curl_code) {
+    ce_run *run = &transfer->run;
+    if (*curl_code != CURLE_OK && run->refusal == CE_REFUSED_NOT && !run->receive.is_void &&
+        has_whole_response(transfer, *curl_code)) {
+        *curl_code = CURLE_OK;
+    }
+    run->ended = judge(transfer, *curl_code);
+    bool is_unprocessed =
+        run->ended == CE_ENDED_REFUSED || run->ended == CE_ENDED_HTTP_1_1 || run->ended == CE_ENDED_EXPECTATION;
+    if (is_unprocessed && run->refused_count < run->send_count) run->refused_count++;
+}
+
+ce_ended ce_transfer_ended(const ce_transfer *transfer) { return transfer->run.ended; }
+
+unsigned ce_transfer_refused_count(const ce_transfer *transfer) { return transfer->run.refused_count; }
