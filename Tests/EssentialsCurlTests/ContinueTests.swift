@@ -108,4 +108,72 @@ struct ContinueTests {
         #expect(record.uploads.map(\.size) == [Self.size])
         await transport.shutdown()
     }
+
+    /// How a server refuses the expectation.
+    enum Refusal: CaseIterable {
+        case kept, closed, chunked, long
+
+        var head: String {
+            switch self {
+            case .kept: "Content-Length: 2\r\n\r\nno"
+            case .closed: "Connection: close\r\n\r\nno"
+            case .chunked: "Transfer-Encoding: chunked\r\n\r\n2\r\nno\r\n0\r\n\r\n"
+            case .long: "Content-Length: 3000000\r\n\r\n" + String(repeating: "n", count: 3_000_000)
+            }
+        }
+    }
+
+    @Test(
+        "A request whose expectation is refused with 417 is sent again without it, whatever its method",
+        arguments: Refusal.allCases, Source.allCases)
+    func refused(_ refusal: Refusal, source: Source) async throws {
+        let record = Record()
+        let service = try SocketService { connection in
+            let channel = connection.channel
+            while true {
+                var bytes: [UInt8] = []
+                while !bytes.holds("\r\n\r\n") {
+                    let piece = channel.read()
+                    guard !piece.isEmpty else { return }
+                    bytes += piece
+                }
+                guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else { return }
+                var upload = Record.Upload(head: String(decoding: bytes[..<end.lowerBound], as: UTF8.self))
+                let begun = bytes.count - end.upperBound
+                if upload.head.lowercased().contains("\r\nexpect:") {
+                    record.add(upload)
+                    guard channel.write("HTTP/1.1 417 Expectation Failed\r\n\(refusal.head)") else { return }
+                    if refusal == .closed { return }
+                } else {
+                    upload.size = begun + (channel.readAll(Self.size - begun)?.count ?? 0)
+                    record.add(upload)
+                    channel.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone")
+                }
+            }
+        }
+        let transport = try CurlTransport()
+        for delivery in [TransportOptions.Delivery.collected(upTo: 100), .streamed] {
+            var sent = try upload(source, to: service, wait: .seconds(120))
+            sent.method = .post
+            sent.options.delivery = delivery
+            sent.options.totalTimeout = .seconds(30)
+            let response = try await transport.send(sent)
+            #expect(response.status == .ok)
+            #expect(try await response.body.collect(upTo: 100) == Data("done".utf8))
+            #expect(response.metrics.sendings == 2)
+        }
+        #expect(record.uploads.map(\.size) == [0, Self.size, 0, Self.size])
+        await transport.shutdown()
+    }
+
+    @Test("A response with 417 to a request without an expectation is delivered")
+    func plain417() async throws {
+        let server = try LoopbackServer { _ in .response(status: 417, body: "no") }
+        let transport = try CurlTransport()
+        let response = try await transport.send(
+            request(.post, server, "/", body: .bytes(Data("body".utf8))))
+        #expect(response.status.code == 417)
+        #expect(response.metrics.sendings == 1)
+        await transport.shutdown()
+    }
 }

@@ -173,7 +173,7 @@ import Testing
     @Test("A streamed body that may be repeated is sent twice at most")
     func repeatedStream() {
         var machine = Self.running()
-        let fault = Fault(kind: .closedConnection, sendCount: 1, canRepeatStream: true)
+        let fault = Fault(kind: .closedConnection, sendCount: 1, isIdempotent: true, body: .replayable)
         #expect(machine.failed(fault) == [.releaseTransfer, .restartUpload, .startTransfer])
         #expect(machine.connection == .fresh)
         #expect(machine.earlierSendings == 1)
@@ -183,15 +183,107 @@ import Testing
     @Test("A streamed body is not repeated after a byte of a response, or after a second attempt")
     func unrepeatableStream() {
         let faults = [
-            Fault(kind: .closedConnection, sendCount: 1, hasFirstByte: true, canRepeatStream: true),
-            Fault(kind: .closedConnection, sendCount: 2, canRepeatStream: true),
-            Fault(kind: .closedConnection, sendCount: 1, canRepeatStream: false),
-            Fault(kind: .other, sendCount: 1, canRepeatStream: true),
+            Fault(kind: .closedConnection, sendCount: 1, hasFirstByte: true, isIdempotent: true, body: .replayable),
+            Fault(kind: .closedConnection, sendCount: 2, isIdempotent: true, body: .replayable),
+            Fault(kind: .closedConnection, sendCount: 1, isIdempotent: true, body: .spent),
+            Fault(kind: .closedConnection, sendCount: 1, isIdempotent: false, body: .replayable),
+            Fault(kind: .other, sendCount: 1, isIdempotent: true, body: .replayable),
         ]
         for fault in faults {
             var machine = Self.running()
             #expect(machine.failed(fault) == Self.ending.union([.deliverRest, .fail]), "\(fault)")
         }
+    }
+
+    // MARK: Unprocessed requests
+
+    private static let again: Actions = [.releaseTransfer, .startTransfer]
+
+    @Test("A refused request is sent again at once, then after pauses, ten times at most")
+    func refused() {
+        var machine = Self.running()
+        let fault = Fault(kind: .refusedStream, sendCount: 1, refusedCount: 1)
+        #expect(machine.failed(fault) == Self.again)
+        for _ in 2...ExchangeMachine.resendsMaximum {
+            #expect(machine.failed(fault) == [.releaseTransfer, .pause])
+            #expect(machine.isPausing)
+            #expect(machine.pauseEnded() == .startTransfer)
+        }
+        #expect(machine.failed(fault) == Self.ending.union([.deliverRest, .fail]))
+        #expect(machine.earlierSendings == 10 && machine.earlierRefusals == 10)
+    }
+
+    @Test("A refused request whose server asks for less load is never sent again at once")
+    func calmed() {
+        var machine = Self.running()
+        let fault = Fault(kind: .refusedStream, sendCount: 1, refusedCount: 1, isCalmed: true)
+        #expect(machine.failed(fault) == [.releaseTransfer, .pause])
+    }
+
+    @Test("A refused request without time for a pause fails")
+    func noTime() {
+        var machine = Self.running()
+        let fault = Fault(kind: .refusedStream, sendCount: 2, refusedCount: 2, canPause: false)
+        #expect(machine.failed(fault) == Self.ending.union([.deliverRest, .fail]))
+    }
+
+    @Test("A refused stream is read from its beginning if it has begun, and fails if it cannot be")
+    func refusedStream() {
+        var machine = Self.running()
+        let fault = Fault(kind: .refusedStream, sendCount: 2, refusedCount: 2, body: .replayable)
+        #expect(machine.failed(fault) == [.releaseTransfer, .pause])
+        #expect(machine.pauseEnded() == [.restartUpload, .startTransfer])
+        let spent = Fault(kind: .refusedStream, sendCount: 1, refusedCount: 1, body: .spent)
+        #expect(machine.failed(spent) == Self.ending.union([.deliverRest, .fail]))
+    }
+
+    @Test("A refusal does not count as the one repetition of an idempotent request")
+    func refusedThenDead() {
+        var machine = Self.running()
+        _ = machine.failed(Fault(kind: .refusedStream, sendCount: 1, refusedCount: 1))
+        let dead = Fault(kind: .closedConnection, sendCount: 1, isIdempotent: true, sharesConnection: true)
+        #expect(machine.failed(dead) == Self.again)
+        #expect(machine.connection == .any)
+        #expect(machine.failed(dead) == Self.ending.union([.deliverRest, .fail]))
+    }
+
+    @Test("A server that demands HTTP/1.1 gets it once, on a connection of its own, unless the request insists on HTTP/2")
+    func demandsHTTP1() {
+        var machine = Self.running()
+        let fault = Fault(kind: .demandsHTTP1, sendCount: 1, refusedCount: 1)
+        #expect(machine.failed(fault) == Self.again)
+        #expect(machine.usesHTTP1 && machine.connection == .fresh)
+        #expect(machine.failed(fault) == Self.ending.union([.deliverRest, .fail]))
+        var insisting = Self.running()
+        let other = Fault(kind: .demandsHTTP1, sendCount: 1, refusedCount: 1, allowsHTTP1: false)
+        #expect(insisting.failed(other) == Self.ending.union([.deliverRest, .fail]))
+    }
+
+    @Test("A refused expectation is dropped, once")
+    func refusedExpectation() {
+        var machine = Self.running()
+        let fault = Fault(kind: .refusesExpectation, sendCount: 1, refusedCount: 1)
+        #expect(machine.failed(fault) == Self.again)
+        #expect(machine.omitsExpectation)
+        #expect(machine.failed(fault) == Self.ending.union([.deliverRest, .fail]))
+    }
+
+    @Test("A lost response is asked for over HTTP/1.1, once, by an idempotent request")
+    func lostResponse() {
+        var machine = Self.running()
+        let fault = Fault(kind: .lostResponse, sendCount: 1, isIdempotent: true)
+        #expect(machine.failed(fault) == Self.again)
+        #expect(machine.usesHTTP1)
+        var post = Self.running()
+        #expect(post.failed(Fault(kind: .lostResponse, sendCount: 1)) == Self.ending.union([.deliverRest, .fail]))
+    }
+
+    @Test("A request that pauses can be cancelled, and its deadline can pass", arguments: [true, false])
+    func endsInPause(isCancelled: Bool) {
+        var machine = Self.running()
+        _ = machine.failed(Fault(kind: .refusedStream, sendCount: 2, refusedCount: 2))
+        #expect((isCancelled ? machine.cancelled() : machine.stopped()) == [.closeBodies, .leaveLane, .fail])
+        #expect(machine.pauseEnded() == [])
     }
 
     @Test("A repeated request that cannot start leaves its lane")
@@ -208,7 +300,7 @@ import Testing
         var paths = [Path()]
         var count = 0
         // Longer orders repeat states that these have reached.
-        for _ in 0..<6 {
+        for _ in 0..<5 {
             var longer: [Path] = []
             for path in paths {
                 for event in Event.all {
@@ -228,14 +320,17 @@ import Testing
 private enum Event {
     case arrived(isCancelled: Bool)
     case entered(Admission)
-    case turnCame, startFailed, headArrived, dropped, completed, stopped, cancelled
+    case turnCame, startFailed, headArrived, dropped, completed, stopped, cancelled, pauseEnded
     case failed(ExchangeMachine.Fault)
 
     static let all: [Event] = [
         .arrived(isCancelled: false), .arrived(isCancelled: true), .entered(.start), .entered(.wait), .entered(.full),
-        .turnCame, .startFailed, .headArrived, .dropped, .completed, .stopped, .cancelled,
+        .turnCame, .startFailed, .headArrived, .dropped, .completed, .stopped, .cancelled, .pauseEnded,
         .failed(.init(kind: .missingEvidence, sendCount: 0)), .failed(.init(kind: .unusableConnection, sendCount: 0)),
-        .failed(.init(kind: .closedConnection, sendCount: 1, canRepeatStream: true)),
+        .failed(.init(kind: .closedConnection, sendCount: 1, isIdempotent: true, body: .replayable)),
+        .failed(.init(kind: .refusedStream, sendCount: 2, refusedCount: 2, body: .replayable)),
+        .failed(.init(kind: .demandsHTTP1, sendCount: 1, refusedCount: 1)),
+        .failed(.init(kind: .refusesExpectation, sendCount: 1, refusedCount: 1)),
         .failed(.init(kind: .other, sendCount: 1, hasFirstByte: true)),
     ]
 }
@@ -260,9 +355,10 @@ private struct Path {
         hasChanged = machine != before || !actions.isEmpty
         if before.state == .ended { #expect(actions.isEmpty && machine == before, "\(events)") }
         perform(actions)
-        #expect(starts <= 3 && outcomes <= 1 && closings <= 1, "\(events)")
+        #expect(starts <= 5 && outcomes <= 1 && closings <= 1, "\(events)")
         isQueued = machine.isWaiting
-        #expect(hasPlace == machine.isRunning && hasTransfer == machine.isRunning, "\(events)")
+        #expect(hasPlace == (machine.isRunning || machine.isPausing), "\(events)")
+        #expect(hasTransfer == machine.isRunning, "\(events)")
         if machine.state == .ended {
             #expect(outcomes == 1 && closings == 1, "\(events)")
         } else {
@@ -281,6 +377,7 @@ private struct Path {
         case .headArrived: machine.headArrived()
         case .dropped: machine.dropped()
         case .completed: machine.completed()
+        case .pauseEnded: machine.pauseEnded()
         case .stopped: machine.stopped()
         case .cancelled: machine.cancelled()
         case .failed(let fault): machine.failed(fault)

@@ -129,3 +129,10 @@ extension TestBench {
         }
     }
 }
+
+extension RequestBody {
+    /// A streamed body that can be read again.
+    static func replayable(length: Int?, open: @escaping @Sendable () -> Source) -> RequestBody {
+        RequestBody(content: .stream(length: length, isReplayable: true, open: open))
+    }
+}

@@ -102,5 +102,6 @@ package enum RetryRules {
     }
 
     /// Whether the outcome says that the next attempt can follow at once, because a new connection is all that it needs.
-    package static func needsNoBackoff(after once: Once) -> Bool { !once.isDisjoint(with: [.misdirected, .refused]) }
+    /// A refused request is not among these: the transport has already sent it again at once.
+    package static func needsNoBackoff(after once: Once) -> Bool { once.contains(.misdirected) }
 }

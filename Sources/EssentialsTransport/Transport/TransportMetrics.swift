@@ -26,9 +26,10 @@ public struct TransportMetrics: Sendable, Hashable {
     /// How many times the transport has begun to send this request on a connection; 0 if it was never sent, or if the
     /// transport does not count.
     ///
-    /// It is 1 for most requests. It is 2 if the transport has sent the request once more by itself, because a reused
-    /// connection turned out to be closed before a response arrived, or because the server refused the HTTP/2 stream
-    /// without processing the request. Connections that failed before the request was sent do not count.
+    /// It is 1 for most requests. It is more if the transport has sent the request again by itself, because a reused
+    /// connection turned out to be closed before a response arrived, or because the server did not process the request:
+    /// it refused the HTTP/2 stream, demanded HTTP/1.1, or refused to send `100 Continue`. Connections that failed before
+    /// the request was sent do not count.
     ///
     /// A service that follows a redirect, responds to a challenge or retries passes a new request to the transport, which
     /// has metrics of its own. The metrics of its response are those of the last of these requests.

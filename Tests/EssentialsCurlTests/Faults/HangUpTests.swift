@@ -159,6 +159,23 @@ struct HangUpTests {
         }
     }
 
+    @Test("A response that is complete is delivered although the connection breaks while its upload runs")
+    func brokenAfterResponse() async throws {
+        for delivery in deliveries {
+            let options = ServerOptions(onHead: { request in
+                guard request.path == "/bad" else { return nil }
+                let text = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+                return .raw([.text(text), .pause(.milliseconds(50)), .reset])
+            })
+            let bench = try Bench(options: options) { _ in [.close] }
+            let outcome = try await bench.bad(.post, body: .bytes(Data(count: 64 << 20)), as: delivery)
+            #expect(outcome.status == 200, "\(outcome)")
+            #expect(outcome.text == "ok")
+            #expect(outcome.failure == nil)
+            try await bench.expectRecovery()
+        }
+    }
+
     @Test("A server that responds before it has read an upload gets the whole upload")
     func answeredEarly() async throws {
         for delivery in deliveries {

@@ -21,6 +21,8 @@ final class HTTP2Session: ServedProtocol {
     /// How many bytes of bodies nghttp2 has taken for the output that is being filled.
     private var bodyCount = 0
     private var rawByteCount = 0
+    /// Whether what was made so far is written before anything else is made.
+    private var flushes = false
     /// Whether the connection ends when nghttp2 has nothing left to send.
     private var isClosing = false
     private(set) var isOver = false
@@ -69,8 +71,10 @@ final class HTTP2Session: ServedProtocol {
                 // Only here is nothing of nghttp2's own under way, so that frames can be put between its frames.
                 guard let stream = nextReady() else { break }
                 step(stream, &output)
+                if flushes { break }
             }
         }
+        flushes = false
         output.bodyCount += bodyCount
         bodyCount = 0
     }
@@ -171,6 +175,7 @@ final class HTTP2Session: ServedProtocol {
             let id = Int32(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue)
             let settings = [nghttp2_settings_entry(settings_id: id, value: UInt32(count))]
             nghttp2_submit_settings(session, flags, settings, 1)
+        case .flush: flushes = true
         case .respond:
             stream.steps.removeFirst()
             // The body makes the stream ready again at its end.

@@ -13,6 +13,7 @@ struct HTTP2ErrorCode: RawRepresentable, Sendable, Hashable {
     static let cancel = HTTP2ErrorCode(rawValue: 8)
     static let compressionError = HTTP2ErrorCode(rawValue: 9)
     static let enhanceYourCalm = HTTP2ErrorCode(rawValue: 11)
+    static let http11Required = HTTP2ErrorCode(rawValue: 13)
 }
 
 /// The fields of a head or a trailer section, in order. Nothing is checked, so that tests can send what is wrong.
@@ -57,6 +58,8 @@ enum StreamStep: Sendable {
     case frames(@Sendable (_ stream: UInt32, _ index: Int) -> RawFrame?)
     /// Announces how many streams the client may have open from now on.
     case maximumStreams(Int)
+    /// Writes what was made so far, so that later frames are in another TLS record.
+    case flush
     /// Begins the reply's response.
     case respond
     /// Ends the reply.
@@ -116,6 +119,14 @@ struct StreamReply: Sendable {
             let frames = make(stream)
             return index < frames.count ? frames[index] : nil
         }
+    }
+
+    /// Sends frames, each in a TLS record of its own, and nothing else.
+    static func separateFrames(_ make: @escaping @Sendable (_ stream: UInt32) -> [RawFrame], count: Int) -> StreamReply {
+        let steps = (0..<count).flatMap { number in
+            [StreamStep.frames { stream, index in index == 0 ? make(stream)[number] : nil }, .flush]
+        }
+        return StreamReply(body: nil, steps: steps, end: .never)
     }
 
     /// Sends frames until the closure returns `nil`, and nothing else.

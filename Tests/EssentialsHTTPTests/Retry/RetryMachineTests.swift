@@ -120,7 +120,7 @@ import Testing
         var machine = machine(.attempts(9))
         let first = try retry(machine.failed(outcome, moment(1)))
         #expect(first.needsFreshConnection == (status == 408 || status == 421))
-        #expect((first.wait == .zero) == (status == 421 || status == 0))
+        #expect((first.wait == .zero) == (status == 421))
         #expect(machine.failed(outcome, moment(2)) == .stop(.notRetriable))
         _ = try retry(machine.failed(.status(503, retryAfter: nil), moment(2)))
     }

@@ -1,0 +1,55 @@
+import EssentialsCurl
+import EssentialsHTTP
+import EssentialsTestKit
+import FoundationEssentials
+import Testing
+
+@Suite("A server that asks for a client certificate", .timeLimit(.minutes(5)))
+struct ClientCertificateTests {
+    private func server(
+        _ authority: Authority, version: ServerTLS.Version, isRequired: Bool,
+        handler: @escaping @Sendable (ServerRequest) -> ServerReply
+    ) throws -> LoopbackServer {
+        var tls = ServerTLS(certificate: authority.leaf)
+        (tls.minimumVersion, tls.maximumVersion) = (version, version)
+        tls.clientAuthentication = isRequired ? .require(anchor: authority.authority.certificate) : .request
+        return try LoopbackServer(tls: tls, handler: handler)
+    }
+
+    // With TLS 1.3 the server refuses after the client's handshake is over, so that the alert meets the request, or comes
+    // after a failed write.
+
+    @Test(
+        "A connection that ends without the required certificate is always reported as tls, with a remedy",
+        arguments: [ServerTLS.Version.tls12, .tls13], [HTTPRequest.Method.get, .post])
+    func required(version: ServerTLS.Version, method: HTTPRequest.Method) async throws {
+        let authority = try Authority()
+        let server = try server(authority, version: version, isRequired: true) { _ in .response(body: "unreached") }
+        let transport = try CurlTransport(trust: TrustPolicy(anchors: authority.anchors))
+        for size in Array(repeating: 0, count: 30) + [200_000, 3_000_000] {
+            let body: RequestBody = method == .get ? .none : .bytes(Data(count: size))
+            let sent = try request(method, server, "/", body: body)
+            let failure = await failure { try await transport.send(sent) }
+            #expect(failure?.reason == .tls, "\(String(describing: failure))")
+            #expect(failure?.message.contains("client certificate") == true)
+            #expect(failure?.remedy?.contains("client identity") == true)
+        }
+        #expect(server.requestCount == 0)
+        await transport.shutdown()
+    }
+
+    @Test("A kept connection that is closed stays what it is, although the server has asked for a certificate")
+    func keptConnection() async throws {
+        let authority = try Authority()
+        let server = try server(authority, version: .tls13, isRequired: false) { request in
+            request.numberOnConnection == 0 ? .response(body: "fine") : .close
+        }
+        let transport = try CurlTransport(trust: TrustPolicy(anchors: authority.anchors))
+        #expect(try await transport.send(request(server)).text == "fine")
+        let post = try request(.post, server, "/once", body: .bytes(Data("one".utf8)))
+        #expect(await failure { try await transport.send(post) }?.reason == .interrupted)
+        #expect(server.requests.filter { $0.path == "/once" }.count == 1)
+        #expect(try await transport.send(request(server, "/again")).text == "fine")
+        await transport.shutdown()
+    }
+}
