@@ -2,7 +2,7 @@
 // whatever its method (RFC 9113, 6.8 and 8.7).
 //
 // libcurl shows a refused stream by wanting to send the request again: on a kept connection too, because the option
-// CURLOPT_RTSP_REQUEST keeps it from doing the same for a dead connection (see options.c). Before 8.0 it shows nothing if
+// CURLOPT_RTSP_REQUEST keeps it from doing the same for a dead connection (see options.c). Before 8.1 it shows nothing if
 // a GOAWAY also ends the session. The GOAWAY's last stream decides then. libcurl only writes it to its texts, so verbose
 // mode is on from the moment at which the request was sent to the first line of the response, where libcurl has nothing
 // else to write. The stream's own number is that of the requests that were sent on the connection. A request that may
@@ -198,7 +198,7 @@ static ce_ended judge(const ce_transfer *transfer, int code) {
     bool has_ended = is_end_of_connection(code);
     if ((has_ended || code == CURLE_SSL_CONNECT_ERROR) && lacks_identity(transfer)) return CE_ENDED_NO_IDENTITY;
     if (run->send_count == 0) return CE_ENDED_OTHERWISE;
-    // Before 8.0, libcurl drops a response that arrives in one piece with the reset of its stream.
+    // Before 8.1, libcurl drops a response that arrives in one piece with the reset of its stream.
     if (code == CURLE_HTTP2_STREAM && run->error_text[0] == '\0' && run->request.has_body) {
         return CE_ENDED_LOST_RESPONSE;
     }

@@ -39,6 +39,8 @@ struct AdmissionMachine<Ticket: Hashable> {
         var sharing = Sharing.unknown
         /// The time for which the origin's server keeps an idle connection, in seconds; 0 if it has not said so.
         var keepAliveSeconds = 0
+        /// Whether libcurl has discarded a response that came before the end of its request.
+        var losesResponses = false
         var isReady = false
     }
 
@@ -157,6 +159,11 @@ struct AdmissionMachine<Ticket: Hashable> {
         let seconds = lanes[index].keepAliveSeconds
         return seconds > 0 ? max(1, seconds - 2) : nil
     }
+
+    /// Notes that libcurl has discarded a response of an origin that came before the end of its request.
+    mutating func noteLostResponse(lane index: Int) { lanes[index].losesResponses = true }
+
+    func losesResponses(lane index: Int) -> Bool { lanes[index].losesResponses }
 
     func active(lane index: Int) -> Int { lanes[index].active }
 

@@ -72,6 +72,7 @@ extension EngineThread {
         of exchange: Exchange, _ transfer: OpaquePointer, _ failure: RequestFailure
     ) -> ExchangeMachine.Fault {
         var fault = WireEnding.fault(of: transfer, exchange.prepared, failure)
+        if fault.kind == .lostResponse { admission.noteLostResponse(lane: exchange.lane) }
         guard fault.kind == .refusedStream else { return fault }
         let pause = WireEnding.pause(
             refusals: exchange.machine.earlierRefusals + fault.refusedCount, fraction: .random(in: 0...1))
@@ -138,6 +139,7 @@ extension EngineThread {
             exchange.multi = multis.place(lane: exchange.lane, active: admission.active(lane: exchange.lane))
             exchange.queued = now - exchange.arrival
         }
+        preferHTTP1IfNeeded(exchange)
         exchange.deadlines?.begin(now: now)
         guard let transfer = transfers.take() else {
             let failure = Failures.noMemory(exchange.prepared)
@@ -153,6 +155,14 @@ extension EngineThread {
         let progress = Deadlines.Progress(lastActivity: now)
         if let moment = exchange.deadlines?.nextCheck(progress, now: now) { deadlines.ends(at: moment) }
         if actions.contains(.restartUpload), let upload = exchange.upload { engine.start(upload, for: exchange) }
+    }
+
+    /// Over HTTP/1.1 libcurl does not lose the early responses of a server.
+    private func preferHTTP1IfNeeded(_ exchange: Exchange) {
+        guard exchange.prepared.isLongUpload, admission.losesResponses(lane: exchange.lane),
+            exchange.prepared.request.options.protocolVersion == .automatic
+        else { return }
+        exchange.machine.useHTTP1()
     }
 
     /// Hands a transfer to libcurl, and returns the failure if libcurl refuses it.

@@ -286,8 +286,8 @@ struct ExchangeMachine: Equatable {
         fault.isIdempotent && !hasRepeated && fault.sendCount - fault.refusedCount == 1 && !fault.hasFirstByte
     }
 
-    /// A kept connection may speak HTTP/2.
-    private mutating func useHTTP1() {
+    /// Sends the request over HTTP/1.1. A kept connection may speak HTTP/2, so the request gets one of its own.
+    mutating func useHTTP1() {
         usesHTTP1 = true
         if connection == .any { connection = .fresh }
     }

@@ -11,7 +11,7 @@ import EssentialsTransport
 /// | the same with HTTP_1_1_REQUIRED, or a stream with it | no | sent again over HTTP/1.1 | `protocolViolation`, or `notReplayable` |
 /// | 417 to `Expect: 100-continue`, before the body | no | sent again without the expectation | the response with 417 |
 /// | a kept connection ends before the response | unknown | sent again, once, if idempotent | `interrupted` |
-/// | a response and the reset of its stream in one piece, which libcurl before 8.0 discards | yes | sent again over HTTP/1.1, once, if idempotent | `interrupted` |
+/// | a response and the reset of its stream in one piece, which libcurl before 8.1 discards | yes | sent again over HTTP/1.1, once, if idempotent | `interrupted` |
 /// | a client certificate was demanded, none was sent, and the connection ends before its first response | no | nothing | `tls` |
 /// | a stream with another code, or a new connection that ends | unknown | nothing | `interrupted` |
 ///

@@ -40,7 +40,7 @@ extension Failures {
             return RequestFailure(
                 .interrupted,
                 "\(origin) responded before it had read the request, and this version of libcurl discarded the response.",
-                remedy: "Use libcurl 8.0 or newer, or send the request over HTTP/1.1.", phase: .waiting, host: host)
+                remedy: "Use libcurl 8.1 or newer, or send the request over HTTP/1.1.", phase: .waiting, host: host)
         case CE_ENDED_NO_IDENTITY: return noIdentity(prepared, transfer, detail: detail)
         default: return nil
         }

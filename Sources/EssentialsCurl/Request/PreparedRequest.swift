@@ -103,6 +103,9 @@ final class PreparedRequest: Sendable {
         return ["Host: \(origin.authority)"] + texts.fieldLines + length
     }
 
+    /// Whether a server can respond before libcurl has sent the whole body.
+    var isLongUpload: Bool { bodyKind == CE_BODY_LENT || bodyKind == CE_BODY_STREAM }
+
     /// Copies a part of a lent body. The part must lie within its length.
     func copyBody(from offset: Int, count: Int, to target: UnsafeMutableRawPointer) {
         guard let body else { return }

@@ -1,13 +1,15 @@
 import FoundationEssentials
 import Synchronization
 
-/// HTTP/1.1 on a connection of the test server, for requests without a body and responses whose body is at hand.
+/// HTTP/1.1 on a connection of the test server, for responses whose body is at hand. The bodies of requests are ignored.
 final class HTTP1Session: ServedProtocol {
     private static let headLimit = 65_536
 
     private let core: ServerCore
     private let connection: Int
     private var input = Data()
+    /// How many bytes of the last request's body are still to come.
+    private var bodyLeft = 0
     private var responses: [UInt8] = []
     private(set) var isOver = false
 
@@ -18,10 +20,12 @@ final class HTTP1Session: ServedProtocol {
 
     func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
         input.append(contentsOf: bytes)
+        skipBody()
         while !isOver, let end = input.firstRange(of: Data("\r\n\r\n".utf8)) {
             let head = String(decoding: input[..<end.lowerBound], as: UTF8.self)
             input = Data(input[end.upperBound...])
             answer(head)
+            skipBody()
         }
         return input.count <= Self.headLimit
     }
@@ -35,6 +39,12 @@ final class HTTP1Session: ServedProtocol {
 
     func connectionEnded() {}
 
+    private func skipBody() {
+        let count = min(bodyLeft, input.count)
+        input = Data(input.dropFirst(count))
+        bodyLeft -= count
+    }
+
     private func answer(_ head: String) {
         var lines = head.split(separator: "\r\n")
         let words = lines.removeFirst().split(separator: " ")
@@ -45,6 +55,7 @@ final class HTTP1Session: ServedProtocol {
             let value = parts.count > 1 ? parts[1].drop { $0 == " " } : ""
             headers.append(name: parts[0].lowercased(), value: String(value))
         }
+        bodyLeft = headers.first(name: "content-length").flatMap { Int($0) } ?? 0
         let path = String(words[1])
         let ordinal = core.record.withLock { $0.began(path, connection: connection) }
         let reply = core.handler(
