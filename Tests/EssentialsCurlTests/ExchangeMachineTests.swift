@@ -247,7 +247,7 @@ import Testing
         #expect(machine.failed(dead) == Self.ending.union([.deliverRest, .fail]))
     }
 
-    @Test("A server that demands HTTP/1.1 gets it once, on a connection of its own, unless the request insists on HTTP/2")
+    @Test("A server that demands HTTP/1.1 gets it once, unless the request insists on HTTP/2")
     func demandsHTTP1() {
         var machine = Self.running()
         let fault = Fault(kind: .demandsHTTP1, sendCount: 1, refusedCount: 1)
@@ -300,7 +300,7 @@ import Testing
         var paths = [Path()]
         var count = 0
         // Longer orders repeat states that these have reached.
-        for _ in 0..<5 {
+        for _ in 0..<6 {
             var longer: [Path] = []
             for path in paths {
                 for event in Event.all {

@@ -37,11 +37,13 @@ struct EarlyResponseTests {
         var options = HTTP2Server.Options()
         options.answersHeads = true
         options.readsRequests = false
-        try await TestBench.secure(options, handler: { request in
-            guard request.path == "/upload", request.ordinal == 1 else { return .text("later") }
-            if isWhole { return .frames { Self.frames($0, status: status, hasLength: hasLength) } }
-            return .separateFrames({ Self.frames($0, status: status, hasLength: hasLength) }, count: 3)
-        }, run: run)
+        try await TestBench.secure(
+            options,
+            handler: { request in
+                guard request.path == "/upload", request.ordinal == 1 else { return .text("later") }
+                if isWhole { return .frames { Self.frames($0, status: status, hasLength: hasLength) } }
+                return .separateFrames({ Self.frames($0, status: status, hasLength: hasLength) }, count: 3)
+            }, run: run)
     }
 
     @Test(
@@ -79,15 +81,21 @@ struct EarlyResponseTests {
             var options = HTTP2Server.Options()
             options.answersHeads = true
             options.readsRequests = false
-            try await TestBench.secure(options, handler: { _ in
-                .separateFrames({ stream in
-                    [
-                        .headers([":status": "200", "content-length": isShort ? "9" : "5"], stream: stream),
-                        .data("early", stream: stream, flags: 0),
-                        .reset(isShort ? .noError : .internalError, stream: stream),
-                    ]
-                }, count: 3)
-            }) { bench in
+            try await TestBench.secure(
+                options,
+                handler: { _ in
+                    .separateFrames(
+                        { stream in
+                            [
+                                .headers(
+                                    isShort ? [":status": "200", "content-length": "9"] : [":status": "200"],
+                                    stream: stream),
+                                .data("early", stream: stream, flags: 0),
+                                .reset(isShort ? .noError : .internalError, stream: stream),
+                            ]
+                        }, count: 3)
+                }
+            ) { bench in
                 let failure = try await bench.failure(
                     of: bench.request("/upload", method: .post, body: Self.body(isStream: false)))
                 #expect(failure?.reason == .interrupted)

@@ -28,10 +28,11 @@ struct EndingTests {
     private func bench(
         _ end: Unprocessed, _ run: (TestBench) async throws -> Void
     ) async throws {
-        try await TestBench.secure(handler: { request in
-            let isFirst = request.path == "/order" && request.ordinal == 1
-            return isFirst ? .frames { [end.frame($0)] } : .text("done \(request.body.count)")
-        }, run: run)
+        try await TestBench.secure(
+            handler: { request in
+                let isFirst = request.path == "/order" && request.ordinal == 1
+                return isFirst ? .frames { [end.frame($0)] } : .text("done \(request.body.count)")
+            }, run: run)
     }
 
     @Test(

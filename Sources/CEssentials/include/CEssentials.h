@@ -400,6 +400,11 @@ unsigned ce_transfer_refused_count(const ce_transfer *_Nonnull transfer);
 ce_ended ce_transfer_ended(const ce_transfer *_Nonnull transfer);
 /// Whether the server has asked for less load with the GOAWAY that ended the transfer.
 bool ce_transfer_is_calmed(const ce_transfer *_Nonnull transfer);
+/// Whether a final response has arrived as a whole, as its head announces it.
+bool ce_transfer_has_whole_response(const ce_transfer *_Nonnull transfer);
+/// Whether that is so and libcurl cannot send the rest of the request: the caller then ends the transfer. To be asked for
+/// each touched transfer.
+bool ce_transfer_is_over(const ce_transfer *_Nonnull transfer);
 /// Whether the connection of the last attempt speaks HTTP/2.
 bool ce_transfer_speaks_http2(const ce_transfer *_Nonnull transfer);
 /// Whether a part of a streamed request body was handed to libcurl.

@@ -3,6 +3,7 @@
 #include "../sockets/sockets.h"
 #include "../state/loop_state.h"
 #include "../transfer/early_responses.h"
+#include "../transfer/endings.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -82,6 +83,7 @@ void ce_loop_run_due(ce_loop *loop) {
         for (int turn = 0; turn < 8 && multi->timer_ms >= 0 && multi->timer_ms <= loop->now_ms; turn++) {
             multi->timer_ms = -1;
             ce_multi_act(multi, CURL_SOCKET_TIMEOUT, 0);
+            ce_endings_note_streams(loop);
         }
     }
 }
@@ -113,6 +115,7 @@ int ce_loop_wait(ce_loop *loop, int maximum_ms) {
         int fd = events[i].data.fd;
         if (fd == loop->wakeup) continue;
         ce_socket_serve(loop, fd, events[i].events);
+        ce_endings_note_streams(loop);
     }
     return 0;
 }

@@ -1,7 +1,5 @@
 #include "loop_state.h"
 
-#include "../transfer/endings.h"
-
 // libcurl's limit counts all connections. It is checked whenever a connection becomes idle, and the oldest idle one is
 // closed.
 void ce_multi_set_running(ce_multi *multi, int running) {
@@ -17,6 +15,5 @@ void ce_multi_set_running(ce_multi *multi, int running) {
 void ce_multi_act(ce_multi *multi, curl_socket_t socket, int flags) {
     int running = multi->running;
     curl_multi_socket_action(multi->curl, socket, flags, &running);
-    ce_endings_note_streams(multi->loop);
     ce_multi_set_running(multi, running);
 }

@@ -114,8 +114,10 @@ typedef struct ce_run_gates {
 // When libcurl has to run once more: see transfer/early_responses.c.
 typedef struct ce_run_early {
     bool needs_run;
+    bool is_over; // the response is complete, and libcurl cannot send the rest of the request
     int reports_to_skip;
     int64_t checked_at_sent;
+    int64_t stalled_at_sent;
 } ce_run_early;
 
 // Why libcurl sends a request again.
@@ -178,6 +180,14 @@ struct ce_transfer {
     ce_buffers buffers;
     ce_places places;
 };
+
+static inline void ce_transfer_leave_carrier(ce_transfer *transfer) {
+    ce_connection *carrier = transfer->run.gates.carrier;
+    if (!carrier) return;
+    carrier->carried--;
+    ce_connection_release(carrier);
+    transfer->run.gates.carrier = NULL;
+}
 
 // Keeps the first refusal.
 static inline void ce_transfer_refuse(ce_transfer *transfer, ce_refusal refusal) {

@@ -4,16 +4,22 @@
 // the request closes the stream. It would then wait forever. Therefore libcurl is made to run once more whenever it has
 // worked on a response whose request body is not finished. Over HTTP/2 that additional run may itself send the last
 // bytes. So it is repeated after FIRST_WAIT_MS, and then after twice the previous wait, up to LONGEST_WAIT_MS.
+//
+// Before 8.1, libcurl also stops reading when the announced length of a response is complete. Over HTTP/2 it then sees neither
+// the reset of the stream nor a larger window. Such a transfer is over if its stream was reset, or if nothing was sent
+// for STALL_MS.
 #include "early_responses.h"
 
 #include "../state/touched.h"
 #include "codings.h"
+#include "endings.h"
 #include "pauses.h"
 
 enum {
     REPORTS_IN_RUN = 2, // how often libcurl reports progress each time it works on a transfer
     FIRST_WAIT_MS = 4,
     LONGEST_WAIT_MS = 1024,
+    STALL_MS = 512,
 };
 
 static void leave(ce_transfer *transfer) {
@@ -88,12 +94,26 @@ int ce_transfer_ask_again(ce_transfer *transfer) {
     return code ? code : ce_transfer_apply_pauses(transfer);
 }
 
+static bool is_over(ce_transfer *transfer) {
+    if (curl_version_info(CURLVERSION_NOW)->version_num >= 0x080100) return false;
+    if (!transfer->run.gates.speaks_http2 || !ce_transfer_has_whole_response(transfer)) return false;
+    if (ce_endings_is_reset(transfer)) return true;
+    ce_run_early *early = &transfer->run.early;
+    curl_off_t sent = 0;
+    curl_easy_getinfo(transfer->handle.easy, CURLINFO_SIZE_UPLOAD_T, &sent);
+    bool is_stalled = sent == early->stalled_at_sent && transfer->places.check_wait_ms >= STALL_MS;
+    early->stalled_at_sent = sent;
+    // A source that has no bytes is no reason to end the request.
+    return is_stalled && !transfer->run.send.is_paused;
+}
+
 void ce_early_response_check_overdue(ce_loop *loop) {
     if (loop->check_ms == 0 || loop->check_ms > loop->now_ms) return;
     loop->check_ms = 0;
     for (ce_transfer *transfer = loop->watched; transfer; transfer = transfer->places.next_watched) {
         ce_places *places = &transfer->places;
         if (places->check_ms <= loop->now_ms) {
+            if (is_over(transfer)) transfer->run.early.is_over = true;
             if (places->check_wait_ms < LONGEST_WAIT_MS) places->check_wait_ms *= 2;
             places->check_ms = loop->now_ms + places->check_wait_ms;
             transfer->run.early.needs_run = true;

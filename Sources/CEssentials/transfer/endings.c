@@ -11,10 +11,11 @@
 
 #include "first_field.h"
 
+#include <openssl/err.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { HTTP_1_1_REQUIRED = 13, ENHANCE_YOUR_CALM = 11 };
+enum { HTTP_1_1_REQUIRED = 13, ENHANCE_YOUR_CALM = 11, RST_STREAM = 3 };
 
 SSL *ce_session_of(const ce_transfer *transfer) {
     struct curl_tlssessioninfo *info = NULL;
@@ -136,27 +137,59 @@ ce_resend ce_endings_resend(const ce_transfer *transfer, bool speaks_http2) {
 
 // MARK: Ends
 
+bool ce_transfer_has_whole_response(const ce_transfer *transfer) {
+    const ce_run_receive *receive = &transfer->run.receive;
+    bool has_head = receive->head_done && !receive->is_void;
+    if (transfer->run.refusal != CE_REFUSED_NOT || !has_head || receive->draining) return false;
+    if (transfer->run.request.is_head || receive->status == 204 || receive->status == 304) return true;
+    if (!receive->has_length) return false;
+    curl_off_t expected = -1, received = 0;
+    curl_easy_getinfo(transfer->handle.easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &expected);
+    curl_easy_getinfo(transfer->handle.easy, CURLINFO_SIZE_DOWNLOAD_T, &received);
+    return expected >= 0 && received == expected;
+}
+
+// libcurl reads nothing more for a response whose length is complete. The record in which the server resets the stream
+// then waits in OpenSSL or in the socket, and begins with a frame. It may be read here if no other request uses the
+// connection.
+bool ce_endings_is_reset(const ce_transfer *transfer) {
+    const ce_run *run = &transfer->run;
+    const ce_connection *carrier = run->gates.carrier;
+    SSL *ssl = carrier && carrier->carried == 1 && run->stream ? ce_session_of(transfer) : NULL;
+    if (!ssl || ce_connection_of(ssl) != carrier) return false;
+    unsigned char bytes[512];
+    ERR_clear_error();
+    int count = SSL_peek(ssl, bytes, sizeof bytes);
+    ERR_clear_error();
+    const unsigned char *frame = bytes;
+    while (count >= 13) {
+        uint32_t size = (uint32_t)frame[0] << 16 | (uint32_t)frame[1] << 8 | frame[2];
+        uint32_t stream = ((uint32_t)frame[5] << 24 | (uint32_t)frame[6] << 16 | (uint32_t)frame[7] << 8 | frame[8]) &
+                          0x7fffffff;
+        bool is_clean = (frame[9] | frame[10] | frame[11] | frame[12]) == 0;
+        if (frame[3] == RST_STREAM && stream == run->stream) return size == 4 && is_clean;
+        if (size > (uint32_t)count - 9) return false;
+        frame += 9 + size;
+        count -= (int)(9 + size);
+    }
+    return false;
+}
+
 // Whether a response has arrived as a whole although libcurl reports an error. That happens if the server does not read
 // the rest of a request (RFC 9113, 8.1; RFC 9112, 9.3), and when a connection is closed behind a response.
-static bool has_whole_response(const ce_transfer *transfer, int code) {
+static bool hides_response(const ce_transfer *transfer, int code) {
     const ce_run *run = &transfer->run;
-    const ce_run_receive *receive = &run->receive;
     // libcurl writes no text if the server has ended the stream without an error.
     bool is_clean_reset = code == CURLE_HTTP2_STREAM && run->error_text[0] == '\0';
     switch (code) {
     case CURLE_HTTP2: case CURLE_PARTIAL_FILE: case CURLE_SEND_ERROR: case CURLE_RECV_ERROR: break;
     default: if (!is_clean_reset) return false;
     }
-    if (!receive->head_done || receive->draining) return false;
-    if (run->request.is_head || receive->status == 204 || receive->status == 304) return true;
-    if (receive->has_length) {
-        curl_off_t expected = -1, received = 0;
-        curl_easy_getinfo(transfer->handle.easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &expected);
-        curl_easy_getinfo(transfer->handle.easy, CURLINFO_SIZE_DOWNLOAD_T, &received);
-        return expected >= 0 && received == expected;
-    }
+    if (ce_transfer_has_whole_response(transfer)) return true;
     // A server may do this only after the end of its response (RFC 9113, 8.1).
-    return is_clean_reset && run->request.has_body;
+    const ce_run_receive *receive = &run->receive;
+    bool has_open_end = receive->head_done && !receive->is_void && !receive->has_length && !receive->draining;
+    return is_clean_reset && run->request.has_body && has_open_end;
 }
 
 static bool lacks_identity(const ce_transfer *transfer) {
@@ -207,10 +240,8 @@ static ce_ended judge(const ce_transfer *transfer, int code) {
 
 void ce_endings_judge(ce_transfer *transfer, int *curl_code) {
     ce_run *run = &transfer->run;
-    if (*curl_code != CURLE_OK && run->refusal == CE_REFUSED_NOT && !run->receive.is_void &&
-        has_whole_response(transfer, *curl_code)) {
-        *curl_code = CURLE_OK;
-    }
+    bool is_error = *curl_code != CURLE_OK && run->refusal == CE_REFUSED_NOT;
+    if (is_error && hides_response(transfer, *curl_code)) *curl_code = CURLE_OK;
     run->ended = judge(transfer, *curl_code);
     bool is_unprocessed =
         run->ended == CE_ENDED_REFUSED || run->ended == CE_ENDED_HTTP_1_1 || run->ended == CE_ENDED_EXPECTATION;

@@ -16,6 +16,8 @@ void ce_endings_note_streams(ce_loop *loop);
 void ce_endings_note_text(ce_transfer *transfer, const char *text, size_t size);
 // Why libcurl wants to send a request again. To be called before the request gate looks at the new connection.
 ce_resend ce_endings_resend(const ce_transfer *transfer, bool speaks_http2);
+// Whether the server has reset the stream of a response that is complete, where libcurl does not see it.
+bool ce_endings_is_reset(const ce_transfer *transfer);
 // Judges a transfer that libcurl has ended, and replaces the code of a response that is complete.
 void ce_endings_judge(ce_transfer *transfer, int *curl_code);
 

@@ -12,7 +12,6 @@
 #include "first_field.h"
 
 #include "../base/text.h"
-#include "endings.h"
 
 #include <stdatomic.h>
 
@@ -41,22 +40,13 @@ void ce_await_goaway(ce_transfer *transfer) { set_verbose(transfer, true); }
 
 void ce_await_no_field(ce_transfer *transfer) { set_verbose(transfer, false); }
 
-int ce_on_debug(CURL *easy, curl_infotype type, char *line, size_t size, void *user) {
-    (void)easy;
-    ce_transfer *transfer = user;
-    if (size == 0 || !transfer->handle.is_verbose) return 0;
-    if (transfer->run.gates.speaks_http2) {
-        if (type == CURLINFO_TEXT) ce_endings_note_text(transfer, line, size);
-        return 0;
-    }
-    if (type != CURLINFO_HEADER_IN) return 0;
+void ce_inspect_line(ce_transfer *transfer, char *line, size_t size) {
     if (ce_is_blank(line[0])) {
         line[0] = '\r';
         ce_transfer_refuse(transfer, CE_REFUSED_LINE);
-        return 0;
+        return;
     }
     // After a status line or the end of an informational head there is still no field.
     bool is_status = size >= 5 && ce_equals_ignoring_case(line, "http/", 5); // libcurl accepts any case
     if (!is_status && line[0] != '\r' && line[0] != '\n') set_verbose(transfer, false);
-    return 0;
 }

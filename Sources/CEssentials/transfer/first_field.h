@@ -12,7 +12,7 @@ void ce_await_first_field(ce_transfer *transfer);
 void ce_await_goaway(ce_transfer *transfer);
 // Stops watching.
 void ce_await_no_field(ce_transfer *transfer);
-// libcurl's debug callback.
-int ce_on_debug(CURL *easy, curl_infotype type, char *line, size_t size, void *transfer);
+// Inspects a line of a head, and overwrites it if it is folded into nothing.
+void ce_inspect_line(ce_transfer *transfer, char *line, size_t size);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "../sockets/sockets.h"
 #include "../trust/trust.h"
+#include "debug.h"
 #include "early_responses.h"
 #include "first_field.h"
 #include "handshake_setup.h"

@@ -98,8 +98,10 @@ static bool wants_tls(const ce_transfer *transfer) {
 
 static void hold_carrier(ce_transfer *transfer, SSL *ssl) {
     ce_connection *connection = ce_connection_of(ssl);
-    if (connection) ce_connection_retain(connection);
-    ce_connection_release(transfer->run.gates.carrier);
+    ce_transfer_leave_carrier(transfer);
+    if (!connection) return;
+    ce_connection_retain(connection);
+    connection->carried++;
     transfer->run.gates.carrier = connection;
 }
 

@@ -56,7 +56,7 @@ static void end_run(ce_transfer *transfer) {
     ce_early_response_reset(transfer);
     empty_buffers(transfer);
     ce_connection_release(gates->connection);
-    ce_connection_release(gates->carrier);
+    ce_transfer_leave_carrier(transfer);
     free(gates->report);
     free(gates->trust);
     transfer->run = (ce_run){0};
@@ -194,6 +194,7 @@ ce_spoken ce_transfer_spoken(const ce_transfer *transfer) { return transfer->run
 bool ce_transfer_lacked_resources(const ce_transfer *transfer) { return transfer->run.lacked_resources; }
 const char *ce_transfer_error_text(const ce_transfer *transfer) { return transfer->run.error_text; }
 
+bool ce_transfer_is_over(const ce_transfer *transfer) { return transfer->run.early.is_over; }
 bool ce_transfer_speaks_http2(const ce_transfer *transfer) { return transfer->run.gates.speaks_http2; }
 bool ce_transfer_body_has_begun(const ce_transfer *transfer) { return transfer->run.send.has_begun; }
 

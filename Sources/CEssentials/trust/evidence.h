@@ -39,6 +39,7 @@ typedef struct ce_connection {
     bool has_responded;  // a response has begun on it
     uint32_t last_stream; // the number of its last HTTP/2 stream that was certainly opened; 0 for none
     ce_goaway goaway;
+    unsigned carried; // transfers whose requests it carries
     ce_report report;
 } ce_connection;
 

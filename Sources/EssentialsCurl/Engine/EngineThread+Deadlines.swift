@@ -12,6 +12,12 @@ extension EngineThread {
             guard let transfer = exchange.transfer, let times = exchange.deadlines else { continue }
             let progress = progress(of: transfer, now: now)
             if let next = times.running(progress), next.moment <= now {
+                // The server does not read the rest of the request, but it has responded.
+                if ce_transfer_has_whole_response(transfer) {
+                    serveHead(of: exchange, transfer)
+                    endEarly(exchange, transfer)
+                    continue
+                }
                 stop(exchange, Failures.overdue(next.kind, exchange.prepared, transfer))
             } else if let moment = times.nextCheck(progress, now: now) {
                 deadlines.ends(at: moment)

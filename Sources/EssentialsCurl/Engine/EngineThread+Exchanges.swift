@@ -216,7 +216,8 @@ extension EngineThread {
     /// that is known not to share connections do not wait.
     private func shouldWaitForSharing(_ exchange: Exchange) -> Bool {
         let version = exchange.prepared.request.options.protocolVersion
-        guard version != .http1, !exchange.machine.usesHTTP1, exchange.prepared.origin.scheme == .https || version == .http2 else { return false }
+        guard version != .http1, !exchange.machine.usesHTTP1 else { return false }
+        guard exchange.prepared.origin.scheme == .https || version == .http2 else { return false }
         return admission.sharing(lane: exchange.lane) != .sharesNot
     }
 

@@ -11,6 +11,10 @@ extension EngineThread {
         while let transfer = ce_loop_next_touched(loop) {
             guard let exchange = owner(of: transfer) else { continue }
             serveHead(of: exchange, transfer)
+            if ce_transfer_is_over(transfer) {
+                endEarly(exchange, transfer)
+                continue
+            }
             if let body = exchange.body, deliver(to: body, from: transfer, partial: body.isAwaited) {
                 _ = ce_transfer_pause_receiving(transfer, true)
             }
@@ -35,6 +39,12 @@ extension EngineThread {
             chunks.append(BodyChunk(adopting: memory) { ce_chunk_give($0.assumingMemoryBound(to: CChar.self)) })
         }
         return chunks.isEmpty ? false : body.push(chunks)
+    }
+
+    /// Ends an exchange whose response is complete, although its request is not.
+    func endEarly(_ exchange: Exchange, _ transfer: OpaquePointer) {
+        ce_transfer_abort(transfer)
+        perform(exchange.machine.completed(), on: exchange)
     }
 
     /// Gives a reader what has arrived, and lets its transfer continue if the reader has room.

@@ -116,7 +116,8 @@ struct HandshakeFault: Equatable {
     // MARK: Alerts
 
     /// What to do if the server requires a client certificate.
-    static let identityRemedy = "Give the policy a client identity, which is a client certificate that the server accepts."
+    static let identityRemedy =
+        "Give the policy a client identity, which is a client certificate that the server accepts."
 
     /// The name of the alert (RFC 8446, 6) that the server sent, such as `handshake failure`. OpenSSL's text for it is
     /// one of a fixed set.

@@ -83,7 +83,7 @@ struct RequestTexts: Sendable {
     /// Lends the texts. Their pointers are valid during the call only.
     ///
     /// - Parameter omitsExpectation: Whether the line that asks for 100 Continue, which is the last one, is left out.
-    func withTexts<Result>(omitsExpectation: Bool, _ body: (ce_request) -> Result) -> Result {
+    func withTexts<Result>(omitsExpectation: Bool = false, _ body: (ce_request) -> Result) -> Result {
         guard omitsExpectation, expectsContinue else { return Self.lend(bytes, offsets, body) }
         let other = bytes.dropLast(Self.expectation.utf8.count + 2) + Array("\(Self.noExpectation)\0\0".utf8)
         return Self.lend(Array(other), offsets, body)

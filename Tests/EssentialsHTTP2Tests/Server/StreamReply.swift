@@ -122,7 +122,8 @@ struct StreamReply: Sendable {
     }
 
     /// Sends frames, each in a TLS record of its own, and nothing else.
-    static func separateFrames(_ make: @escaping @Sendable (_ stream: UInt32) -> [RawFrame], count: Int) -> StreamReply {
+    static func separateFrames(_ make: @escaping @Sendable (_ stream: UInt32) -> [RawFrame], count: Int) -> StreamReply
+    {
         let steps = (0..<count).flatMap { number in
             [StreamStep.frames { stream, index in index == 0 ? make(stream)[number] : nil }, .flush]
         }
