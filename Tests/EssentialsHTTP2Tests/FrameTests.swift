@@ -144,13 +144,16 @@ struct SoundFrameTests {
         }
     }
 
-    @Test("A GET whose stream is always refused is sent twice, and then fails")
-    func alwaysRefused() async throws {
+    @Test(
+        "A request whose stream is always refused is sent again ten times, and then fails as unprocessed",
+        arguments: [HTTPRequest.Method.get, .post])
+    func alwaysRefused(_ method: HTTPRequest.Method) async throws {
         let script = FrameScript("refused") { [.reset(.refusedStream, stream: $0)] }
         try await TestBench.scripted(script) { bench in
-            let failure = try await bench.failure(of: bench.request("/script"))
+            let failure = try await bench.failure(of: bench.request("/script", method: method))
             #expect(failure?.reason == .interrupted)
-            #expect(bench.server.record.requests["/script"] == 2)
+            #expect(failure?.transmission == .refused)
+            #expect(bench.server.record.requests["/script"] == 11)
         }
     }
 }
