@@ -46,6 +46,15 @@ import Testing
         return request
     }
 
+    @Test("A field with a control character is refused", arguments: ["a\u{1}b", "\u{1f}", "\u{7f}"])
+    func controlCharacters(value: String) throws {
+        let fields = HTTPFields([HTTPField(name: .eTag, lenientValue: Array(value.utf8))])
+        let failure = #expect(throws: RequestFailure.self) { try layout(request("http://a/", fields)) }
+        #expect(failure?.reason == .invalidRequest)
+        #expect(failure?.message == "The value of the header ETag has a control character.")
+        #expect(try layout(request("http://a/", [.eTag: "a\tb"])).headers.contains("ETag: a\tb"))
+    }
+
     @Test(
         "Origins are written with their ports, IPv6 addresses in brackets",
         arguments: [

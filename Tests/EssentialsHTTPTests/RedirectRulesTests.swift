@@ -42,6 +42,17 @@ import Testing
         RedirectHop(from: try RequestURL(from), status: .found, to: try RequestURL(to), method: .get)
     }
 
+    @Test(
+        "A redirect URL with a control character is refused, and nothing is sent to it",
+        arguments: ["/a\u{1}b", "\u{7f}"])
+    func controlCharacters(location: String) throws {
+        let request = TransportRequest(.get, try RequestURL("https://a.example/x"))
+        let fields = HTTPFields([HTTPField(name: .location, lenientValue: Array(location.utf8))])
+        let outcome = RedirectRules.outcome(
+            of: request, status: .found, headerFields: fields, policy: .standard, history: [])
+        #expect(try failure(outcome).reason == .protocolViolation)
+    }
+
     // MARK: Status and method
 
     @Test(

@@ -36,6 +36,23 @@ import Testing
     }
 
     @Test(
+        "A control character in a value is kept", arguments: (1...0x1f).filter { ![9, 10, 13].contains($0) } + [0x7f])
+    func controls(byte: UInt8) throws {
+        let fields = HeaderBlock.read(Array("A: a".utf8) + [byte] + Array("b\r\nB: x\r\n".utf8))
+        #expect(fields.map(\.name.rawName) == ["A", "B"])
+        let field = try #require(fields.first)
+        #expect(field.withUnsafeBytesOfValue { Array($0) } == [UInt8(ascii: "a"), byte, UInt8(ascii: "b")])
+        #expect(field.hasControlCharacters)
+    }
+
+    @Test("A field with a carriage return in its value is left out, with the lines that continue it")
+    func carriageReturns() {
+        #expect(read("A: 1\r\nB: a\rSet-Cookie: b=c\r\n d\r\nC: 3\r\n\r\n") == ["A=1", "C=3"])
+        #expect(read("A: a\r\n b\rc\r\nC: 3\r\n\r\n") == ["C=3"])
+        #expect(read("A: a\r\r\n\r\n") == ["A=a"])
+    }
+
+    @Test(
         "Lines that are not fields are skipped, and the fields around them are kept",
         arguments: [
             "", "garbage", ": no name", "a b: c", "A : b", "é: x", "HTTP/1.1 100 Continue",

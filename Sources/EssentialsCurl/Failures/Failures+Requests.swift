@@ -60,6 +60,13 @@ extension Failures {
             remedy: "Put the name in the URL, and use an address override to connect elsewhere.")
     }
 
+    /// A field that was copied from a response can have bytes that no request sends.
+    static func fieldValue(_ name: HTTPField.Name) -> RequestFailure {
+        RequestFailure(
+            .invalidRequest, "The value of the header \(name.rawName) has a control character.",
+            remedy: "Remove it; a value that a server sent is checked before it is sent back.")
+    }
+
     // MARK: Refusals of libcurl
 
     /// libcurl has refused an option of the request with a CURLcode.

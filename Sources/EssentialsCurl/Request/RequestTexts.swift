@@ -148,6 +148,7 @@ struct RequestTexts: Sendable {
                 case .acceptEncoding: hasEncoding = true
                 default: try Self.check(field, origin)
                 }
+                guard !field.hasControlCharacters else { throw Failures.fieldValue(field.name) }
                 size += field.name.rawName.utf8.count + field.withUnsafeBytesOfValue { $0.count } + 3
             }
             self.userAgent = hasUserAgent ? nil : userAgent

@@ -97,7 +97,7 @@ struct SetCookieLine {
     }
 
     /// Whether a byte is a control character that no cookie may contain. Tabs are allowed.
-    static func isControl(_ byte: UInt8) -> Bool { byte < 0x20 && byte != 0x09 || byte == 0x7f }
+    static func isControl(_ byte: UInt8) -> Bool { byte.isFieldControl }
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 

@@ -16,7 +16,7 @@ struct ResumeValidator: Sendable, Hashable {
     /// then the file cannot have changed again within the same second (RFC 9110, 8.8.2.2).
     init?(_ fields: HTTPFields) {
         if let tag = fields[.eTag] {
-            guard tag.hasPrefix("\"") else { return nil }
+            guard tag.hasPrefix("\""), !tag.utf8.contains(where: \.isFieldControl) else { return nil }
             self.init(text: tag)
             return
         }

@@ -23,6 +23,9 @@ struct WebLinkReader {
         var relations: [String]?
         var parameters: [WebLink.Parameter] = []
         while let (name, value) = parameter() {
+            guard !value.contains(where: \.isFieldControl), !name.utf8.contains(where: \.isFieldControl) else {
+                continue
+            }
             if name == "rel" {
                 if relations == nil { relations = Self.words(of: value) }
             } else if let value = Self.decoded(value, named: name), parameters.count < WebLink.maximumParameters,

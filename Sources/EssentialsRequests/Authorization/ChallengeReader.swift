@@ -99,24 +99,23 @@ struct ChallengeReader {
         return (1...Self.maximumValue).contains(index - start) ? Array(bytes[start..<index]) : nil
     }
 
-    /// Reads to the closing quotation mark, or to the end. Returns `nil` if the mark is missing or the value is too
-    /// long.
-    ///
-    /// Control characters need no check, because the value of a header field has none.
+    /// Reads to the closing quotation mark, or to the end. Returns `nil` if the mark is missing, or if the value is too
+    /// long or has a control character.
     private mutating func quoted() -> [UInt8]? {
         var value: [UInt8] = []
-        var isTooLong = false
+        var isValid = true
         index += 1
         while index < bytes.count {
             var byte = bytes[index]
             index += 1
-            if byte == UInt8(ascii: "\"") { return isTooLong ? nil : value }
+            if byte == UInt8(ascii: "\"") { return isValid ? value : nil }
             if byte == UInt8(ascii: "\\") {
                 guard index < bytes.count else { return nil }
                 byte = bytes[index]
                 index += 1
             }
-            if value.count < Self.maximumValue { value.append(byte) } else { isTooLong = true }
+            isValid = isValid && value.count < Self.maximumValue && !byte.isFieldControl
+            if isValid { value.append(byte) }
         }
         return nil
     }

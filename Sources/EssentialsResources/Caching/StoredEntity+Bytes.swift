@@ -39,7 +39,7 @@ extension StoredEntity {
             guard let name = reader.text().flatMap({ HTTPField.Name($0) }), let bytes = reader.counted() else {
                 return nil
             }
-            fields.append(HTTPField(name: name, value: Array(bytes)))
+            fields.append(HTTPField(name: name, lenientValue: Array(bytes)))
         }
         guard reader.count == 0 else { return nil }
         self.init(

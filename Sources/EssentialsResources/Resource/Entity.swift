@@ -68,10 +68,18 @@ public struct Entity: Sendable {
     ///
     /// The entity tag is used if there is one, because dates have a resolution of one second
     /// ([RFC 9110, 13.1](https://www.rfc-editor.org/rfc/rfc9110#section-13.1)).
+    var condition: (name: HTTPField.Name, value: String)? { headerFields.condition }
+}
+
+extension HTTPFields {
+    /// The header field that asks the server whether what it sent with these fields has changed; see
+    /// ``Entity/condition``. A validator with a control character is not sent back.
     var condition: (name: HTTPField.Name, value: String)? {
-        if let entityTag { return (.ifNoneMatch, entityTag) }
-        if let lastModified { return (.ifModifiedSince, lastModified) }
-        return nil
+        let validator =
+            self[.eTag].map { (HTTPField.Name.ifNoneMatch, $0) }
+            ?? self[.lastModified].map { (HTTPField.Name.ifModifiedSince, $0) }
+        guard let validator, !validator.1.utf8.contains(where: \.isFieldControl) else { return nil }
+        return validator
     }
 }
 

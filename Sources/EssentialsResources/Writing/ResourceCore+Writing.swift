@@ -211,9 +211,11 @@ extension ResourceFacts {
 }
 
 extension Entity {
-    /// The entity tag, unless it is weak. Only a strong one can be compared by the server
+    /// The entity tag, unless it is weak or has a control character. Only a strong one can be compared by the server
     /// (RFC 9110, 13.1.1).
-    var strongEntityTag: String? { entityTag.flatMap { $0.hasPrefix("W/") ? nil : $0 } }
+    var strongEntityTag: String? {
+        entityTag.flatMap { $0.hasPrefix("W/") || $0.utf8.contains(where: \.isFieldControl) ? nil : $0 }
+    }
 
     /// The entity after a change whose result is not known in full: with these validators instead of the old ones.
     func changed(validators: HTTPFields, date: Date) -> Entity {

@@ -19,6 +19,11 @@ enum SendingRules {
             if let refused = refusedFields.first(where: { $0.name == name }) {
                 throw invalid(request, "The request sets \(field.name.rawName).", refused.remedy)
             }
+            guard !field.hasControlCharacters else {
+                throw invalid(
+                    request, "The value of the header \(field.name.rawName) has a control character.",
+                    "Remove it; a value that a server sent is checked before it is sent back.")
+            }
             guard name != "host" || field.value.lowercased() == request.url.origin.authority else {
                 throw invalid(
                     request, "The request sets Host to another name than that of its URL.", "Put the name in the URL.")

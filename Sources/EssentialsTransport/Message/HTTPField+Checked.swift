@@ -22,7 +22,7 @@ extension HTTPField {
         // The initializer has checked the value, and replaces or removes white space and control characters, so that an
         // invalid value is not equal any longer.
         guard field.value != value else { return field }
-        guard !value.utf8.contains(where: { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7f }) else {
+        guard !value.utf8.contains(where: \.isFieldControl) else {
             throw RequestFailure(
                 .invalidRequest,
                 "The value of the header \(name.rawName) has a line break or another control character.",
@@ -32,6 +32,13 @@ extension HTTPField {
             .invalidRequest, "The value of the header \(name.rawName) begins or ends with white space.",
             remedy: "Trim it.")
     }
+}
+
+extension HTTPField {
+    /// Whether the value has a control character (RFC 9110, 5.5).
+    ///
+    /// The fields of a response have the bytes that the server sent. Whoever sends a value back checks this first.
+    package var hasControlCharacters: Bool { withUnsafeBytesOfValue { $0.contains(where: \.isFieldControl) } }
 }
 
 extension HTTPFields {

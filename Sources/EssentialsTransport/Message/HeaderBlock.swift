@@ -70,7 +70,11 @@ package enum HeaderBlock {
         var name: HTTPField.Name?
         var value: [UInt8] = []
         func finish() {
-            if let name { fields.append(HTTPField(name: name, value: value)) }
+            // A carriage return within a value makes the field invalid (RFC 9112, section 2.2): readers that disagree see
+            // two fields. Other control characters are kept, so that those who use the value can refuse them.
+            if let name, !value.contains(UInt8(ascii: "\r")) {
+                fields.append(HTTPField(name: name, lenientValue: value))
+            }
             name = nil
         }
         for line in block.split(separator: UInt8(ascii: "\n")) {

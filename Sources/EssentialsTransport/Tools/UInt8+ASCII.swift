@@ -10,6 +10,9 @@ extension UInt8 {
 
     @inlinable package var isASCIIAlphanumeric: Bool { isASCIILetter || isASCIIDigit }
 
+    /// Whether this is a control character that no field value can contain: any but the tab (RFC 9110, 5.5).
+    @inlinable package var isFieldControl: Bool { self < 0x20 && self != 0x09 || self == 0x7f }
+
     /// Whether a token can contain this (RFC 9110, 5.6.2).
     @inlinable package var isTokenCharacter: Bool {
         if isASCIIAlphanumeric { return true }

@@ -37,6 +37,12 @@ import Testing
         #expect((ResumeValidator(text: text) != nil) == isStrong)
     }
 
+    @Test("An entity tag with a control character is not used to resume", arguments: ["\"a\u{1}\"", "\"\u{7f}\""])
+    func controlCharacters(tag: String) {
+        let fields = HTTPFields([HTTPField(name: .eTag, lenientValue: Array(tag.utf8))])
+        #expect(ResumeValidator(fields) == nil)
+    }
+
     @Test("A written record is parsed again, and an incomplete one is not")
     func record() throws {
         let validator = try #require(ResumeValidator(text: "\"v1\""))

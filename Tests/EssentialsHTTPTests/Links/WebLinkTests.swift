@@ -15,6 +15,17 @@ struct WebLinkTests {
         try links(value).map { ([$0.target] + $0.relations).joined(separator: " ") }
     }
 
+    @Test("A parameter with a control character is ignored, and such a target is not a URL")
+    func controlCharacters() throws {
+        let text = "<a\u{1}b>; rel=\"next\u{1}\"; title=\"a\u{7f}\"; x\u{2}=y; media=print"
+        let name = try #require(HTTPField.Name("Link"))
+        let link = try #require(HTTPFields([HTTPField(name: name, lenientValue: Array(text.utf8))]).links.first)
+        #expect(link.relations.isEmpty)
+        #expect(link.parameters == [WebLink.Parameter(name: "media", value: "print")])
+        let base = try RequestURL("https://api.example.com/")
+        #expect(throws: RequestFailure.self) { try link.url(relativeTo: base) }
+    }
+
     @Test("The examples of RFC 8288, 3.5 are read")
     func examples() throws {
         let chapter = try #require(

@@ -46,6 +46,13 @@ struct AuthenticationChallengeTests {
         #expect(read([value, "Other x=1", value]) == challenges + ["other[x=1]"] + challenges)
     }
 
+    @Test("A challenge with a control character is ignored", arguments: ["\u{1}", "\u{1f}", "\u{7f}"])
+    func controlCharacters(character: String) {
+        for text in ["A b=\"c\(character)d\", E f=g", "A b=\"\\\(character)\", E f=g", "A b\(character)=c, E f=g"] {
+            #expect(read(HTTPFields([HTTPField(name: .wwwAuthenticate, lenientValue: Array(text.utf8))])) == ["e[f=g]"])
+        }
+    }
+
     @Test(
         "A malformed challenge is ignored, and the other challenges of its field are kept",
         arguments: [

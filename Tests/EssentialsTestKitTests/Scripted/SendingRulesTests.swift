@@ -33,6 +33,15 @@ import Testing
         #expect(transport.requestCount == 0)
     }
 
+    @Test(arguments: ["a\u{1}b", "\u{7f}"])
+    func `A field that was copied with a control character is refused`(value: String) async throws {
+        let fields = HTTPFields([HTTPField(name: .eTag, lenientValue: Array(value.utf8))])
+        let failure = await failure(try scriptedRequest(headerFields: fields))
+        #expect(failure?.reason == .invalidRequest)
+        #expect(failure?.message == "The value of the header ETag has a control character.")
+        #expect(transport.requestCount == 0)
+    }
+
     @Test func `A Host field that equals the URL's host is accepted`() async throws {
         let host = try #require(HTTPField.Name("Host"))
         #expect(await failure(try scriptedRequest(headerFields: [host: "API.example.com"])) == nil)

@@ -131,8 +131,7 @@ struct BlobReceiver: Sendable {
 extension BlobEntry {
     /// The header field that asks the server whether the blob has changed; `nil` without a validator.
     fileprivate var condition: (name: HTTPField.Name, value: String)? {
-        let fields = record.entity.headerFields
-        return fields[.eTag].map { (.ifNoneMatch, $0) } ?? fields[.lastModified].map { (.ifModifiedSince, $0) }
+        record.entity.headerFields.condition
     }
 }
 

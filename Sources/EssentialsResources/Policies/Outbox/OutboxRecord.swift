@@ -244,7 +244,7 @@ struct OutboxRecord: Sendable {
             guard let name = reader.text().flatMap({ HTTPField.Name($0) }), let bytes = reader.counted() else {
                 return nil
             }
-            fields.append(HTTPField(name: name, value: Array(bytes)))
+            fields.append(HTTPField(name: name, lenientValue: Array(bytes)))
         }
         return fields
     }
