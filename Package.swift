@@ -114,8 +114,7 @@ let package = Package(
             name: "ServiceEssentials",
             dependencies: [
                 "EssentialsLocator", "EssentialsHTTP", "EssentialsCurl", "EssentialsReachability", "EssentialsRequests",
-                "EssentialsResources", "EssentialsPersistence",
-                .target(name: "EssentialsSQLite", condition: .when(traits: ["Persistence"])),
+                "EssentialsResources", "EssentialsPersistence", "EssentialsSQLite",
             ],
             swiftSettings: settings),
         .executableTarget(

@@ -5,7 +5,4 @@
 @_exported public import EssentialsReachability
 @_exported public import EssentialsRequests
 @_exported public import EssentialsResources
-
-#if Persistence
-    @_exported public import EssentialsSQLite
-#endif
+@_exported public import EssentialsSQLite
