@@ -147,7 +147,7 @@
             subscription.cancel()
         }
 
-        private struct CountService: FetchingService, Persisting {
+        private struct CountService: FetchingService, ModelCaching {
             let requests: any DataRequestService
             let cache: any AsyncCache
         }

@@ -5,7 +5,7 @@ import Synchronization
 /// Collects what goes wrong with the cache of models, because no failure of a cache ends a fetch.
 ///
 /// ```swift
-/// struct CoinService: FetchingService, Persisting {
+/// struct CoinService: FetchingService, ModelCaching {
 ///     let requests: any DataRequestService
 ///     let cache: any AsyncCache
 ///     let problems = CacheProblemLog(logger: Logger(label: "coins"))

@@ -3,7 +3,7 @@ public import EssentialsRequests
 /// What the fetches of a service use if a call does not say otherwise.
 ///
 /// ```swift
-/// struct CoinService: FetchingService, Persisting {
+/// struct CoinService: FetchingService, ModelCaching {
 ///     let requests: any DataRequestService
 ///     let cache: any AsyncCache
 ///     let fetchDefaults = FetchDefaults(source: .cacheElseBackend(maximumAge: .seconds(60)), retry: .standard)

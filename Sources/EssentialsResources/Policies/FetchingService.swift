@@ -4,7 +4,7 @@ public import EssentialsRequests
 /// A service that fetches models for one part of an application.
 ///
 /// ```swift
-/// struct CoinService: FetchingService, Persisting {
+/// struct CoinService: FetchingService, ModelCaching {
 ///     let requests: any DataRequestService
 ///     let cache: any AsyncCache
 ///
@@ -42,7 +42,7 @@ public protocol FetchingService: Sendable {
     var environmentName: String { get }
     /// The version of the models' encoding. Raise it when old models cannot be read any more. The default is 0.
     var schemaVersion: UInt32 { get }
-    /// The cache of a ``Persisting`` service; `nil` for every other one. Do not implement it.
+    /// The cache of a ``ModelCaching`` service; `nil` for every other one. Do not implement it.
     var modelCache: (any AsyncCache)? { get }
 }
 
@@ -61,12 +61,12 @@ extension FetchingService {
 
 /// A service that also caches the models that it fetches. Without this, every source asks the backend, and a fetch from
 /// the cache ends at once.
-public protocol Persisting: FetchingService {
+public protocol ModelCaching: FetchingService {
     /// The cache of the models.
     var cache: any AsyncCache { get }
 }
 
-extension Persisting {
+extension ModelCaching {
     /// The ``cache``.
     public var modelCache: (any AsyncCache)? { cache }
 }

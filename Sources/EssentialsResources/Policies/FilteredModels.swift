@@ -46,7 +46,7 @@ extension AsyncCache {
     }
 }
 
-extension Persisting {
+extension ModelCaching {
     /// The models that match a filter, in their order, of the list that
     /// ``FetchingService/get(_:parameters:query:headerFields:below:from:options:retry:key:as:)`` has stored for a path.
     /// Nothing is fetched. Without a list there are none, and a ``ModelCache`` logs that once.

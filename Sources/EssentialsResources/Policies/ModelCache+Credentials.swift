@@ -28,7 +28,7 @@ extension ModelCache {
 }
 
 /// A model cache is cleared together with the credentials of the data-request services whose models it keeps. It joins them
-/// when a ``Persisting`` service uses it for the first time. One that only the application itself uses can join a service:
+/// when a ``ModelCaching`` service uses it for the first time. One that only the application itself uses can join a service:
 ///
 /// ```swift
 /// try requests.privateStateRegistry?.add(privateStateStore: cache)
@@ -37,7 +37,7 @@ extension ModelCache: PrivateStateStore {
     /// Deletes the models that were fetched with the credentials of an origin and without a partition. Models of a
     /// partition, those of other origins, and those that were fetched without credentials stay.
     ///
-    /// A cache that no ``Persisting`` service has used does not know how its models were received, and deletes all that
+    /// A cache that no ``ModelCaching`` service has used does not know how its models were received, and deletes all that
     /// have no partition.
     ///
     /// They are not found any more from the beginning. The function returns when the entity cache has deleted them, and

@@ -25,7 +25,7 @@ import Synchronization
 /// A model that is ``CachedModel/isMemoryOnly`` is kept in memory and in an entity cache that is not persistent. From a
 /// persistent one its save removes the earlier model, so it is gone when it leaves memory.
 ///
-/// The cache joins the data-request services of the ``Persisting`` services that use it, so that a logout ends what was
+/// The cache joins the data-request services of the ``ModelCaching`` services that use it, so that a logout ends what was
 /// fetched with credentials and without a partition; see ``clearPrivateState(of:)``.
 ///
 /// A model that cannot be decoded, because its type has changed without a new ``ModelKey/schema``, and an entry that is

@@ -115,7 +115,7 @@ struct PoliciesDemo: Demonstration {
 }
 
 /// Fetches coins, and keeps the list for times without a network.
-struct CoinService: FetchingService, Persisting {
+struct CoinService: FetchingService, ModelCaching {
     let requests: any DataRequestService
     let cache: any AsyncCache
 

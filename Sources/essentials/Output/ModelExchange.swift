@@ -3,7 +3,7 @@ import ServiceEssentials
 /// Fetches one JSON document from a cache of models, from the server, or from both, and prints each one that is found.
 struct ModelExchange: Exchange {
     /// The service of the request and of the cache.
-    struct Documents: FetchingService, Persisting {
+    struct Documents: FetchingService, ModelCaching {
         let requests: any DataRequestService
         let cache: any AsyncCache
         let partition: EntityPartition

@@ -24,7 +24,7 @@ struct CachingModelsTests {
         var symbol: String
     }
 
-    private struct CoinService: FetchingService, Persisting {
+    private struct CoinService: FetchingService, ModelCaching {
         let requests: any DataRequestService
         let cache: any AsyncCache
     }

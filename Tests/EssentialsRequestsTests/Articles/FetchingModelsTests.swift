@@ -29,7 +29,7 @@ struct FetchingModelsTests {
     }
 
     // Article begins
-    struct CoinService: FetchingService, Persisting {
+    struct CoinService: FetchingService, ModelCaching {
         let requests: any DataRequestService
         let cache: any AsyncCache
 
@@ -41,7 +41,7 @@ struct FetchingModelsTests {
     // Article ends
 
     // Article begins
-    struct CountryService: FetchingService, Persisting {
+    struct CountryService: FetchingService, ModelCaching {
         let requests: any DataRequestService
         let cache: any AsyncCache
         let problems = CacheProblemLog()
@@ -109,7 +109,7 @@ struct FetchingModelsTests {
 
     @Test("The article on fetching models shows how an account is entered again")
     func accounts() async throws {
-        struct AccountService: FetchingService, Persisting {
+        struct AccountService: FetchingService, ModelCaching {
             let requests: any DataRequestService
             let cache: any AsyncCache
             let partition: EntityPartition = "account-7"

@@ -17,7 +17,7 @@ struct MovingFromCachingServiceTests {
     }
 
     // Article begins
-    struct CoinService: FetchingService, Persisting {
+    struct CoinService: FetchingService, ModelCaching {
         let requests: any DataRequestService
         let cache: any AsyncCache
 
@@ -80,7 +80,7 @@ struct MovingFromCachingServiceTests {
         let transport = ScriptedTransport()
         transport.on(.get, "/v1/number").answer(json: 2).thenFail(.connection)
         let cache = ModelCache()
-        struct NumberService: FetchingService, Persisting {
+        struct NumberService: FetchingService, ModelCaching {
             let requests: any DataRequestService
             let cache: any AsyncCache
         }

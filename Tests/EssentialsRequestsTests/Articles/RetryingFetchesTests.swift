@@ -13,7 +13,7 @@ struct RetryingFetchesTests {
     private struct Receipt: Codable, Sendable { var number = 9 }
 
     // Article begins
-    struct CoinService: FetchingService, Persisting {
+    struct CoinService: FetchingService, ModelCaching {
         let requests: any DataRequestService
         let cache: any AsyncCache
         let fetchDefaults = FetchDefaults(retry: .standard)

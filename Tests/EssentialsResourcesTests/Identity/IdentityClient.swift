@@ -26,7 +26,7 @@ final class FetchingAccount: Sendable {
 }
 
 /// The fetching service of the test's application.
-struct IdentityFetching: FetchingService, Persisting {
+struct IdentityFetching: FetchingService, ModelCaching {
     let requests: any DataRequestService
     let cache: any AsyncCache
     let account: FetchingAccount

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Filtered models", .timeLimit(.minutes(2)))
 struct ModelFilterLiveTests {
-    private struct ItemService: FetchingService, Persisting {
+    private struct ItemService: FetchingService, ModelCaching {
         let requests: any DataRequestService
         let cache: any AsyncCache
         var partition = EntityPartition.shared

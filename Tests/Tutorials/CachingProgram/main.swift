@@ -10,7 +10,7 @@ do {
         try HTTPDataRequestService(environment: locator.resolve((any EnvironmentService).self))
     }
     let requests = try locator.resolve((any DataRequestService).self)
-    struct Users: FetchingService, Persisting {
+    struct Users: FetchingService, ModelCaching {
         let requests: any DataRequestService
         let cache: any AsyncCache
         func all() -> Emissions<[User]> { get("users", from: .backendElseCache, retry: .attempts(3)) }

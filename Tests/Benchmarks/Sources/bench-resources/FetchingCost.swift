@@ -9,7 +9,7 @@ enum FetchingCost {
         var fetchDefaults = FetchDefaults()
     }
 
-    private struct CachingService: FetchingService, Persisting {
+    private struct CachingService: FetchingService, ModelCaching {
         let requests: any DataRequestService
         let cache: any AsyncCache
     }

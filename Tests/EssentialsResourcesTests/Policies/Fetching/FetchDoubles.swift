@@ -126,7 +126,7 @@ struct Coin: Codable, Sendable, Equatable {
 }
 
 /// A service with a cache.
-struct CoinService: FetchingService, Persisting {
+struct CoinService: FetchingService, ModelCaching {
     let requests: any DataRequestService
     let cache: any AsyncCache
     var fetchDefaults = FetchDefaults()

@@ -100,7 +100,7 @@ struct FetchTenantTests {
 
     @Test("A service with a name of its own has the fields in the key too")
     func ownName() async throws {
-        struct NamedService: FetchingService, Persisting {
+        struct NamedService: FetchingService, ModelCaching {
             let requests: any DataRequestService
             let cache: any AsyncCache
             let environmentName = "shop"

@@ -16,7 +16,7 @@ final class CurrentAccount: Sendable {
 }
 
 /// A service whose account is that of the application.
-struct AccountService: FetchingService, Persisting {
+struct AccountService: FetchingService, ModelCaching {
     let requests: any DataRequestService
     let cache: any AsyncCache
     let account: CurrentAccount
