@@ -198,6 +198,14 @@ let package = Package(
         .executableTarget(
             name: "CachingProgram", dependencies: ["ServiceEssentials"], path: "Tests/Tutorials/CachingProgram"),
         .executableTarget(name: "Roster", dependencies: ["ServiceEssentials"], path: "Tests/Tutorials/Roster"),
+        // The examples of documentation comments, which are compiled and not run.
+        .testTarget(
+            name: "DocExamples",
+            dependencies: [
+                "EssentialsFoundation", "EssentialsObservation", "EssentialsPersistenceTestKit", "EssentialsPublishers",
+                "EssentialsResourcesTestKit", "EssentialsTestKit", "ServiceEssentials", logging, openCombine,
+            ],
+            swiftSettings: settings),
         .testTarget(
             name: "TutorialTests",
             dependencies: [
@@ -215,7 +223,7 @@ let package = Package(
 if let sanitizer = Context.environment["ESSENTIALS_SANITIZER"] {
     package.products = []
     var omitted: Set = [
-        "essentials", "ToolTests", "FirstProgram", "CachingProgram", "Roster", "TutorialTests",
+        "essentials", "ToolTests", "FirstProgram", "CachingProgram", "Roster", "TutorialTests", "DocExamples",
         "EssentialsTransportTests", "EssentialsFoundation", "EssentialsFoundationTests", "EssentialsPublishers",
         "EssentialsPublishersTests", "ServiceEssentialsTests",
     ]

@@ -5,12 +5,11 @@ public import EssentialsPersistence
 /// Another engine, or a service that wraps one, is checked by all of them:
 ///
 /// ```swift
-/// @Test("The service conforms", arguments: PersistenceServiceConformance.all)
-/// func conformance(_ part: PersistenceServiceConformance) async {
+/// for part in PersistenceServiceConformance.all {
 ///     let violations = await part.violations {
 ///         DatabaseService(.temporary(models: PersistenceServiceConformance.models))
 ///     }
-///     #expect(violations == [])
+///     #expect(violations == [], "\(part)")
 /// }
 /// ```
 ///

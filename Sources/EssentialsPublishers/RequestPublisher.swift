@@ -12,7 +12,7 @@
     ///
     /// ```swift
     /// let subscription = requests.publisher(for: DataRequest(.get, "users/7"), as: User.self)
-    ///     .sink { completion in … } receiveValue: { user in show(user) }
+    ///     .sink { _ in } receiveValue: { user in show(user) }
     /// ```
     ///
     /// The request is sent when the subscriber demands the first value, and again for each further subscription; share the

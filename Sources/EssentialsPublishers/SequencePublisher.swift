@@ -57,7 +57,7 @@
         /// `Emissions.shared()` reads one fetch.
         ///
         /// ```swift
-        /// let subscription = service.coins().publisher.sink { completion in … } receiveValue: { coins in show(coins.value) }
+        /// let subscription = service.coins().publisher.sink { _ in } receiveValue: { coins in show(coins.value) }
         /// ```
         ///
         /// A value of the server is stored when the next demand comes, or when the subscription is cancelled or ends.

@@ -4,10 +4,8 @@ import FoundationEssentials
 /// Checks that a cache of models does what services that fetch expect from it.
 ///
 /// ```swift
-/// @Test("The cache in the database conforms")
-/// func conformance() async {
-///     #expect(await AsyncCacheConformance.check { DatabaseCache(name: "test") } == [])
-/// }
+/// let violations = await AsyncCacheConformance.check { DatabaseCache(name: "test") }
+/// #expect(violations == [])
 /// ```
 ///
 /// The suite needs no test library. It takes about a second for a cache in files.

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
+import FoundationEssentials
 
 /// A value whose encoding does not depend on the order in which its sets and dictionaries hold their elements.
 ///

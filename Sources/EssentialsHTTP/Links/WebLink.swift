@@ -3,7 +3,7 @@
 /// ```swift
 /// // Link: <https://api.example.com/users?page=2>; rel="next", </style.css>; rel=preload; as=style
 /// for link in response.headerFields.links where link.hasRelation("next") {
-///     let url = try link.url(relativeTo: responseURL)     // https://api.example.com/users?page=2
+///     print(try link.url(relativeTo: responseURL))        // https://api.example.com/users?page=2
 /// }
 /// ```
 ///

@@ -81,7 +81,7 @@ public struct RedirectPolicy: Sendable {
 /// A redirect that a ``RedirectPolicy``'s closure decides about.
 ///
 /// ```swift
-/// .deciding { proposal in proposal.request.body.isReplayable ? .follow : .stop }
+/// RedirectPolicy.deciding { proposal in proposal.request.body.isReplayable ? .follow : .stop }
 /// ```
 public struct RedirectProposal: Sendable {
     /// The source and the target of the redirect.
@@ -102,7 +102,7 @@ public struct RedirectProposal: Sendable {
 /// The decision of a ``RedirectPolicy``'s closure about a redirect.
 ///
 /// ```swift
-/// .deciding { $0.hop.to.origin.host == trusted ? .follow : .stop }
+/// RedirectPolicy.deciding { $0.hop.to.origin.host == trusted ? .follow : .stop }
 /// ```
 public enum RedirectDecision: Sendable, Hashable {
     /// Follow the redirect with the proposed request.

@@ -7,7 +7,7 @@ extension ResponseBody {
     ///
     /// ```swift
     /// for try await line in response.body.lines() {
-    ///     let record = try decoder.decode(Record.self, from: Data(line.utf8))
+    ///     records.append(try decoder.decode(Record.self, from: Data(line.utf8)))
     /// }
     /// ```
     ///

@@ -15,7 +15,7 @@
 /// let doubles = Assembly("doubles") { locator in
 ///     try locator.register(ScriptedRequests(), as: (any DataRequestService).self)
 /// }
-/// let locator = try app.makeLocator(overriding: [doubles])
+/// let tested = try app.makeLocator(overriding: [doubles])
 /// ```
 ///
 /// An assembly is a value that holds closures. Creating one registers nothing. Any thread.

@@ -4,8 +4,8 @@
 ///
 /// ```swift
 /// try locator.registerLazy((any Mailer).self) { locator in QueueingMailer(locator: locator.reference) }
-/// // in the mailer
-/// let smtp = try locator.live().resolve((any SMTPService).self)
+/// // in the mailer, which keeps the reference
+/// let smtp = try reference.live().resolve((any SMTPService).self)
 /// ```
 ///
 /// Any thread. Each use costs a weak load.

@@ -4,7 +4,7 @@
 /// their order. An id of one model is no id of another one, so mixing them up does not compile.
 ///
 /// ```swift
-/// struct Film: PersistentModel {
+/// struct Film: Codable {
 ///     var id = ModelID<Film>()
 ///     var studioID: ModelID<Studio>?
 /// }

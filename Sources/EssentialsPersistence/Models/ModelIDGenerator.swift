@@ -8,7 +8,7 @@ import Synchronization
 /// ```swift
 /// let generator = ModelIDGenerator(milliseconds: { 1_700_000_000_000 }, randomBits: { 7 })
 /// ModelIDGenerator.$current.withValue(generator) {
-///     let film = Film(title: "M", year: 1931)          // its id is the same in each run
+///     print(Film(title: "M", year: 1931).id)           // the same in each run
 /// }
 /// ```
 public final class ModelIDGenerator: Sendable {

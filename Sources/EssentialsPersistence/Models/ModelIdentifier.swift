@@ -12,6 +12,9 @@ public import FoundationEssentials
 /// struct Country: PersistentModel {
 ///     var id: String                       // the code of ISO 3166
 ///     var name: String
+///
+///     static let table = "country"
+///     static let columns: MappedColumns<Country> = ["id": \.id, "name": \.name]
 /// }
 /// ```
 public protocol ModelIdentifier: ColumnValue, Hashable, Codable {}

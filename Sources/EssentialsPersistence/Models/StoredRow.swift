@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// for conflict in failure.conflicts {
-///     print(conflict.mine?["year"], conflict.theirs?["year"])
+///     show(conflict.mine?["year"], conflict.theirs?["year"])
 /// }
 /// ```
 public struct StoredRow: Sendable {

@@ -2,7 +2,9 @@
 ///
 /// ```swift
 /// let rules = DeletionRules(foreignKeys: keys)
-/// let changes = try rules.changes(deleting: [film]) { key, values in try children(key, values) }
+/// let changes = try rules.changes(deleting: [film]) { (key, values) throws(PersistenceFailure) in
+///     try children(key, values)
+/// }
 /// ```
 package struct DeletionRules: Sendable {
     /// A row as the scope sees it.

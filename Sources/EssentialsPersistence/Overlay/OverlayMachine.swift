@@ -3,7 +3,7 @@
 /// The machine knows no file. Where it needs a row of the file, the caller brings it.
 ///
 /// ```swift
-/// var machine = OverlayMachine(levels: [root, child])
+/// var machine = try OverlayMachine(levels: [root, child])
 /// try machine.update(row, at: key, stored: row)
 /// try machine.saveToParent { _ in .policy(.fail) }
 /// ```

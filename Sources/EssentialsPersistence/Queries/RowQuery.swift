@@ -5,7 +5,8 @@
 ///
 /// ```swift
 /// func rows(_ query: RowQuery) throws(PersistenceFailure) -> [StoredRow] {
-///     let found = try tables[query.table, default: []].filter { try passes(query.filter, $0) }
+///     var found: [StoredRow] = []
+///     for row in tables[query.table, default: []] where try passes(query.filter, row) { found.append(row) }
 ///     let sorted = found.sorted { comesBefore($0, $1, query.order, query.key) }.dropFirst(query.offset)
 ///     return Array(query.limit.map { sorted.prefix($0) } ?? sorted)
 /// }

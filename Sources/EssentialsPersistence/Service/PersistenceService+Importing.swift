@@ -47,6 +47,7 @@ extension PersistenceService {
     ///
     /// ```swift
     /// var ids = try await store.reserveIDs(for: Invoice.self, count: 100).makeIterator()
+    /// let first = ids.next()
     /// ```
     ///
     /// They are greater than all ids in the table of the store, and than all that were reserved before. Ids that are not

@@ -3,7 +3,7 @@ extension PersistenceWork {
     /// The models that a query finds, each with the row that it refers to; without one if it refers to none.
     ///
     /// ```swift
-    /// for (film, studio) in try work.fetch(Film.all, with: Film.studio) { … }
+    /// for (film, studio) in try work.fetch(Film.all, with: Film.studio) { show(film, studio) }
     /// ```
     public func fetch<Child: PersistentModel, Parent: PersistentModel>(
         _ query: Query<Child>, with relation: ToOne<Child, Parent>
@@ -16,7 +16,9 @@ extension PersistenceWork {
     /// The models that a query finds, each with the rows that it refers to by several relations.
     ///
     /// ```swift
-    /// for (film, studio, director) in try work.fetch(Film.all, with: Film.studio, Film.director) { … }
+    /// for (film, studio, director) in try work.fetch(Film.all, with: Film.studio, Film.director) {
+    ///     show(film, studio, director)
+    /// }
     /// ```
     public func fetch<
         Child: PersistentModel, First: PersistentModel, Second: PersistentModel, each Other: PersistentModel
@@ -37,7 +39,9 @@ extension PersistenceWork {
     /// The models that a query finds, each with the row that it refers to, and the one that this row refers to.
     ///
     /// ```swift
-    /// for (film, studio, country) in try work.fetch(Film.all, with: Film.studio, then: Studio.country) { … }
+    /// for (film, studio, country) in try work.fetch(Film.all, with: Film.studio, then: Studio.country) {
+    ///     show(film, studio, country)
+    /// }
     /// ```
     public func fetch<Child: PersistentModel, Parent: PersistentModel, Grandparent: PersistentModel>(
         _ query: Query<Child>, with relation: ToOne<Child, Parent>, then next: ToOne<Parent, Grandparent>
@@ -54,7 +58,7 @@ extension PersistenceWork {
     /// The models that a query finds, each with the rows that refer to it, by their ids.
     ///
     /// ```swift
-    /// for (studio, films) in try work.fetch(Studio.all, with: Studio.films) { … }
+    /// for (studio, films) in try work.fetch(Studio.all, with: Studio.films) { show(studio, films) }
     /// ```
     public func fetch<Parent: PersistentModel, Child: PersistentModel>(
         _ query: Query<Parent>, with relation: ToMany<Parent, Child>

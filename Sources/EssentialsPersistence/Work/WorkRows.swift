@@ -4,11 +4,8 @@
 /// Services implement this protocol; callers use ``PersistenceWork``. A call uses its rows on one thread at a time.
 ///
 /// ```swift
-/// final class FailingRows: WorkRows {
-///     func rows(_ query: RowQuery) throws(PersistenceFailure) -> [StoredRow] {
-///         throw PersistenceFailure(.full, "The disk is full.")
-///     }
-///     …
+/// func rows(_ query: RowQuery) throws(PersistenceFailure) -> [StoredRow] {
+///     throw PersistenceFailure(.full, "The disk is full.")
 /// }
 /// ```
 public protocol WorkRows: AnyObject {

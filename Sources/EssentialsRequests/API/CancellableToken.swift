@@ -4,7 +4,7 @@ import Synchronization
 /// A handle to a request with a completion handler: it reports the progress of the request and cancels it.
 ///
 /// ```swift
-/// let token = requests.get("report", deserializeTo: Report.self) { result in … }
+/// let token = requests.get("report", deserializeTo: Report.self) { result in show(result) }
 /// token.cancel()          // the handler receives the failure `cancelled`
 /// ```
 ///

@@ -12,7 +12,7 @@ public import EssentialsHTTP
 /// let created: User = try await requests.post("users", body: NewUser(name: "Ada"))
 /// try await requests.delete("users/7")
 ///
-/// let token = requests.get("users/1", deserializeTo: User.self, completionQueue: .main) { result in … }
+/// let token = requests.get("users/1", deserializeTo: User.self, completionQueue: .main) { result in show(result) }
 /// token.cancel()
 /// ```
 public protocol DataRequestService: Sendable {

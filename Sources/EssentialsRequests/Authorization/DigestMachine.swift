@@ -6,7 +6,7 @@ import EssentialsHTTP
 /// var machine = DigestMachine()
 /// let ticket = machine.take(challenge, cnonce: random)          // count 1
 /// machine.accepted(ticket, nextNonce: nil)
-/// let next = machine.anticipate(DigestRequest(…), cnonce: another)   // count 2, in advance
+/// let next = machine.anticipate(request, cnonce: another)   // count 2, in advance
 /// ```
 ///
 /// A nonce whose answer was refused is not used in advance. The counts of the latest 32 nonces are kept, so that they

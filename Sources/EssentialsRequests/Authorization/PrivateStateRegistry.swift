@@ -11,7 +11,7 @@ public import EssentialsHTTP
 ///         try requests.privateStateRegistry?.add(privateStateStore: self)
 ///     }
 ///
-///     func clearPrivateState(of origin: Origin) async { … }
+///     func clearPrivateState(of origin: Origin) async { await profiles.removeAll() }
 /// }
 /// ```
 public protocol PrivateStateRegistry: Sendable {

@@ -29,7 +29,7 @@ extension TypedRequest {
 ///
 ///     var method: HTTPMethod { .get }
 ///     var pathComponents: PathComponents { "films"; "search" }
-///     var queryItems: Query { ("q", text) }
+///     var queryItems: RequestQuery { ("q", text) }
 /// }
 /// let films = try await requests.send(SearchFilms(text: "metropolis"))
 /// ```

@@ -6,6 +6,7 @@ public import EssentialsHTTP
 /// final class Session: RequestPreparationDelegate {
 ///     func additionalHeaderFields(for method: HTTPRequest.Method, path: String) -> HTTPFields { [.acceptLanguage: "en"] }
 /// }
+/// let session = Session()                     // the application keeps it
 /// configuration.interceptors.append(DelegateInterceptor(session))
 /// ```
 ///

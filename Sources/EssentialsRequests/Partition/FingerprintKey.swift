@@ -5,9 +5,7 @@
 /// the fields, and which differs between stores.
 ///
 /// ```swift
-/// final class RedisEntityCache: EntityCache {
-///     let fingerprintKey: FingerprintKey                  // read from the place that holds the entities
-/// }
+/// let fingerprintKey: FingerprintKey          // in an entity cache, read from the place that holds the entities
 /// ```
 ///
 /// A store that outlives the process keeps its key with what it stores; with another key its entries are not found.

@@ -11,9 +11,8 @@ public import EssentialsHTTP
 /// `invalidRequest`, and its description does not show the credentials.
 ///
 /// ```swift
-/// let url = service.resource("users", id).url
-/// print(url)                                   // https://api.example.com/v1/users/7
-/// print(url.isBelowBase)                       // true
+/// try service.configure(.matching { url in url.isBelowBase }) { $0.expiration = .seconds(300) }
+/// try service.wipe(.matching { url in "\(url)" == "https://api.example.com/v1/users/7" })
 /// ```
 public struct ResourceURL: Sendable, Hashable {
     /// The maximum length of a URL in bytes. Loads of a longer one fail.

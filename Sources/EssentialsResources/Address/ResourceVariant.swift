@@ -7,8 +7,9 @@ public import EssentialsHTTP
 /// field.
 ///
 /// ```swift
-/// let table = service.resource("report", variant: .accept("text/csv"))
-/// let german = service.resource("report", variant: [.accept("text/csv"), .acceptLanguage("de")])
+/// let table: Resource<Data> = service.resource("report", variant: .accept("text/csv"))
+/// let german: Resource<Data> = service.resource(
+///     "report", variant: [.accept("text/csv"), .acceptLanguage("de")])
 /// ```
 ///
 /// The order of the fields does not count. Values are compared as they are written.

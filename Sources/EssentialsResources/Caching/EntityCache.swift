@@ -2,13 +2,17 @@ public import EssentialsRequests
 
 /// Stores entities of resources, in memory, in files or elsewhere, so that a program that starts again has content at once.
 ///
-/// ``MemoryEntityCache`` and ``FileEntityCache`` are ready to use. An own cache stores bytes under keys:
+/// ``MemoryEntityCache`` and ``FileEntityCache`` are ready to use. A cache of your own stores entities under keys:
 ///
 /// ```swift
 /// actor SharedCache: EntityCache {
-///     nonisolated let isPersistent = true
-///     func entity(for key: EntityKey) async throws -> StoredEntity? { try await server.get(key.bytes) }
-///     …
+///     private var entities: [EntityKey: StoredEntity] = [:]
+///     nonisolated let isPersistent = false
+///
+///     func entity(for key: EntityKey) -> StoredEntity? { entities[key] }
+///     func store(_ entity: StoredEntity, for key: EntityKey) { entities[key] = entity }
+///     func remove(_ key: EntityKey) { entities[key] = nil }
+///     func removeAll(in scope: EntityScope) { entities = entities.filter { !scope.contains($0.key) } }
 /// }
 /// ```
 ///

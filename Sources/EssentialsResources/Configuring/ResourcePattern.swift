@@ -6,7 +6,7 @@ import Synchronization
 /// ```swift
 /// try service.configure("/users/*") { $0.expiration = .seconds(300) }              // one segment
 /// try service.configure("/users/**") { $0.expiration = .seconds(300) }             // any depth
-/// try service.configure("https://*.example.com/**") { … }                          // hosts outside the base
+/// try service.configure("https://*.example.com/**") { $0.expiration = .seconds(9) }   // hosts outside the base
 /// try service.invalidate(.regex(/orders\/\d+/))
 /// try service.wipe(.matching { $0.isForeign })
 /// ```

@@ -18,7 +18,7 @@ public enum ResourceRequestPhase: Sendable, Hashable {
 ///
 /// ```swift
 /// let request = shop.cart.startLoad()
-/// request.onNewContent { cart in await show(cart) }.onFailure { failure in await show(failure.message) }
+/// request.onNewContent { cart in show(cart) }.onFailure { failure in show(failure.message) }
 /// let cart = try await request.content
 ///
 /// let checkout: ResourceRequest<Receipt> = shop.cart.request(.post)

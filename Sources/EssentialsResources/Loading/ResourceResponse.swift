@@ -3,7 +3,8 @@ public import EssentialsHTTP
 /// What a request of a resource has brought: the content, and the head of the response.
 ///
 /// ```swift
-/// let response = try await cart.request(.post, "{}").start().response
+/// let request: ResourceRequest<Receipt> = cart.request(.post, body: .model(order))
+/// let response = try await request.start().response
 /// print(response.status, response.headerFields[.location] ?? "none")
 /// ```
 public struct ResourceResponse<Content: Sendable>: Sendable {

@@ -5,7 +5,7 @@ import Synchronization
 /// An observation by a closure. It ends with ``cancel()`` or with its last reference, at once.
 ///
 /// ```swift
-/// let observation = cart.observe { change in await log(change.event) }
+/// let observation = cart.observe { change in log(change.event) }
 /// observation.cancel()
 /// ```
 ///
@@ -36,7 +36,7 @@ public final class ResourceObservation: Sendable {
 /// ```swift
 /// final class Screen {
 ///     private let observations = ResourceObservations()
-///     init(_ cart: Resource<Cart>) { cart.observe { … }.store(in: observations) }
+///     init(_ cart: Resource<Cart>) { cart.observe { change in show(change.event) }.store(in: observations) }
 /// }
 /// ```
 public final class ResourceObservations: Sendable {

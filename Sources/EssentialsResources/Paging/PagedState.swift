@@ -3,7 +3,7 @@ public import EssentialsHTTP
 /// The state of a list in pages at one moment.
 ///
 /// ```swift
-/// draw(state.items, footer: state.isLoading ? .spinner : state.hasNext ? .button : .none)
+/// draw(state.items, footer: state.isLoading ? Footer.spinner : state.hasNext ? .button : .empty)
 /// ```
 public struct PagedState<Item: Sendable>: Sendable {
     /// The items of all shown pages, in order. Of items with the same id the first counts.

@@ -1,8 +1,8 @@
 /// A stage of the pipeline, through which responses become content.
 ///
 /// ```swift
-/// extension PipelineStage { static let filtering: PipelineStage = "filtering" }
-/// $0.pipeline.order = [.raw, .decoding, .parsing, .model, .filtering]
+/// let filtering: PipelineStage = "filtering"
+/// try service.configure("/reports/*") { $0.pipeline.order = [.raw, .decoding, .parsing, .model, filtering] }
 /// ```
 public struct PipelineStage: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
     /// Bytes as they were received.

@@ -6,8 +6,13 @@ public import EssentialsRequests
 ///
 /// ```swift
 /// actor DictionaryCache: AsyncCache {
-///     private var models: [String: CachedModel<any Sendable>] = [:]
-///     …
+///     private var models: [AnyHashable: any Sendable] = [:]
+///
+///     func save<Value>(_ model: CachedModel<Value>, for key: ModelKey<Value>) { models[key] = model }
+///     func load<Value>(_ key: ModelKey<Value>) -> CachedModel<Value>? { models[key] as? CachedModel<Value> }
+///     func contains<Value>(_ key: ModelKey<Value>) -> Bool { models[key] != nil }
+///     func delete<Value>(_ key: ModelKey<Value>) { models[key] = nil }
+///     func deleteAll() { models = [:] }
 /// }
 /// ```
 ///

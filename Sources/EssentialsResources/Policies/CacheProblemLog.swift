@@ -12,7 +12,7 @@ import Synchronization
 ///
 ///     var fetchDefaults: FetchDefaults { FetchDefaults(cacheProblems: problems) }
 /// }
-/// if service.problems.current.count > 0 { … }
+/// if service.problems.current.count > 0 { showHint() }
 /// ```
 ///
 /// One log can belong to several services. It can be used from any thread.

@@ -1,7 +1,7 @@
 /// What a fetch emits and stores.
 ///
 /// ```swift
-/// service.get("coins", options: FetchOptions(emitsFailure: false))
+/// let coins = service.get("coins", options: FetchOptions(emitsFailure: false), as: [Coin].self)
 /// ```
 ///
 /// The options do not depend on each other: each of the sixteen combinations works with every ``FetchSource``.

@@ -1,8 +1,8 @@
 /// Where a fetch takes its values from.
 ///
 /// ```swift
-/// service.get("coins", from: .cacheThenBackend)
-/// service.get("coins", from: .cacheElseBackend(maximumAge: .seconds(60)))
+/// let coins = service.get("coins", from: .cacheThenBackend, as: [Coin].self)
+/// let prices = service.get("prices", from: .cacheElseBackend(maximumAge: .seconds(60)), as: [Price].self)
 /// ```
 ///
 /// | source | emits | sends a request |

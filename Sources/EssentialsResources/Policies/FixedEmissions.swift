@@ -6,7 +6,7 @@ extension Emissions {
     ///
     /// ```swift
     /// struct FakeCoins: CoinFetching {
-    ///     func coins() -> Emissions<[Coin]> { Emissions([Emission([.bitcoin], from: .cache)], failure: .offline) }
+    ///     func coins() -> Emissions<[Coin]> { Emissions([Emission([.bitcoin], from: .cache)], failure: offline) }
     /// }
     /// ```
     ///

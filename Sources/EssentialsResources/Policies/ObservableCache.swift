@@ -5,14 +5,11 @@ public import EssentialsRequests
 /// A cache of your own becomes one with ``ObservedCache``, or by reporting its changes itself:
 ///
 /// ```swift
-/// actor DatabaseCache: ObservableCache {
-///     nonisolated let changes = ModelChanges()
+/// nonisolated let changes = ModelChanges()
 ///
-///     func delete<Value>(_ key: ModelKey<Value>) async throws {
-///         try await database.delete(key)
-///         changes.changed(key)
-///     }
-///     …
+/// func delete<Value>(_ key: ModelKey<Value>) async throws {
+///     try await database.delete(key)
+///     changes.changed(key)
 /// }
 /// ```
 public protocol ObservableCache: AsyncCache {

@@ -4,7 +4,7 @@ public import EssentialsRequests
 /// A cached model that a write makes outdated. It is deleted when the server has accepted the write.
 ///
 /// ```swift
-/// try await service.post(
+/// let created: Coin = try await service.post(
 ///     "coins", body: coin,
 ///     outdating: [.get("coins", as: [Coin].self), .request(Coins.top), .key(ModelKey<Int>("count"))])
 /// ```

@@ -1,7 +1,7 @@
 /// How texts are compared when they are searched.
 ///
 /// ```swift
-/// let filter = ModelFilter("Zoë", in: \Person.name, comparing: [.caseSensitive, .diacriticSensitive])
+/// let filter = ModelFilter("Zoë", in: \Contact.name, comparing: [.caseSensitive, .diacriticSensitive])
 /// ```
 public struct TextComparison: OptionSet, Sendable, Hashable {
     /// Upper-case and lower-case letters differ. Without it they are equal by the rules of no language in particular, and

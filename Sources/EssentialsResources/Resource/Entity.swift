@@ -5,7 +5,7 @@ public import FoundationEssentials
 ///
 /// ```swift
 /// let entity = user.state.entity
-/// print(entity?.mediaType ?? "unknown", entity?.headerFields[.etag] ?? "no tag")
+/// print(entity?.mediaType ?? "unknown", entity?.headerFields[.eTag] ?? "no tag")
 /// ```
 public struct Entity: Sendable {
     private final class Storage: Sendable {

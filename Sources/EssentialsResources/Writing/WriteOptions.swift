@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// try await article.put(edited, .ifUnchanged)
-/// try await photos.post(body: .data(bytes, type: .jpeg), [.concurrent, .returningContent])
+/// try await photos.post(body: .data(bytes, type: MediaType("image/jpeg")), [.concurrent, .returningContent])
 /// ```
 public struct WriteOptions: OptionSet, Sendable, Hashable {
     /// The options as bits.

@@ -1,9 +1,9 @@
 /// The server's reply to a request: a well-formed response or raw steps.
 ///
 /// ```swift
-/// .response(status: 201, headers: [("Content-Type", "application/json")], body: #"{"id":1}"#)
-/// .chunked(chunks: [Array("a".utf8), Array("b".utf8)], trailers: [("Digest", "x")])
-/// .raw([.text("HTTP/1.1 200 OK\r\n\r\n"), .pause(.milliseconds(20)), .reset])
+/// ServerReply.response(status: 201, headers: [("Content-Type", "application/json")], body: #"{"id":1}"#)
+/// ServerReply.chunked(chunks: [Array("a".utf8), Array("b".utf8)], trailers: [("Digest", "x")])
+/// ServerReply.raw([.text("HTTP/1.1 200 OK\r\n\r\n"), .pause(.milliseconds(20)), .reset])
 /// ```
 public struct ServerReply: Sendable {
     enum Content: Sendable {

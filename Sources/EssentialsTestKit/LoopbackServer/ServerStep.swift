@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// // A response that promises ten bytes, sends two, and resets the connection.
-/// .raw([.head(headers: [("Content-Length", "10")]), .text("ab"), .reset])
+/// ServerReply.raw([.head(headers: [("Content-Length", "10")]), .text("ab"), .reset])
 /// ```
 ///
 /// The steps run on the connection's thread. `LoopbackServer.stop()` interrupts each of them.

@@ -2,7 +2,11 @@ extension RequestFailure {
     /// How far a failed request came, as far as the transport knows it.
     ///
     /// ```swift
-    /// catch where error.isUnprocessed { sendToAnotherServer() }
+    /// do throws(RequestFailure) {
+    ///     try await requests.post("orders", body: order)
+    /// } catch where error.isUnprocessed {
+    ///     sendToAnotherServer()
+    /// }
     /// ```
     ///
     /// A reason does not say this: a connection can fail before and after the first byte of a request.

@@ -12,7 +12,7 @@
 ///
 /// ```swift
 /// do throws(RequestFailure) {
-///     let user: User = try await requests.get("users/1")
+///     user = try await requests.get("users/1")
 /// } catch {
 ///     if error.reason == .timeout { showRetry(error.remedy ?? error.message) }
 /// }

@@ -9,7 +9,11 @@
 /// An error number of the system. It is the underlying error of failures with the reason `file`.
 ///
 /// ```swift
-/// catch where (error.underlying as? SystemError)?.code == ENOSPC { askForSpace() }
+/// do throws(RequestFailure) {
+///     try await requests.download("films/1", to: "/srv/films/1.mp4")
+/// } catch where (error.underlying as? SystemError)?.code == ENOSPC {
+///     askForSpace()
+/// }
 /// ```
 public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The number, such as `ENOENT`.

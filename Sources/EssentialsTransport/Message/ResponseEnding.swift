@@ -4,7 +4,7 @@ public import HTTPTypes
 ///
 /// ```swift
 /// for try await chunk in response.body { hash.update(chunk) }
-/// let announced = response.body.ending?.trailerFields[.contentDigest]
+/// let announced = response.body.ending?.trailerFields["Content-Digest"]
 /// ```
 public struct ResponseEnding: Sendable {
     /// The trailer fields (RFC 9110, section 6.5).

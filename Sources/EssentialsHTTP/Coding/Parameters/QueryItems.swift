@@ -7,7 +7,7 @@
 /// The items of a query or form in order. A name can occur more than once.
 ///
 /// ```swift
-/// var items: QueryItems = ["q": "a b", "tag": "x", "tag": "y", "all": nil]
+/// let items: QueryItems = ["q": "a b", "tag": "x", "tag": "y", "all": nil]
 /// items.encodedQuery            // q=a%20b&tag=x&tag=y&all
 /// items.values(for: "tag")      // ["x", "y"]
 /// ```

@@ -3,7 +3,7 @@
 ///
 /// ```swift
 /// let jar = try CookieJar(file: CookieFile("/var/lib/app/cookies.txt"))
-/// …
+/// // … the program runs …
 /// try await jar.flush()
 /// ```
 ///

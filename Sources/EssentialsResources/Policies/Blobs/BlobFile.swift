@@ -5,8 +5,8 @@ public import FoundationEssentials
 /// replaced meanwhile. It takes its space on the disk until then.
 ///
 /// ```swift
-/// let film = try await blobs.file(at: film.url)
-/// player.open(path: film.path)
+/// let file = try await blobs.file(at: film.url)
+/// player.open(path: file.path)
 /// ```
 ///
 /// ``bytes(in:)`` finds each damaged byte by checksums. What is read through ``path`` or ``descriptor`` is not checked.

@@ -1,0 +1,19 @@
+#if Persistence
+    // swift-format-ignore-file: the code stands as in the documentation comments.
+    import EssentialsPersistenceTestKit
+    import EssentialsSQLite
+    import EssentialsPersistence
+    import Testing
+
+    private func DatabaseService(_ store: SQLiteStore) -> any PersistenceService { given() }
+
+    // PersistenceServiceConformance.swift
+    private func persistenceServiceConformanceExample() async throws {
+        for part in PersistenceServiceConformance.all {
+            let violations = await part.violations {
+                DatabaseService(.temporary(models: PersistenceServiceConformance.models))
+            }
+            #expect(violations == [], "\(part)")
+        }
+    }
+#endif

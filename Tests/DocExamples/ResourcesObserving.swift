@@ -1,0 +1,116 @@
+// swift-format-ignore-file: the code stands as in the documentation comments.
+import Dispatch
+import EssentialsTestKit
+import FoundationEssentials
+import Logging
+import ServiceEssentials
+
+@testable import EssentialsResources
+
+private struct Item: Codable, Sendable {}
+private struct Cart: Codable, Sendable {
+    static let empty = Cart()
+    var items: [Item] = []
+}
+private struct User: Codable, Sendable {
+    var name = ""
+    var accountID = ""
+}
+private struct Order: Codable, Sendable {}
+private struct Price: Codable, Sendable { var name = "" }
+
+private struct Shop: Sendable {
+    let service: any ResourceService
+    var cart: Resource<Cart> { service.resource("cart") }
+    var orders: Resource<[Order]> { service.resource("orders") }
+    var prices: Resource<[Price]> { service.resource("prices") }
+    func user(_ id: String) -> Resource<User> { service.resource("users", id) }
+}
+private final class Screen: Sendable { func show(_ cart: Cart?) {} }
+private final class CartLog: ResourceObserver {
+    func resourceChanged(_ change: ResourceChange<Cart>, of resource: Resource<Cart>) {}
+    func callAsFunction(_ values: Any...) {}
+}
+
+private let app = Application()
+private let (show, showSpinner) = (app, app)
+private let (id, name, token) = ("7", "", "")
+private let (screen, badge, log) = (Screen(), CartLog(), CartLog())
+private var shop: Shop { given() }
+private var service: HTTPResourceService { given() }
+private var cart: Resource<Cart> { given() }
+private var user: Resource<User> { given() }
+private var users: Resource<[User]> { given() }
+private var orders: Resource<[Order]> { given() }
+private var prices: Resource<[Price]> { given() }
+
+// Observing/ResourceChanges.swift
+private func resourceChangesExample() async throws {
+    for await change in cart.changes() {
+        print(change.event, change.state.version)
+    }
+}
+
+// Observing/ResourceContents.swift
+private func resourceContentsExample() async throws {
+    for await cart in shop.cart.contents { show(cart) }
+}
+
+// Observing/ResourceEvent.swift
+private func resourceEventExample() async throws {
+    for await change in cart.changes() {
+        if case .failed(let failure) = change.event { show(failure.message) }
+    }
+}
+
+// Observing/ResourceEvent.swift
+private func resourceEventExample2(change: ResourceChange<Cart>) {
+    if case .wiped(.environment) = change.event { showSpinner() }
+}
+
+// Observing/ResourceEvent.swift
+private func resourceEventExample3() async throws {
+    let observation = cart.observe { change in log(change.event, change.state.version) }
+    use(observation)
+}
+
+// Observing/ResourceObservation.swift
+private func resourceObservationExample() async throws {
+    let observation = cart.observe { change in log(change.event) }
+    observation.cancel()
+}
+
+// Observing/ResourceObservation.swift
+private func resourceObservationExample2() async throws {
+    final class Screen {
+        private let observations = ResourceObservations()
+        init(_ cart: Resource<Cart>) { cart.observe { change in show(change.event) }.store(in: observations) }
+    }
+}
+
+// Observing/ResourceObserver.swift
+private func resourceObserverExample() async throws {
+    final class CartBadge: ResourceObserver {
+        func resourceChanged(_ change: ResourceChange<Cart>, of resource: Resource<Cart>) {
+            show(change.state.content?.items.count ?? 0)
+        }
+    }
+    shop.cart.addObserver(badge)                // until the badge is released
+    shop.cart.addObserver(log, owner: screen)   // until the screen is released
+}
+
+// Observing/ResourceObserver.swift
+private func resourceObserverExample2() async throws {
+    shop.cart.addObserver(log, owner: screen)
+}
+
+// Observing/ResourceObserver.swift
+private func resourceObserverExample3() async throws {
+    shop.cart.addObserver(owner: screen) { [weak screen] change in screen?.show(change.state.content) }
+}
+
+// Observing/ResourceObserver.swift
+private func resourceObserverExample4() async throws {
+    let token = cart.addObserver(owner: screen) { change in log(change.event) }
+    token.remove()
+}
