@@ -1,4 +1,6 @@
-#if OpenCombine
+// swift-format-ignore-file
+// The code stands as in the documentation comments.
+
     // swift-format-ignore-file: the code stands as in the documentation comments.
     import EssentialsPublishers
     import OpenCombine

@@ -1,4 +1,6 @@
-// swift-format-ignore-file: the code stands as in the documentation comments.
+// swift-format-ignore-file
+// The code stands as in the documentation comments.
+
 import Dispatch
 import EssentialsTestKit
 import FoundationEssentials

@@ -1,4 +1,6 @@
-// swift-format-ignore-file: the code stands as in the documentation comments.
+// swift-format-ignore-file
+// The code stands as in the documentation comments.
+
 import Dispatch
 import EssentialsTestKit
 import FoundationEssentials
@@ -249,7 +251,8 @@ private func fetchingServiceFetchingExample2() async throws {
 
 // Policies/FetchingService+Fetching.swift
 private func fetchingServiceFetchingExample3() async throws {
-    let coins = service.get("coins", parameters: ["page": page], key: service.modelKey(named: "first page"), as: [Coin].self)
+    let coins = service.get(
+        "coins", parameters: ["page": page], key: service.modelKey(named: "first page"), as: [Coin].self)
     use(coins)
 }
 

@@ -90,7 +90,8 @@ extension FetchingService {
     /// A fetch of this service that is given the key uses those that the service has when an iteration begins.
     ///
     /// ```swift
-    /// let coins = service.get("coins", parameters: ["page": page], key: service.modelKey(named: "first page"), as: [Coin].self)
+    /// let coins = service.get(
+    ///     "coins", parameters: ["page": page], key: service.modelKey(named: "first page"), as: [Coin].self)
     /// ```
     public func modelKey<Value: Codable & Sendable>(
         named name: String, variant: String = "", as type: Value.Type = Value.self
