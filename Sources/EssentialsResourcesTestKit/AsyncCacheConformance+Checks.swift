@@ -65,7 +65,7 @@ extension AsyncCacheConformance {
 
     mutating func checkDeletionOfAll() async {
         await group("deleteAll") { cache, suite in
-            let rule = "deleteAll must delete the models of all names, types, persons, environments and versions."
+            let rule = "deleteAll must delete the models of all names, types, accounts, environments and versions."
             let keys = [
                 ModelKey<Model>("a"), ModelKey("b", variant: "de"), ModelKey("c", partition: "p"),
                 ModelKey("d", environment: "test"), ModelKey("e", schema: 2),

@@ -1,7 +1,7 @@
 // swift-format-ignore-file
 // The code stands as in the documentation comments.
 
-    // swift-format-ignore-file: the code stands as in the documentation comments.
+#if Persistence
     import EssentialsPersistenceTestKit
     import EssentialsSQLite
     import EssentialsPersistence

@@ -274,8 +274,8 @@ private enum requestPropertiesExample2: APIService {
 private enum requestQueryExample2: APIService {
     static var sharedProperties: RequestProperties {
         QueryItems {
-            ("role", "admin")
             for tag in tags { ("tag", tag) }
+            ("role", "admin")
         }
     }
 }

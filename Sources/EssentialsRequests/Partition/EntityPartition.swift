@@ -1,6 +1,6 @@
 package import EssentialsTransport
 
-/// The person, tenant or account whose content is cached, as the application names it.
+/// The account whose content is cached, such as a user or a tenant, as the application names it.
 ///
 /// ```swift
 /// let partition = EntityPartition("account-7")
@@ -38,6 +38,6 @@ public struct EntityPartition: Sendable, Hashable, ExpressibleByStringLiteral {
 }
 
 extension EntityPartition: CustomStringConvertible {
-    /// `shared`, or a text that does not show the name, because it may identify a person.
+    /// `shared`, or a text that does not show the name, because it may identify an account.
     public var description: String { isShared ? "shared" : "a named partition" }
 }

@@ -9,7 +9,7 @@ enum CacheRules {
         case unfit
         /// The server forbids it (RFC 9111, 5.2.2.5).
         case noStore
-        /// It may be for one person only, and no partition was entered.
+        /// It may be for one account only, and no partition was entered.
         case personal
         /// It depends on more than the request, so that it is no response to a later one (RFC 9111, 4.1).
         case varies
@@ -18,7 +18,7 @@ enum CacheRules {
     /// The statuses whose responses are whole entities of their URL.
     static let statuses: Set<Int> = [200, 203, 204]
 
-    /// The header fields that are not kept, because they are about one person, one connection or one transfer.
+    /// The header fields that are not kept, because they are about one account, one connection or one transfer.
     private static let dropped: Set<HTTPField.Name> = [
         .setCookie, .connection, .transferEncoding, .trailer, .upgrade, .age, .authenticationInfo, .wwwAuthenticate,
         .proxyAuthenticate, .contentEncoding, .contentLength,
@@ -77,7 +77,7 @@ enum CacheRules {
     /// Whether the server forbids to store a response (RFC 9111, 5.2.2.5).
     static func forbidsStoring(_ fields: HTTPFields) -> Bool { CacheDirectives(of: fields).forbidsStoring }
 
-    /// Whether the model of a response may be for one person only, because its request had credentials.
+    /// Whether the model of a response may be for one account only, because its request had credentials.
     ///
     /// A response that is `private` is one too (RFC 9111, 5.2.2.7).
     ///

@@ -12,7 +12,7 @@ public struct EntityKey: Sendable, Hashable {
     /// The type of an entity that consists of bytes.
     public static let bytesType = "bytes"
 
-    /// The person or tenant.
+    /// The account.
     public var partition: EntityPartition
     /// The name of the environment. Its base URL is part of ``url``.
     public var environment: String

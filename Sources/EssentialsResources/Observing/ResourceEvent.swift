@@ -50,7 +50,7 @@ public enum WipeReason: Sendable, Hashable {
     case environment
     /// The private state of the origin was cleared, as at a logout.
     case authorization
-    /// The application has entered another partition, as when another person has logged in.
+    /// The application has entered another partition, as after a login with another account.
     case partition
     /// The server has deleted the resource.
     case deleted

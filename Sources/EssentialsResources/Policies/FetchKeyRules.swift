@@ -6,7 +6,7 @@ enum FetchKeyRules {
     /// The parts of a key that depend on the request.
     struct Parts: Sendable, Hashable {
         var name: String
-        /// The header fields that can select a representation or a person.
+        /// The header fields that can select a representation or an account.
         var fields: [HTTPField] = []
 
         /// The header fields in a canonical form, sorted.
@@ -92,7 +92,7 @@ enum FetchKeyRules {
         return "\(path)?\(sorted)"
     }
 
-    /// The header fields that can select a representation or a person; `nil` if one of them is a credential or makes the
+    /// The header fields that can select a representation or an account; `nil` if one of them is a credential or makes the
     /// response incomplete.
     private static func selecting(_ fields: HTTPFields) -> [HTTPField]? {
         guard !fields.isEmpty else { return [] }

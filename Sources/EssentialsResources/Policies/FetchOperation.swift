@@ -116,7 +116,7 @@ final class FetchOperation: Sendable {
     /// who ask now.
     var isForFormerCredentials: Bool { context.map { $0.scope.hasCredentials && $0.hasEnded } ?? false }
 
-    /// Whether the server knows the application, and so perhaps a person, by a certificate of the environment.
+    /// Whether the server knows the application, and so perhaps an account, by a certificate of the environment.
     var hasClientIdentity: Bool { context?.environment.snapshot.trust?.identity != nil }
 
     /// Whether the requests of the operation have credentials.

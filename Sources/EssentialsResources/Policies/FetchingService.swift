@@ -23,7 +23,7 @@ public protocol FetchingService: Sendable {
     var requests: any DataRequestService { get }
     /// The source, the options and the retries of fetches that do not name their own.
     var fetchDefaults: FetchDefaults { get }
-    /// The person or tenant whose models are fetched. The default is the shared partition.
+    /// The account whose models are fetched. The default is the shared partition.
     ///
     /// Models of one partition are never found in another one. It is read when an iteration or a write begins, so a fetch
     /// that is kept in a property is for whom is logged in then. Credentials that replace others, and a logout, suspend it:

@@ -297,7 +297,7 @@ public final class ModelCache: ObservableCache {
     ///   more, and the cache goes on in the background.
     public func deleteAll() async throws(RequestFailure) { try await deleteAll(of: nil) }
 
-    /// Deletes the models of a person or tenant, for example when they leave.
+    /// Deletes the models of an account, for example after a logout.
     ///
     /// - Throws: `file`, as ``deleteAll()``.
     public func deleteAll(of partition: EntityPartition) async throws(RequestFailure) {

@@ -5,13 +5,13 @@
 /// let mine = ModelKey<[Coin]>("coins", partition: "account-7", schema: 2)
 /// ```
 ///
-/// Two types, two persons or two versions of a type never share a model, even under one name.
+/// Two types, two accounts or two versions of a type never share a model, even under one name.
 public struct ModelKey<Value: Codable & Sendable>: Sendable {
     /// The name, usually the request in a canonical form.
     public var name: String
     /// What selects one of several representations; empty if there is only one.
     public var variant: String
-    /// The person or tenant.
+    /// The account.
     public var partition: EntityPartition { didSet { followsService = false } }
     /// The environment: its name, or a text that also tells its header fields and its trust policy apart from others; empty
     /// if there is only one.

@@ -9,7 +9,7 @@ extension HTTPResourceService {
         }
     }
 
-    /// A request that one person has begun never goes out with the credentials of the next one.
+    /// A request that was begun for one account never goes out with the credentials of the next one.
     ///
     /// - Throws: `authorization` if the credentials were cleared or replaced since, and `cancelled` if another environment
     ///   or partition has been entered.
@@ -21,7 +21,7 @@ extension HTTPResourceService {
         }
     }
 
-    /// A request that one person has begun never goes out with the credentials of the next one.
+    /// A request that was begun for one account never goes out with the credentials of the next one.
     ///
     /// - Throws: `cancelled` if another partition has been entered since.
     func checkPartition(of environment: AdoptedEnvironment) throws(RequestFailure) {

@@ -114,7 +114,7 @@ extension HTTPResourceService {
 
     // MARK: Partitions
 
-    /// Enters the partition of another person, tenant or account, in one step: the content of all resources is removed,
+    /// Enters the partition of another account, in one step: the content of all resources is removed,
     /// their loads are cancelled, and entity caches are read and written under other keys from now on.
     ///
     /// ```swift

@@ -71,7 +71,7 @@ public protocol ResourceService: Sendable {
         _ pattern: ResourcePattern, purging store: PurgedStore, _ extent: WipeExtent
     ) async throws(RequestFailure) -> Bool
 
-    /// Enters the partition of another person, tenant or account: the content of all resources is removed, and entity
+    /// Enters the partition of another account: the content of all resources is removed, and entity
     /// caches are used under other keys.
     func enter(_ partition: EntityPartition)
 }

@@ -14,7 +14,7 @@ struct ResourceWrite: Sendable {
     let request: DataRequest
     /// The URL of the resource when the write began.
     let address: ResourceURL
-    /// Where the caches have the entity of the resource, for the person and the environment of the write.
+    /// Where the caches have the entity of the resource, for the account and the environment of the write.
     private let places: CachePlaces?
     let options: WriteOptions
     let related: RelatedResources
@@ -261,7 +261,7 @@ struct ResourceWrite: Sendable {
 
     // MARK: What follows
 
-    /// Removes what the caches know about the resource, which is older than the write. Another person or environment can
+    /// Removes what the caches know about the resource, which is older than the write. Another account or environment can
     /// have been entered meanwhile, and then the entity is still that of the write.
     private func removeCachedEntities() {
         places?.removeEntities()

@@ -106,7 +106,7 @@ struct ResourcesDemo: Demonstration {
         try promise(
             hadToken && !own.isEmpty && orders.content == nil && shown[0].isEmpty && sent == 0,
             "a logout removes what was loaded")
-        return "“\(own.joined(separator: ", "))” of the logged-in person and the basket were removed;"
+        return "“\(own.joined(separator: ", "))” of the logged-in account and the basket were removed;"
             + " \(sent) requests were sent for that"
     }
 }

@@ -42,7 +42,7 @@ struct OutboxEnvironmentOptions: ParsableArguments {
     @Option(
         name: .customLong("partition"),
         help: ArgumentHelp(
-            "With drain: the name under which the program that has added the entries has entered the person or account. "
+            "With drain: the name under which the program that has added the entries has entered the account. "
                 + "(default: none)", valueName: "name"))
     var partitionName: String?
 

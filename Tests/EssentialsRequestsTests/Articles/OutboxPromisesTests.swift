@@ -15,7 +15,7 @@ struct OutboxPromisesTests {
     }
     // Article ends
 
-    @Test("The article on the outbox shows how requests are added, listed, tried again and bound to a person")
+    @Test("The article on the outbox shows how requests are added, listed, tried again and bound to an account")
     func outbox() async throws {
         let directory = "/tmp/essentials-article-\(UInt64.random(in: .min ... .max))"
         defer { try? FileManager.default.removeItem(atPath: directory) }

@@ -186,7 +186,7 @@ struct GroupTests {
         let (service, requests, next) = (fixture.service, fixture.requests, try Credentials.bearer("b"))
         requests.setAuthorization(try .bearer("a"))
         let orders = user.then { user in
-            // The next person logs in when the content of the source is known.
+            // The next account logs in when the content of the source is known.
             requests.setAuthorization(next)
             return service.resource("orders", String(user.id), as: [String].self)
         }

@@ -108,7 +108,7 @@ struct ModelCacheTests {
         }
     }
 
-    @Test("A cache shared with resources deletes only models, and of one person only theirs")
+    @Test("A cache shared with resources deletes only models, and of one account only theirs")
     func sharing() async throws {
         let directory = ModelDirectory()
         defer { withExtendedLifetime(directory) {} }
@@ -421,7 +421,7 @@ struct ModelCacheTests {
         #expect(await models.contains(key) == false)
     }
 
-    @Test("Models of two types of one name, of two persons and of two environments are apart in memory and below")
+    @Test("Models of two types of one name, of two accounts and of two environments are apart in memory and below")
     func slots() async throws {
         let entities = MemoryEntityCache()
         let models = cache(over: entities)

@@ -222,7 +222,7 @@ struct ModelFilterLiveTests {
         #expect(await task.value == [Item(name: "b")])
     }
 
-    @Test("Deleting the models of one person notifies the readers of theirs only")
+    @Test("Deleting the models of one account notifies the readers of theirs only")
     func partition() async throws {
         let cache = ModelCache()
         let theirs = ModelKey<[Item]>("items", partition: "p")

@@ -8,14 +8,14 @@ import Testing
 
 @testable import EssentialsResources
 
-@Suite("Outbox: persons, environments and reachability", .timeLimit(.minutes(2)))
+@Suite("Outbox: accounts, environments and reachability", .timeLimit(.minutes(2)))
 struct OutboxScopeTests {
     let fixture: OutboxFixture
     private var transport: ScriptedTransport { fixture.transport }
 
     init() throws { fixture = try OutboxFixture() }
 
-    @Test("Entries of another person wait, are listed, can be dropped, and are sent when that person is back")
+    @Test("Entries of another account wait, are listed, can be dropped, and are sent when that account is back")
     func partitions() async throws {
         transport.on(.post, "/v1/views").answer(.ok)
         let outbox = try fixture.outbox(partition: "ada")
@@ -60,7 +60,7 @@ struct OutboxScopeTests {
         #expect(transport.requests[0].key == transport.requests[1].key)
     }
 
-    @Test("An outbox that begins without a person sends nothing")
+    @Test("An outbox that begins without an account sends nothing")
     func nobody() async throws {
         transport.on(.post, "/v1/views").answer(.ok)
         var outbox = try fixture.outbox(partition: "ada")

@@ -110,7 +110,7 @@ struct WriteWipeTests {
         case partition, authorization, environment
     }
 
-    @Test("Writes that wait for their turn are not sent for another person or server", arguments: Next.allCases)
+    @Test("Writes that wait for their turn are not sent for another account or server", arguments: Next.allCases)
     func revoked(next: Next) async throws {
         let shop = try await CartFixture()
         let writes = HeldWrites(shop)
@@ -144,7 +144,7 @@ struct WriteWipeTests {
         // The service holds the closure, so the closure must not hold the service in the end.
         let service = Mutex<HTTPResourceService?>(shop.service)
         try shop.service.configure("/cart") { configuration in
-            // The next person logs in while the request is being made.
+            // The next account logs in while the request is being made.
             configuration.mutate { _ in service.withLock { $0 }?.enter("bob") }
         }
         await expectFailure(.cancelled) {

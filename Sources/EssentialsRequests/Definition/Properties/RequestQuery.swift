@@ -111,8 +111,8 @@ extension RequestQuery: ExpressibleByDictionaryLiteral {
 ///
 /// ```swift
 /// QueryItems {
-///     ("role", "admin")
 ///     for tag in tags { ("tag", tag) }
+///     ("role", "admin")
 /// }
 /// ```
 @resultBuilder

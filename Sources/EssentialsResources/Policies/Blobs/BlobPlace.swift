@@ -6,7 +6,7 @@ import EssentialsRequests
 final class BlobPlace: Sendable {
     let identity: EnvironmentIdentity
     let base: ResourceBase
-    /// The person or tenant whose blobs are stored.
+    /// The account whose blobs are stored.
     let account: EntityPartition
     /// Counts the places of a service.
     let number: UInt64

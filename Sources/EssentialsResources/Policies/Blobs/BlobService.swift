@@ -44,7 +44,7 @@ public final class BlobService: Sendable {
         public var servesStale = true
         /// The hosts outside the base URL from which blobs may be loaded. The default is none.
         public var foreignHosts: [ForeignHost] = []
-        /// The person or tenant whose blobs are stored, until ``BlobService/enter(_:)`` is called. Those of others are not
+        /// The account whose blobs are stored, until ``BlobService/enter(_:)`` is called. Those of others are not
         /// found. The default is `shared`.
         public var partition = EntityPartition.shared
         /// Whether blobs are also stored that a cache should not keep: those with `no-store`, and those to requests with
@@ -211,7 +211,7 @@ public final class BlobService: Sendable {
 
     // MARK: Accounts
 
-    /// Enters the account of another person or tenant, or the present one again after other credentials were set.
+    /// Enters another account, or the present one again after other credentials were set.
     ///
     /// ```swift
     /// requests.setAuthorization(try .bearer(token))

@@ -42,7 +42,7 @@ public final class Outbox: Sendable {
     ///   - directory: The directory, which is created if it does not exist. It should hold nothing else.
     ///   - requests: Sends the requests. The outbox does not shut it down.
     ///   - environment: The environment of that service.
-    ///   - partition: The person or tenant whose credentials the service has; `nil` if nobody has logged in, so that nothing
+    ///   - partition: The account whose credentials the service has; `nil` if nobody has logged in, so that nothing
     ///     is sent until ``enter(_:)`` is called.
     ///   - reachability: Says when the server is reachable again, so that entries which the network did not carry are sent
     ///     at once. The default is `nil`: their pauses pass.
@@ -146,7 +146,7 @@ public final class Outbox: Sendable {
 
     // MARK: Partitions
 
-    /// Enters the partition of another person, tenant or account. Entries of other partitions wait.
+    /// Enters the partition of another account. Entries of other partitions wait.
     ///
     /// ```swift
     /// await outbox.leave()

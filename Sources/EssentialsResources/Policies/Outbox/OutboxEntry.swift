@@ -66,7 +66,7 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
     public let path: String
     /// The key of its order.
     public let orderingKey: OrderingKey
-    /// The person or tenant for whom it was added.
+    /// The account for which it was added.
     public let partition: EntityPartition
     /// When it was added, by the wall clock.
     public let date: Date

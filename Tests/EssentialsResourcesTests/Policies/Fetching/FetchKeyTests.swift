@@ -96,8 +96,8 @@ import Testing
         #expect(try await fixture.service.get("coins", from: .cache, as: [String: String].self).last() == nil)
     }
 
-    @Test("Nothing of one person is found by another one, also not as the cover of a failure")
-    func persons() async throws {
+    @Test("Nothing of one account is found by another one, also not as the cover of a failure")
+    func accounts() async throws {
         let fixture = try FetchFixture()
         fixture.transport.on(.get, "/v1/coins").answer(json: Coin(name: "Ada's")).thenFail(.connection)
         var service = fixture.service

@@ -2,8 +2,8 @@ import EssentialsTestKit
 import ServiceEssentials
 import Testing
 
-@Suite("The article PersonsAndEnvironments")
-struct PersonsAndEnvironmentsTests {
+@Suite("The article AccountsAndEnvironments")
+struct AccountsAndEnvironmentsTests {
     struct Cart: Codable, Sendable, Equatable {
         var items: [String]
     }
@@ -19,7 +19,7 @@ struct PersonsAndEnvironmentsTests {
         service = try HTTPResourceService(requests: requests, environment: environment)
     }
 
-    @Test("The article on persons and environments shows a change of the environment")
+    @Test("The article on accounts and environments shows a change of the environment")
     func environments() async throws {
         transport.on(.get, "/v1/cart").answer(json: Cart(items: ["a"]))
         var shown: [Cart?] = []
@@ -39,8 +39,8 @@ struct PersonsAndEnvironmentsTests {
         #expect(transport.requests.map(\.url.origin.host.text) == ["api.example.com", "staging.example.com"])
     }
 
-    @Test("The article on persons and environments shows another person, and a logout")
-    func persons() async throws {
+    @Test("The article on accounts and environments shows another account, and a logout")
+    func accounts() async throws {
         let (token, account) = ("secret", "account-7")
         service.resource("cart", as: Cart.self).override(with: Cart(items: ["a"]))
         // Article begins
@@ -57,7 +57,7 @@ struct PersonsAndEnvironmentsTests {
         #expect(service.partition.isShared)
     }
 
-    @Test("The article on persons and environments shows how resources are wiped by hand")
+    @Test("The article on accounts and environments shows how resources are wiped by hand")
     func wipes() async throws {
         let order: Resource<Cart> = service.resource("orders/1/lines")
         let account: Resource<Cart> = service.resource("accounts/1")
@@ -73,7 +73,7 @@ struct PersonsAndEnvironmentsTests {
         #expect(order.content == nil && account.content == nil)
     }
 
-    @Test("The article on persons and environments shows a service of a child locator")
+    @Test("The article on accounts and environments shows a service of a child locator")
     func scopes() async throws {
         let locator = ServiceLocator(name: "app")
         try locator.register(environment, as: (any EnvironmentService).self)
