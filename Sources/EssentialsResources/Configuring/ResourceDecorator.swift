@@ -47,9 +47,12 @@ extension ResourceConfiguration {
     /// $0.decorate { call, next in
     ///     do {
     ///         return try await next(call.request)
-    ///     } catch let failure as RequestFailure where failure.response?.head.status == .unauthorized {
+    ///     } catch let failure as RequestFailure
+    ///         where failure.response?.head.status == .unauthorized
+    ///     {
     ///         var again = call.request
-    ///         again.headerFields[.authorization] = "Bearer \(try await login.newToken())"
+    ///         again.headerFields[.authorization] =
+    ///             "Bearer \(try await login.newToken())"
     ///         return try await next(again)
     ///     }
     /// }

@@ -23,7 +23,9 @@ public struct ResourceRefresh: Sendable {
     ///
     /// ```swift
     /// try service.configure("/jobs/*") {
-    ///     $0.refresh = .every(.seconds(2)) { job in job.resource(as: Job.self).content?.isFinished == true }
+    ///     $0.refresh = .every(.seconds(2)) { job in
+    ///         job.resource(as: Job.self).content?.isFinished == true
+    ///     }
     /// }
     /// ```
     ///

@@ -116,7 +116,9 @@ extension Resource {
     /// one before has returned.
     ///
     /// ```swift
-    /// let observation = user.observe { @MainActor change in title.show(change.state.content?.name) }
+    /// let observation = user.observe { @MainActor change in
+    ///     title.show(change.state.content?.name)
+    /// }
     /// ```
     ///
     /// - Parameters:

@@ -5,7 +5,9 @@ import Synchronization
 ///
 /// ```swift
 /// for await state in cart.states(loading: .ifNeeded) {
-///     draw(state.content, isStale: !state.isFresh, state.failure?.message)
+///     draw(
+///         state.content, isStale: !state.isFresh,
+///         state.failure?.message)
 /// }
 /// ```
 ///

@@ -102,10 +102,14 @@ typealias AnyEntity = PipelineEntity<any Sendable>
 /// A step of the pipeline for requests that have failed.
 ///
 /// ```swift
-/// try service.configure("/members/*") { $0.pipeline.add(.content(false, forStatus: 404), at: .model) }
+/// try service.configure("/members/*") {
+///     $0.pipeline.add(.content(false, forStatus: 404), at: .model)
+/// }
 /// try service.configure("/**") {
 ///     $0.errorModel = Problem.self
-///     $0.pipeline.add(.message { failure in failure.errorModel(as: Problem.self)?.title }, at: .cleanup)
+///     $0.pipeline.add(
+///         .message { failure in failure.errorModel(as: Problem.self)?.title },
+///         at: .cleanup)
 /// }
 /// ```
 ///

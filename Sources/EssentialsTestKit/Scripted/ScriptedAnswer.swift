@@ -159,7 +159,9 @@ public struct ScriptedAnswer: Sendable {
 /// A part of a scripted body, in the order of delivery.
 ///
 /// ```swift
-/// transport.on(.get, "/events").answer(pieces: ["data: 1\n\n", .pause(.seconds(5)), .failure(.interrupted)])
+/// transport.on(.get, "/events").answer(pieces: [
+///     "data: 1\n\n", .pause(.seconds(5)), .failure(.interrupted),
+/// ])
 /// ```
 public enum ScriptedPiece: Sendable, ExpressibleByStringLiteral {
     /// One chunk of a streamed body. Empty chunks are left out.

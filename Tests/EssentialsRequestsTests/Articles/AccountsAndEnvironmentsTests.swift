@@ -32,7 +32,8 @@ struct AccountsAndEnvironmentsTests {
         try await cart.load()  // https://api.example.com/v1/cart
         try environment.set(baseURL: "https://staging.example.com/v1/")
         let same: Resource<Cart> = service.resource("cart")
-        show(same == cart, same.content)  // true, nil: the content came from the other server
+        // true, nil: the content came from the other server
+        show(same == cart, same.content)
         try await cart.load()  // https://staging.example.com/v1/cart
         // Article ends
         #expect(shown == [nil])
@@ -66,9 +67,12 @@ struct AccountsAndEnvironmentsTests {
         // Article begins
         try service.invalidate("/orders/**")  // outdated, but still shown
         service.invalidate(tagged: ["prices"])
-        try service.wipe("/accounts/*")  // removed from memory, and in the background from the caches
-        try await service.wipe("/accounts/**", purging: .caches)  // waits for the caches, for five seconds
-        try service.wipe(.all, .includingWrites)  // everywhere, and writes are cancelled
+        // removed from memory, and in the background from the caches
+        try service.wipe("/accounts/*")
+        // waits for the caches, for five seconds
+        try await service.wipe("/accounts/**", purging: .caches)
+        // everywhere, and writes are cancelled
+        try service.wipe(.all, .includingWrites)
         // Article ends
         #expect(order.content == nil && account.content == nil)
     }

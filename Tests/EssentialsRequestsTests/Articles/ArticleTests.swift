@@ -7,8 +7,7 @@ struct ArticleTests {
     private static let exceptions = [
         "// swift-tools-version: 6.2": "a manifest is compiled by the package manager alone",
         "import Configuration": "this package does not depend on swift-configuration",
-        ".package(url: \"https://github.com/apple/swift-log\", from: \"1.16.2\"),  // a dependency of the package":
-            "these are lines of a manifest",
+        "// a dependency of the package": "these are lines of a manifest",
         ".testTarget(": "this is a part of a manifest",
         "upload.body = .stream(buffers.map(\\.readableBytesView), length: nil)": "this package has no ByteBuffer",
     ]
@@ -78,7 +77,7 @@ struct ArticleTests {
         }
         #expect(tested == [], "The article lacks what is tested.")
         #expect(Set(article.languages).subtracting(["swift"]).isSubset(of: Self.otherLanguages))
-        #expect(article.lines.count <= 151)
+        #expect(article.lines.count <= 182)
     }
 
     @Test(

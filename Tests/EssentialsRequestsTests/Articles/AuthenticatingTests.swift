@@ -21,7 +21,8 @@ struct AuthenticatingTests {
         let (address, password, settings) = (server.url, DigestServer.password, Settings())
 
         // Article begins
-        let camera = try HTTPDataRequestService(environment: ConstantEnvironment(address))
+        let camera = try HTTPDataRequestService(
+            environment: ConstantEnvironment(address))
         camera.setAuthorization(try .digest(user: "ada", password: password))
         let status: CameraStatus = try await camera.get("status")
         // Article ends
@@ -36,7 +37,9 @@ struct AuthenticatingTests {
         do throws(RequestFailure) {
             try await camera.put("settings", body: settings)
         } catch {
-            show(error.response?.head.status == .unauthorized ? error.remedy ?? "" : error.message)
+            show(
+                error.response?.head.status == .unauthorized
+                    ? error.remedy ?? "" : error.message)
         }
         // Article ends
         #expect(shown == ["Check the user name and the password. The server did not accept them."])
@@ -48,8 +51,11 @@ struct AuthenticatingTests {
     private func minima(_ camera: HTTPDataRequestService, _ password: String) async throws {
         let server = camera
         // Article begins
-        camera.setAuthorization(try .digest(user: "ada", password: password, minimum: .any))
-        server.setAuthorization(try .digest(user: "ada", password: password, minimum: DigestMinimum(.sha256)))
+        camera.setAuthorization(
+            try .digest(user: "ada", password: password, minimum: .any))
+        server.setAuthorization(
+            try .digest(
+                user: "ada", password: password, minimum: DigestMinimum(.sha256)))
         // Article ends
         let failure = await #expect(throws: RequestFailure.self) { try await server.get("status") }
         #expect(failure?.reason == .authorization)

@@ -29,18 +29,22 @@ struct BlobsTests {
         configuration.maximumBytes = 512 << 20
         configuration.foreignHosts = ["pictures.example.com"]
         let blobs = try BlobService(
-            requests: requests, environment: environment, open: open, directory: directory, configuration: configuration
+            requests: requests, environment: environment, open: open,
+            directory: directory, configuration: configuration
         )
         // Article ends
         let coin = Coin()
 
         // Article begins
-        let picture = try await blobs.value(at: coin.pictureURL) { try Picture(decoding: $0) }
+        let picture = try await blobs.value(at: coin.pictureURL) {
+            try Picture(decoding: $0)
+        }
         // Article ends
         #expect(picture == (try Picture(decoding: Data("picture".utf8))))
 
         // Article begins
-        let bytes = try await blobs.bytes(at: "logos/1.png", upTo: 1 << 20, priority: .interactive)
+        let bytes = try await blobs.bytes(
+            at: "logos/1.png", upTo: 1 << 20, priority: .interactive)
         // Article ends
         #expect(bytes == Data("logo".utf8))
 

@@ -52,12 +52,17 @@ struct BuildingRequestsTests {
         let (role, page, since) = ("admin", 2, nil as Date?)
 
         // Article begins
-        try await requests.get("users", parameters: ["role": role, "page": page, "tags": ["a", "b"], "since": since])
+        try await requests.get(
+            "users",
+            parameters: [
+                "role": role, "page": page, "tags": ["a", "b"], "since": since,
+            ])
         // GET /v1/users?page=2&role=admin&since&tags[]=a&tags[]=b
         try await requests.get("users", query: ["sort": "name", "sort": "id"])
         // GET /v1/users?sort=name&sort=id
         let search = Search(name: "Ada & Co", tags: ["x"], since: nil)
-        try await requests.get("users", parameters: FormParameters(encoding: search))
+        try await requests.get(
+            "users", parameters: FormParameters(encoding: search))
         // GET /v1/users?name=Ada%20%26%20Co&tags[]=x
         // Article ends
 
@@ -75,11 +80,15 @@ struct BuildingRequestsTests {
 
         // Article begins
         try await requests.put("users/1", body: user)  // {"id":1,"name":"Ada"}
-        try await requests.post("login", body: ["name": "Ada", "keys": [1, nil]])  // {"keys":[1,null],"name":"Ada"}
-        try await requests.post("login", parameters: ["name": "Ada"], encoding: .form)  // name=Ada
+        // {"keys":[1,null],"name":"Ada"}
+        try await requests.post("login", body: ["name": "Ada", "keys": [1, nil]])
+        // name=Ada
+        try await requests.post(
+            "login", parameters: ["name": "Ada"], encoding: .form)
 
         var note = DataRequest(.post, "notes", query: ["draft": "1"])
-        note.body = .text("# Today", type: try MediaType("text/markdown; charset=utf-8"))
+        note.body = .text(
+            "# Today", type: try MediaType("text/markdown; charset=utf-8"))
         let stored = try await requests.send(note)
         // Article ends
 
@@ -117,9 +126,12 @@ struct BuildingRequestsTests {
 
         // Article begins
         do {
-            _ = try RequestBuilder(.post, "users").body(model: user).body(text: "Ada").build()
+            _ = try RequestBuilder(.post, "users").body(model: user).body(
+                text: "Ada"
+            ).build()
         } catch {
-            show(error.message)  // “body(text:)” was set, and “body(model:)” before it.
+            // “body(text:)” was set, and “body(model:)” before it.
+            show(error.message)
         }
         // Article ends
         #expect(shown == ["“body(text:)” was set, and “body(model:)” before it."])
@@ -138,7 +150,8 @@ struct BuildingRequestsTests {
         try form.append(.field("title", "Summer"))
         try form.append(.json(user, name: "author"))
         try form.append(.file(path, name: "picture", fileName: "summer.png"))
-        let response = try await requests.send(DataRequest(.post, "pictures", body: .multipart(form)))
+        let response = try await requests.send(
+            DataRequest(.post, "pictures", body: .multipart(form)))
         // Article ends
 
         #expect(response.status == .ok)
@@ -153,7 +166,8 @@ struct BuildingRequestsTests {
         // Article begins
         var configuration = HTTPDataRequestService.Configuration()
         configuration.interceptors = [Tenant(name: "acme")]
-        configuration.codecs.register(JSONCodec(keys: .snakeCase), for: MediaPattern(.json))
+        configuration.codecs.register(
+            JSONCodec(keys: .snakeCase), for: MediaPattern(.json))
         configuration.formEncoding.arrays = .comma
         // Article ends
         let requests = try service(configuration)
@@ -162,14 +176,18 @@ struct BuildingRequestsTests {
 
         // Article begins
         var request = DataRequest(.get, "users", parameters: ["ids": [1, 2]])
-        request.expectedStatus = [200...299, 304...304]  // or 201, .codes([200, 404]), .matching { $0 < 500 }, .any
+        // or 201, .codes([200, 404]), .matching { $0 < 500 }, .any
+        request.expectedStatus = [200...299, 304...304]
         request.headerFields[.ifNoneMatch] = "\"1\""
-        request.headerFields["X-Batch"] = "7"  // a name that is none is `invalidRequest` when the request is sent
+        // a name that is none is `invalidRequest` when the request is sent
+        request.headerFields["X-Batch"] = "7"
         request.options.delivery = .collected(upTo: 1 << 20)
         request.options.idleTimeout = .seconds(10)
         request.redirects = .limit(3)
         let response = try await requests.send(request)
-        try await requests.post("users", body: user, headerFields: HTTPFields(["X-Batch": "7"]), expecting: 201)
+        try await requests.post(
+            "users", body: user, headerFields: HTTPFields(["X-Batch": "7"]),
+            expecting: 201)
         // Article ends
 
         #expect(response.status == .ok)

@@ -8,11 +8,17 @@ import Testing
 actor DictionaryCache: AsyncCache {
     private var models: [AnyHashable: any Sendable] = [:]
 
-    func save<Value>(_ model: CachedModel<Value>, for key: ModelKey<Value>) { models[key] = model }
-    func load<Value>(_ key: ModelKey<Value>) -> CachedModel<Value>? { models[key] as? CachedModel<Value> }
+    func save<Value>(
+        _ model: CachedModel<Value>, for key: ModelKey<Value>
+    ) { models[key] = model }
+    func load<Value>(_ key: ModelKey<Value>) -> CachedModel<Value>? {
+        models[key] as? CachedModel<Value>
+    }
     func delete<Value>(_ key: ModelKey<Value>) { models[key] = nil }
     func deleteAll() { models = [:] }
-    func contains<Value>(_ key: ModelKey<Value>) -> Bool { models[key] != nil }
+    func contains<Value>(_ key: ModelKey<Value>) -> Bool {
+        models[key] != nil
+    }
 }
 // Article ends
 
@@ -52,7 +58,8 @@ struct CachingModelsTests {
         let requests = HTTPDataRequestService(
             environment: try ConstantEnvironment("https://api.example.com/v1/"), transport: ScriptedTransport())
         // Article begins
-        let files = try FileEntityCache(directory: directory, maximumBytes: 64 << 20)
+        let files = try FileEntityCache(
+            directory: directory, maximumBytes: 64 << 20)
         var configuration = ModelCache.Configuration()
         configuration.maximumAge = .seconds(7 * 86_400)
         let cache = ModelCache(over: files, configuration: configuration)
@@ -102,7 +109,9 @@ struct CachingModelsTests {
         let fetched = service.modelKey(named: "coins", as: [Coin].self)
         try await service.cache.save(CachedModel(coins, date: clock.date), for: fetched)
         // Article begins
-        let search = ModelFilter("bit", in: \Coin.name, \Coin.symbol) && !ModelFilter<Coin>(ids: hidden)
+        let search =
+            ModelFilter("bit", in: \Coin.name, \Coin.symbol)
+            && !ModelFilter<Coin>(ids: hidden)
         let matching = try await service.models(matching: search, at: "coins")
         // Article ends
         #expect(matching.map(\.id) == [1])

@@ -30,7 +30,8 @@ struct ChoosingPinsTests {
 
         // Article begins
         let pin = try CertificateChain(PEM(text)).certificates[0].publicKeyPin
-        let tested = try TrustPolicy(pins: [pin], acceptsSinglePin: true, anchors: .only([PEM(text)]))
+        let tested = try TrustPolicy(
+            pins: [pin], acceptsSinglePin: true, anchors: .only([PEM(text)]))
         // Article ends
         #expect(pin.text == certificate.publicKeyPin)
         let server = try LoopbackServer(tls: ServerTLS(certificate: certificate)) { _ in .response(status: 204) }
@@ -42,7 +43,9 @@ struct ChoosingPinsTests {
         // Article begins
         let policy = try TrustPolicy(
             hosts: [
-                HostRule("**.example.com", pins: PinSet([.publicKey(current), .publicKey(backup)])),
+                HostRule(
+                    "**.example.com",
+                    pins: PinSet([.publicKey(current), .publicKey(backup)])),
                 HostRule.unpinned("static.example.com"),
             ],
             unlistedHosts: .anchorsOnly)

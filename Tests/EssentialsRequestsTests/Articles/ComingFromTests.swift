@@ -28,7 +28,8 @@ struct ComingFromTests {
         request.body = .model(user)
         request.headerFields[.ifMatch] = "\"1\""
         request.options.idleTimeout = .seconds(15)
-        let response = try await requests.send(request)  // throws for a status other than 200 to 299
+        // throws for a status other than 200 to 299
+        let response = try await requests.send(request)
         // Article ends
         #expect(response.status == .noContent)
         try transport.requests[0].expect(headerFields: [.ifMatch: "\"1\""])
@@ -48,7 +49,8 @@ struct ComingFromTests {
         let transport = try CurlTransport()
         var request = TransportRequest(.get, try RequestURL(address))
         request.options.delivery = .streamed
-        let response = try await transport.send(request, following: .limit(5))  // every status
+        // every status
+        let response = try await transport.send(request, following: .limit(5))
         for try await line in response.response.body.lines() { show(line) }
         await transport.shutdown()
         // Article ends
@@ -63,8 +65,10 @@ struct ComingFromTests {
         transport.on(.post, "/v1/users", body: .text("name=Ada")).answer(.created, json: User(id: 2, name: "Ada"))
 
         // Article begins
-        let admins: [User] = try await requests.get("users", parameters: ["role": "admin"])
-        let created = try await requests.post("users", parameters: ["name": "Ada"], encoding: .form, as: User.self)
+        let admins: [User] = try await requests.get(
+            "users", parameters: ["role": "admin"])
+        let created = try await requests.post(
+            "users", parameters: ["name": "Ada"], encoding: .form, as: User.self)
         // Article ends
         #expect(admins == [User(id: 1, name: "Grace")])
         #expect(created == User(id: 2, name: "Ada"))
@@ -78,9 +82,12 @@ struct ComingFromTests {
 
         // Article begins
         let trust = try TrustPolicy(hosts: [
-            HostRule("**.example.com", pins: PinSet([.publicKey(current), .publicKey(backup)]))
+            HostRule(
+                "**.example.com",
+                pins: PinSet([.publicKey(current), .publicKey(backup)]))
         ])
-        let requests = try HTTPDataRequestService(environment: environment, trust: trust)
+        let requests = try HTTPDataRequestService(
+            environment: environment, trust: trust)
         // Article ends
         // The host is pinned, so that plain http is refused before a connection is opened.
         let failure = await #expect(throws: RequestFailure.self) { try await requests.get("users") }

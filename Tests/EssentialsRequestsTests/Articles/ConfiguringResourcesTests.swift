@@ -31,8 +31,12 @@ struct ConfiguringResourcesTests {
 
         // Article begins
         try service.configure("/**") { $0.expiration = .seconds(60) }
-        try service.configure("/users/*", name: "users") { $0.expiration = .seconds(300) }
-        let quick = try service.configure("/prices", methods: [.get]) { $0.expiration = .seconds(1) }
+        try service.configure("/users/*", name: "users") {
+            $0.expiration = .seconds(300)
+        }
+        let quick = try service.configure("/prices", methods: [.get]) {
+            $0.expiration = .seconds(1)
+        }
         quick.remove()
         // Article ends
 
@@ -41,9 +45,12 @@ struct ConfiguringResourcesTests {
             $0.decorate { call, next in
                 do {
                     return try await next(call.request)
-                } catch let failure as RequestFailure where failure.response?.head.status == .unauthorized {
+                } catch let failure as RequestFailure
+                    where failure.response?.head.status == .unauthorized
+                {
                     var again = call.request
-                    again.headerFields[.authorization] = "Bearer \(try await login.newToken())"
+                    again.headerFields[.authorization] =
+                        "Bearer \(try await login.newToken())"
                     return try await next(again)
                 }
             }
@@ -58,10 +65,14 @@ struct ConfiguringResourcesTests {
         // Article ends
 
         // Article begins
-        try service.configure("/members/*") { $0.pipeline.add(.content(false, forStatus: 404), at: .model) }
+        try service.configure("/members/*") {
+            $0.pipeline.add(.content(false, forStatus: 404), at: .model)
+        }
         try service.configure("/**") {
             $0.errorModel = Problem.self
-            $0.pipeline.add(.message { failure in failure.errorModel(as: Problem.self)?.title }, at: .cleanup)
+            $0.pipeline.add(
+                .message { failure in failure.errorModel(as: Problem.self)?.title },
+                at: .cleanup)
         }
         // Article ends
 

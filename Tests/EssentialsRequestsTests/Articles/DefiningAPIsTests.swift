@@ -25,8 +25,12 @@ struct DefiningAPIsTests {
     // Article begins
     enum Shop: APIService {
         static let baseURL: RequestBase = "https://shop.example.com/v1/"
-        static var sharedProperties: Properties { Headers { ("X-Client", "cli") } }
-        static var errorModel: (any (Decodable & Sendable).Type)? { Problem.self }
+        static var sharedProperties: Properties {
+            Headers { ("X-Client", "cli") }
+        }
+        static var errorModel: (any (Decodable & Sendable).Type)? {
+            Problem.self
+        }
     }
 
     enum Users: Endpoint {
@@ -34,9 +38,14 @@ struct DefiningAPIsTests {
         static let path: RequestPath = "users"
 
         static let getAll: Request<[User]> = request(.get)
-        static func get(id: Int) -> Request<User> { request(.get, "\(id)") }  // GET /v1/users/7
-        static func create(_ user: NewUser) -> Request<User> { request(.post) { Body { user } } }
-        static func delete(id: Int) -> Request<Void> { request(.delete, "\(id)") }
+        // GET /v1/users/7
+        static func get(id: Int) -> Request<User> { request(.get, "\(id)") }
+        static func create(_ user: NewUser) -> Request<User> {
+            request(.post) { Body { user } }
+        }
+        static func delete(id: Int) -> Request<Void> {
+            request(.delete, "\(id)")
+        }
     }
     // Article ends
 
@@ -44,22 +53,30 @@ struct DefiningAPIsTests {
     enum Orders: Endpoint {
         typealias Parent = Users
         static let path: RequestPath = "orders"
-        static let codecs: CodecRegistry? = snakeCase  // keys such as “placed_on”
+        // keys such as “placed_on”
+        static let codecs: CodecRegistry? = snakeCase
         static var configuration: APIConfiguration {
             var configuration = APIConfiguration()
             configuration.appendsTrailingSlash = true
             configuration.options.totalTimeout = .seconds(5)
             return configuration
         }
-        static func get(_ number: Int) -> Request<Order> { request(.get, "\(number)") }  // GET /v1/users/orders/3/
+        // GET /v1/users/orders/3/
+        static func get(_ number: Int) -> Request<Order> {
+            request(.get, "\(number)")
+        }
     }
     // Article ends
 
     // Article begins
     enum Films: APIService {
         case live, staging
-        var baseURL: RequestBase { self == .live ? "https://films.example.com/" : "https://staging.example.com/" }
-        func get(_ id: Int) -> Request<Film> { request(.get, "films/\(id)") }  // Films.staging.get(7)
+        var baseURL: RequestBase {
+            self == .live
+                ? "https://films.example.com/" : "https://staging.example.com/"
+        }
+        // Films.staging.get(7)
+        func get(_ id: Int) -> Request<Film> { request(.get, "films/\(id)") }
     }
 
     struct Tenant: APIService {
@@ -190,7 +207,8 @@ struct DefiningAPIsTests {
         let id = "2026/1"
         let text: RequestPath = "users/\(id)/posts"  // users/2026%2F1/posts
         let parts = RequestPath("users", id, "posts")  // the same
-        let named = RequestPath(template: "users/{id}/posts", ["id": id])  // the same
+        // the same
+        let named = RequestPath(template: "users/{id}/posts", ["id": id])
         // Article ends
         #expect(text.encoded == "users/2026%2F1/posts")
         #expect(parts == text)
@@ -215,9 +233,12 @@ struct DefiningAPIsTests {
 
         // Article begins
         let acme = Tenant(baseURL: "https://acme.example.com/", name: "acme")
-        let invoices = try await requests.send(acme.invoices.getAll)  // GET https://acme.example.com/invoices
-        let copy = try await requests.send(acme.request(Users.get(id: 7)))  // to acme.example.com/users/7
-        let current = Tenant(baseURL: RequestBase(environment), name: "acme")  // an environment service, read now
+        // GET https://acme.example.com/invoices
+        let invoices = try await requests.send(acme.invoices.getAll)
+        // to acme.example.com/users/7
+        let copy = try await requests.send(acme.request(Users.get(id: 7)))
+        // an environment service, read now
+        let current = Tenant(baseURL: RequestBase(environment), name: "acme")
         // Article ends
         #expect(invoices == [Invoice(number: 1)])
         #expect(copy == User(id: 7, name: "Ada"))
@@ -237,8 +258,11 @@ struct DefiningAPIsTests {
         #expect(renamed.body == #"{"name":"Grace"}"#)
 
         // Article begins
-        let next = Users.find(role: "admin").settingQuery("page", 2).removingHeader("Via").deadline(.seconds(5))
-        let moved = Users.get(id: 7).reading(DataResponse.self).based(on: "https://mirror.example.com/")
+        let next = Users.find(role: "admin").settingQuery("page", 2).removingHeader(
+            "Via"
+        ).deadline(.seconds(5))
+        let moved = Users.get(id: 7).reading(DataResponse.self).based(
+            on: "https://mirror.example.com/")
         // Article ends
         #expect(try next.url().target == "/v1/users/search?role=admin&page=2")
         #expect(try next.headerFields == HTTPFields(["X-Client": "search"]))
@@ -267,16 +291,22 @@ extension DefiningAPIsTests.Users {
     typealias User = DefiningAPIsTests.User
 
     // Article begins
-    static func find(role: String?, tags: [String] = [], page: Int? = nil) -> Request<[User]> {
+    static func find(
+        role: String?, tags: [String] = [], page: Int? = nil
+    ) -> Request<[User]> {
         request(.get, "search") {
             QueryItems {
-                if let role { ("role", role) } else { ("all", "") }  // an empty value: the name alone
+                // an empty value: the name alone
+                if let role { ("role", role) } else { ("all", "") }
                 for tag in tags { ("tag", tag) }
-                ("page", page)  // `nil` removes earlier items of this name, also inherited ones
+                // `nil` removes earlier items of this name, also inherited ones
+                ("page", page)
             }
             Headers {
-                ("X-Client", "search")  // replaces a parent's field; `nil` removes it
-                Header.adding("Via", "1.1 proxy")  // one more value; `removing` removes
+                // replaces a parent's field; `nil` removes it
+                ("X-Client", "search")
+                // one more value; `removing` removes
+                Header.adding("Via", "1.1 proxy")
             }
             if page != nil { Header.cacheControl("no-cache") }
         }

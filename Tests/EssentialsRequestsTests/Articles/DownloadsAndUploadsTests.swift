@@ -79,7 +79,8 @@ struct DownloadsAndUploadsTests {
                 var options = DownloadOptions()
                 options.existing = .uniqueName
                 options.createsDirectories = true
-                let file = try await requests.download("films/1", to: "\(folder)/new/film.mp4", options: options)
+                let file = try await requests.download(
+                    "films/1", to: "\(folder)/new/film.mp4", options: options)
                 show(file.path)  // …/new/film-1.mp4, where a film.mp4 is there
                 // Article ends
             }
@@ -97,7 +98,8 @@ struct DownloadsAndUploadsTests {
             }
 
             // Article begins
-            try await DownloadedFile.removeAbandoned(in: folder, partsUntouchedFor: .seconds(7 * 86_400))
+            try await DownloadedFile.removeAbandoned(
+                in: folder, partsUntouchedFor: .seconds(7 * 86_400))
             // Article ends
 
             let left = try place.names
@@ -115,12 +117,15 @@ struct DownloadsAndUploadsTests {
 
             // Article begins
             let token = requests.download(
-                "films/1", to: destination, completionQueue: queue, progressInterval: .milliseconds(500),
+                "films/1", to: destination, completionQueue: queue,
+                progressInterval: .milliseconds(500),
                 progress: { show("\($0.bytes) of \($0.expected ?? -1)") },
                 completion: { result in
                     if case .success(let file) = result { show("whole: \(file.bytes)") }
                 })
-            for await progress in token.progressUpdates { print(progress.fraction ?? 0) }
+            for await progress in token.progressUpdates {
+                print(progress.fraction ?? 0)
+            }
             // Article ends
 
             var shown: [String] = []
@@ -152,10 +157,12 @@ struct DownloadsAndUploadsTests {
             options.existing = .replace
             options.maximumSize = 10 << 30
             do throws(RequestFailure) {
-                try await requests.download("films/1", to: destination, options: options)
+                try await requests.download(
+                    "films/1", to: destination, options: options)
             } catch {
                 guard error.reason == .interrupted else { throw error }
-                let file = try await requests.download("films/1", to: destination, options: options)
+                let file = try await requests.download(
+                    "films/1", to: destination, options: options)
                 show("\(file.resumedFrom) bytes were here already.")
             }
             // Article ends
@@ -238,8 +245,10 @@ struct DownloadsAndUploadsTests {
             upload.body = .stream(pieces, length: nil, type: .text)
             let added = try await requests.send(upload)
 
-            let film = try await requests.send(RequestBuilder(.get, "films/2").streaming())
-            let copy = try await requests.send(DataRequest(.put, "copies/2", body: .stream(film.body, length: nil)))
+            let film = try await requests.send(
+                RequestBuilder(.get, "films/2").streaming())
+            let copy = try await requests.send(
+                DataRequest(.put, "copies/2", body: .stream(film.body, length: nil)))
             // Article ends
 
             #expect([stored.status, added.status, copy.status] == [.created, .created, .created])
@@ -265,7 +274,8 @@ struct DownloadsAndUploadsTests {
             func show(_ text: String) { shown.append(text) }
 
             // Article begins
-            let response = try await requests.send(RequestBuilder(.get, "log").streaming())
+            let response = try await requests.send(
+                RequestBuilder(.get, "log").streaming())
             for try await line in response.body.lines() { show(line) }
             // Article ends
 

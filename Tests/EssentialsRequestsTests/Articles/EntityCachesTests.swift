@@ -29,9 +29,12 @@ struct EntityCachesTests {
         transport.on(.get, "/v1/reports/1").answer(text: "report")
         let requests = HTTPDataRequestService(environment: environment, transport: transport)
         // Article begins
-        let cache = try FileEntityCache(directory: directory, maximumBytes: 64 << 20)
-        let service = try HTTPResourceService(requests: requests, environment: environment, cache: cache)
-        let user = try await service.resource("users/7", as: User.self).loadIfNeeded()
+        let cache = try FileEntityCache(
+            directory: directory, maximumBytes: 64 << 20)
+        let service = try HTTPResourceService(
+            requests: requests, environment: environment, cache: cache)
+        let user = try await service.resource("users/7", as: User.self)
+            .loadIfNeeded()
         await service.close()
         // Article ends
         #expect(user.name == "Ada")

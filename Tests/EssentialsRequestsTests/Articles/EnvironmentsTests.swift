@@ -42,7 +42,9 @@ struct EnvironmentsTests {
         try locator.register(ConstantEnvironment(server.url, trust: ours), as: (any EnvironmentService).self)
 
         // Article begins
-        try locator.registerLazy((any Transport).self) { _ in CurlTransports(trust: policy) }
+        try locator.registerLazy((any Transport).self) { _ in
+            CurlTransports(trust: policy)
+        }
         try locator.registerLazy(HTTPDataRequestService.self) { locator in
             HTTPDataRequestService(
                 environment: try locator.resolve((any EnvironmentService).self),
@@ -64,9 +66,12 @@ struct EnvironmentsTests {
     func named() async throws {
         // Article begins
         let environment = try SwitchableEnvironment([
-            EnvironmentSnapshot(name: "production", baseURL: RequestURL("https://api.example.com/v1/")),
             EnvironmentSnapshot(
-                name: "staging", baseURL: RequestURL("https://staging.example.com/v1/"),
+                name: "production",
+                baseURL: RequestURL("https://api.example.com/v1/")),
+            EnvironmentSnapshot(
+                name: "staging",
+                baseURL: RequestURL("https://staging.example.com/v1/"),
                 headerFields: [.acceptLanguage: "en"]),
         ])
         try environment.select("staging")
@@ -115,7 +120,8 @@ struct EnvironmentsTests {
         let variables = ["SHOP_BASE_URL": "https://shop.example.com/v1/", "SHOP_NAME": "live"]
 
         // Article begins
-        let environment = try ConstantEnvironment(reading: { variables[$0] }, prefix: "SHOP")
+        let environment = try ConstantEnvironment(
+            reading: { variables[$0] }, prefix: "SHOP")
         // Article ends
 
         #expect(environment.baseURL.description == "https://shop.example.com/v1/")
@@ -137,7 +143,8 @@ struct EnvironmentsTests {
         var configuration = HTTPDataRequestService.Configuration()
         configuration.onEnvironmentChange = .cancelRequests
         let service = HTTPDataRequestService(
-            environment: environment, transport: transport, configuration: configuration)
+            environment: environment, transport: transport,
+            configuration: configuration)
 
         let changes = environment.changes
         let watching = Task {

@@ -33,9 +33,13 @@ struct FetchingModelsTests {
         let requests: any DataRequestService
         let cache: any AsyncCache
 
-        func coins() -> Emissions<[Coin]> { get("coins", retry: .attempts(5).whenReachable) }
+        func coins() -> Emissions<[Coin]> {
+            get("coins", retry: .attempts(5).whenReachable)
+        }
         func coin(_ id: Int) -> Emissions<Coin> {
-            get("coins/\(id)", from: .cacheElseBackend(maximumAge: .seconds(60)))
+            get(
+                "coins/\(id)", from: .cacheElseBackend(maximumAge: .seconds(60))
+            )
         }
     }
     // Article ends
@@ -45,11 +49,17 @@ struct FetchingModelsTests {
         let requests: any DataRequestService
         let cache: any AsyncCache
         let problems = CacheProblemLog()
-        var fetchDefaults: FetchDefaults { FetchDefaults(source: .cacheElseBackend, cacheProblems: problems) }
+        var fetchDefaults: FetchDefaults {
+            FetchDefaults(source: .cacheElseBackend, cacheProblems: problems)
+        }
 
-        func countries() -> Emissions<[String]> { get("countries", below: "data.names") }
+        func countries() -> Emissions<[String]> {
+            get("countries", below: "data.names")
+        }
         func update() -> Emissions<[String]> {
-            get("countries", below: "data.names", from: .backend, options: FetchOptions(emitsValue: false))
+            get(
+                "countries", below: "data.names", from: .backend,
+                options: FetchOptions(emitsValue: false))
         }
     }
     // Article ends
@@ -79,7 +89,9 @@ struct FetchingModelsTests {
         // Article ends
 
         // Article begins
-        for try await coins in service.get("coins", from: .backendElseCache, as: [Coin].self) {
+        for try await coins in service.get(
+            "coins", from: .backendElseCache, as: [Coin].self)
+        {
             show(coins.value, isOutdated: coins.failure != nil, age: coins.age)
         }
         // Article ends
@@ -138,8 +150,10 @@ struct FetchingModelsTests {
 
         // Article begins
         let coin: Coin = try await service.post(
-            "coins", body: Coin(name: "Ada"), outdating: [.get("coins", as: [Coin].self)])
-        try await service.fireAndForget(.post, "views", parameters: ["coin": coin.name])
+            "coins", body: Coin(name: "Ada"),
+            outdating: [.get("coins", as: [Coin].self)])
+        try await service.fireAndForget(
+            .post, "views", parameters: ["coin": coin.name])
         // Article ends
         #expect(try await service.get("coins", from: .cache, as: [Coin].self).last() == nil)
         #expect(transport.requestCount == 2)

@@ -55,9 +55,12 @@ struct FirstRequestTests {
         let (baseURL, token) = (server.url + "/v1/", "t0k3n")
 
         // Article begins
-        let service = try HTTPDataRequestService(environment: ConstantEnvironment(baseURL))
+        let service = try HTTPDataRequestService(
+            environment: ConstantEnvironment(baseURL))
         let locator = ServiceLocator(name: "app")
-        try locator.register(service, as: (any DataRequestService).self, (any AuthorizationService).self)
+        try locator.register(
+            service, as: (any DataRequestService).self,
+            (any AuthorizationService).self)
         // Article ends
 
         // Article begins
@@ -87,10 +90,13 @@ struct FirstRequestTests {
     func calls() async throws {
         try await withRequests { requests, server in
             // Article begins
-            let admins: [User] = try await requests.get("users", parameters: ["role": "admin"])
-            let created: User = try await requests.post("users", body: NewUser(name: "Ada"))
+            let admins: [User] = try await requests.get(
+                "users", parameters: ["role": "admin"])
+            let created: User = try await requests.post(
+                "users", body: NewUser(name: "Ada"))
             let picture: Data = try await requests.get("users/1/picture")
-            let deputy: User? = try await requests.get("users/1/deputy")  // nil where the answer is empty
+            // nil where the answer is empty
+            let deputy: User? = try await requests.get("users/1/deputy")
             try await requests.delete("users/7")
             // Article ends
 
@@ -118,8 +124,10 @@ struct FirstRequestTests {
                 show(user.name)
             } catch {
                 switch error.reason {
-                case .status where error.response?.head.status == .notFound: show("Nobody has this number.")
-                case .connection, .timeout, .interrupted: show("Later, please. \(error.remedy ?? "")")
+                case .status where error.response?.head.status == .notFound:
+                    show("Nobody has this number.")
+                case .connection, .timeout, .interrupted:
+                    show("Later, please. \(error.remedy ?? "")")
                 default: show("\(error)")
                 }
             }
@@ -148,7 +156,9 @@ struct FirstRequestTests {
             var shown = texts.makeAsyncIterator()
 
             // Article begins
-            let token = requests.get("users/1", deserializeTo: User.self, completionQueue: queue) { result in
+            let token = requests.get(
+                "users/1", deserializeTo: User.self, completionQueue: queue
+            ) { result in
                 switch result {
                 case .success(let user): show(user.name)
                 case .failure(let failure): show("\(failure.reason)")

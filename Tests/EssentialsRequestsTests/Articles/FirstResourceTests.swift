@@ -13,8 +13,12 @@ struct FirstResourceTests {
     struct Shop: Sendable {
         let service: any ResourceService
         var cart: Resource<Cart> { service.resource("cart") }
-        func user(_ id: String) -> Resource<User> { service.resource("users", id) }
-        func orders(of id: String) -> Resource<[Order]> { user(id).child("orders") }
+        func user(_ id: String) -> Resource<User> {
+            service.resource("users", id)
+        }
+        func orders(of id: String) -> Resource<[Order]> {
+            user(id).child("orders")
+        }
     }
     // Article ends
 
@@ -32,9 +36,11 @@ struct FirstResourceTests {
 
         // Article begins
         let locator = ServiceLocator(name: "shop")
-        try locator.register(ConstantEnvironment(baseURL), as: (any EnvironmentService).self)
+        try locator.register(
+            ConstantEnvironment(baseURL), as: (any EnvironmentService).self)
         try locator.registerLazy((any DataRequestService).self) { locator in
-            try HTTPDataRequestService(environment: locator.resolve((any EnvironmentService).self))
+            try HTTPDataRequestService(
+                environment: locator.resolve((any EnvironmentService).self))
         }
         try locator.registerLazy((any ResourceService).self) { locator in
             try HTTPResourceService(

@@ -18,7 +18,8 @@ struct FreshContentTests {
         var configuration = HTTPResourceService.Configuration()
         configuration.defaults.expiration = .seconds(300)
         let service = try HTTPResourceService(
-            requests: requests, environment: environment, configuration: configuration)
+            requests: requests, environment: environment,
+            configuration: configuration)
         // Article ends
         try await byServer(service, transport)
         var shown: [Bool] = []
@@ -42,7 +43,9 @@ struct FreshContentTests {
         func show(_ price: String, freshFor: Duration?) { left = freshFor }
         let prices: Resource<String> = service.resource("prices/7")
         // Article begins
-        try service.configure("/prices/*") { $0.expiration = .byServer(else: .seconds(5)) }
+        try service.configure("/prices/*") {
+            $0.expiration = .byServer(else: .seconds(5))
+        }
         let price = try await prices.loadIfNeeded()
         show(price, freshFor: prices.state.freshFor)
         // Article ends

@@ -55,7 +55,8 @@ struct HandlingFailuresTests {
         } catch {
             switch (error.reason, error.phase) {
             case (.status, _): show("The order was refused.")
-            case (_, .sending), (_, .waiting), (_, .receiving): show("The order may have arrived.")
+            case (_, .sending), (_, .waiting), (_, .receiving):
+                show("The order may have arrived.")
             default: show("The order was not sent. \(error.remedy ?? "")")
             }
         }
@@ -71,7 +72,8 @@ struct HandlingFailuresTests {
 
         // Article begins
         var request = DataRequest(.get, "users/99")
-        request.errorModel = Problem.self  // or configuration.errorModel, for all requests
+        // or configuration.errorModel, for all requests
+        request.errorModel = Problem.self
         do throws(RequestFailure) {
             show(try await requests.model(of: request, as: User.self).name)
         } catch {
@@ -92,7 +94,9 @@ struct HandlingFailuresTests {
             do throws(RequestFailure) {
                 return try await requests.get("users/\(number)", as: User.self)
             } catch {
-                guard error.reason == .status, error.response?.head.status == .notFound else { throw error }
+                guard error.reason == .status,
+                    error.response?.head.status == .notFound
+                else { throw error }
                 return nil
             }
         }
@@ -103,7 +107,8 @@ struct HandlingFailuresTests {
         #expect(refused?.response?.head.status == .forbidden)
 
         // Article begins
-        let deputy: User? = try await requests.get("users/1/deputy", expecting: [200...299, 404...404])
+        let deputy: User? = try await requests.get(
+            "users/1/deputy", expecting: [200...299, 404...404])
         // Article ends
         #expect(deputy == nil)
         let failure = await #expect(throws: RequestFailure.self) {
@@ -165,7 +170,8 @@ struct HandlingFailuresTests {
             } catch let error as ServiceLocatorError {
                 show("The program is not set up. \(error.message)")
             } catch let error as RequestFailure {
-                show("The server did not help. \(error.message) \(error.remedy ?? "")")
+                let remedy = error.remedy ?? ""
+                show("The server did not help. \(error.message) \(remedy)")
             } catch {
                 show("\(error)")
             }

@@ -44,7 +44,9 @@ struct InterceptingRequestsTests {
         var remaining: Int? { count.withLock { $0 } }
 
         func received(_ outcome: HopOutcome) async throws {
-            guard let text = outcome.headerFields["RateLimit-Remaining"], let number = Int(text) else { return }
+            guard let text = outcome.headerFields["RateLimit-Remaining"],
+                let number = Int(text)
+            else { return }
             count.withLock { $0 = number }
         }
     }
@@ -57,7 +59,9 @@ struct InterceptingRequestsTests {
 
     struct InputErrors: RequestInterceptor {
         func received(_ outcome: HopOutcome) async throws {
-            guard outcome.status == .unprocessableContent, let body = outcome.body else { return }
+            guard outcome.status == .unprocessableContent,
+                let body = outcome.body
+            else { return }
             throw try JSONDecoder().decode(InvalidInput.self, from: body)
         }
     }
@@ -68,11 +72,15 @@ struct InterceptingRequestsTests {
         let next: any DataRequestService
         let saved: [String: Data]
 
-        func send(_ request: DataRequest) async throws(RequestFailure) -> DataResponse {
+        func send(
+            _ request: DataRequest
+        ) async throws(RequestFailure) -> DataResponse {
             do throws(RequestFailure) {
                 return try await next.send(request)
             } catch {
-                guard error.reason == .connection, let body = saved[request.path] else { throw error }
+                guard error.reason == .connection,
+                    let body = saved[request.path]
+                else { throw error }
                 return DataResponse(body: body)
             }
         }
@@ -102,7 +110,8 @@ struct InterceptingRequestsTests {
             configuration: configuration)
 
         // Article begins
-        let page = try await requests.response(to: DataRequest(.get, "films"), as: [Film].self)
+        let page = try await requests.response(
+            to: DataRequest(.get, "films"), as: [Film].self)
         let total = page.response.headerFields["X-Total-Count"]
         // Article ends
         #expect(total == "41")
@@ -113,7 +122,11 @@ struct InterceptingRequestsTests {
             do throws(RequestFailure) {
                 try await requests.post("films", body: film)
             } catch {
-                if let invalid = error.underlying as? InvalidInput { mark(invalid.field) } else { show(error.message) }
+                if let invalid = error.underlying as? InvalidInput {
+                    mark(invalid.field)
+                } else {
+                    show(error.message)
+                }
             }
             // Article ends
         }
@@ -133,11 +146,15 @@ struct InterceptingRequestsTests {
 
         // Article begins
         try locator.registerLazy(HTTPDataRequestService.self) { locator in
-            try HTTPDataRequestService(environment: locator.resolve((any EnvironmentService).self))
+            try HTTPDataRequestService(
+                environment: locator.resolve((any EnvironmentService).self))
         }
-        try locator.registerLazy((any AuthorizationService).self) { try $0.resolve(HTTPDataRequestService.self) }
+        try locator.registerLazy((any AuthorizationService).self) {
+            try $0.resolve(HTTPDataRequestService.self)
+        }
         try locator.registerLazy((any DataRequestService).self) { locator in
-            try Offline(next: locator.resolve(HTTPDataRequestService.self), saved: saved)
+            try Offline(
+                next: locator.resolve(HTTPDataRequestService.self), saved: saved)
         }
         // Article ends
 

@@ -21,9 +21,11 @@ struct KeepingCookiesTests {
         var configuration = HTTPDataRequestService.Configuration()
         configuration.cookies = jar
         let requests = HTTPDataRequestService(
-            environment: environment, transport: transport, configuration: configuration)
+            environment: environment, transport: transport,
+            configuration: configuration)
         try await requests.post("login", body: login)
-        let user: User = try await requests.get("me")  // with the cookie of the login
+        // with the cookie of the login
+        let user: User = try await requests.get("me")
         // Article ends
         #expect(user == User())
         try transport.verify()
@@ -32,7 +34,8 @@ struct KeepingCookiesTests {
         // Article begins
         var stages = StageSettings()
         stages.cookies = .storage(CookieJar())
-        let staging = EnvironmentSnapshot(name: "staging", baseURL: url, stages: stages)
+        let staging = EnvironmentSnapshot(
+            name: "staging", baseURL: url, stages: stages)
         // Article ends
         #expect(staging.stages.cookies?.storage is CookieJar)
         // Article begins

@@ -20,7 +20,8 @@ struct KeepingResourcesFreshTests {
         var configuration = HTTPResourceService.Configuration()
         configuration.clock = clock
         let service = try HTTPResourceService(
-            requests: requests, environment: environment, reachability: reachability, configuration: configuration)
+            requests: requests, environment: environment,
+            reachability: reachability, configuration: configuration)
         // Article ends
         return service
     }
@@ -30,15 +31,21 @@ struct KeepingResourcesFreshTests {
         let service = try service()
         transport.on(.get, "/v1/prices").answer(json: [Price(name: "a")])
         // Article begins
-        try service.configure("/prices") { $0.refresh = .every(.seconds(5), jitter: 0.1) }
+        try service.configure("/prices") {
+            $0.refresh = .every(.seconds(5), jitter: 0.1)
+        }
         try service.configure("/jobs/*") {
-            $0.refresh = .every(.seconds(2)) { job in job.resource(as: Job.self).content?.isFinished == true }
+            $0.refresh = .every(.seconds(2)) { job in
+                job.resource(as: Job.self).content?.isFinished == true
+            }
         }
         // Article ends
         @Sendable func draw(_ prices: [Price]?) {}
         // Article begins
         let prices: Resource<[Price]> = service.resource("prices")
-        let quick = prices.observe(refreshing: .every(.seconds(1))) { change in draw(change.state.content) }
+        let quick = prices.observe(refreshing: .every(.seconds(1))) { change in
+            draw(change.state.content)
+        }
         // Article ends
         await clock.waitForSleepers(count: 1)
         clock.advanceToNextDeadline()
@@ -53,10 +60,15 @@ struct KeepingResourcesFreshTests {
         let service = try service()
         transport.on(.get, "/v1/events").answer(.noContent)
         // Article begins
-        let events = service.follow(eventsAt: "events", feeding: ["/orders/*"]) { event, resources in
+        let events = service.follow(eventsAt: "events", feeding: ["/orders/*"]) {
+            event, resources in
             switch event.event {
-            case "order": resources.invalidate(resources.resource("orders", event.data, as: String.self))
-            case "motto": resources.push(event.data, to: resources.resource("motto", as: String.self))
+            case "order":
+                resources.invalidate(
+                    resources.resource("orders", event.data, as: String.self))
+            case "motto":
+                resources.push(
+                    event.data, to: resources.resource("motto", as: String.self))
             default: break
             }
         }
@@ -89,7 +101,9 @@ struct KeepingResourcesFreshTests {
         func draw(_ orders: [String]?, _ isLoading: Bool) {}
         // Article begins
         let user: Resource<User> = service.resource("user")
-        let orders = user.then { user in service.resource("orders", user.accountID, as: [String].self) }
+        let orders = user.then { user in
+            service.resource("orders", user.accountID, as: [String].self)
+        }
         for await state in orders.states(loading: .ifNeeded) {
             draw(state.content, state.isLoading)
             if state.content != nil { break }

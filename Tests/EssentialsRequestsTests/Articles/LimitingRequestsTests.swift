@@ -27,25 +27,30 @@ struct LimitingRequestsTests {
         // Article begins
         var configuration = HTTPDataRequestService.Configuration()
         configuration.limits = OriginLimits(
-            concurrency: 2, rate: RateLimit(10, per: .seconds(1)), breaker: .standard)
+            concurrency: 2, rate: RateLimit(10, per: .seconds(1)),
+            breaker: .standard)
         let requests = HTTPDataRequestService(
-            environment: environment, transport: transport, configuration: configuration)
+            environment: environment, transport: transport,
+            configuration: configuration)
         // Article ends
 
         // Article begins
         if let state = requests.limits?.state(of: origin) {
-            show("\(state.permitsInUse) sent, \(state.waiting) waiting, \(state.rateTokensLeft ?? 0) allowed now")
+            let left = state.rateTokensLeft ?? 0
+            show("\(state.permitsInUse) sent, \(state.waiting) wait, \(left) left")
             if case .open(let time) = state.circuit { show("down for \(time)") }
         }
         // Article ends
-        #expect(shown == ["0 sent, 0 waiting, 10 allowed now"])
+        #expect(shown == ["0 sent, 0 wait, 10 left"])
 
         // Article begins
         do throws(RequestFailure) {
             try await requests.post("orders", body: order)
         } catch {
             switch error.underlying {
-            case let open as CircuitOpen: show("The shop is closed. Next try: \(open.timeLeft ?? .seconds(1))")
+            case let open as CircuitOpen:
+                show(
+                    "The shop is closed. Next try: \(open.timeLeft ?? .seconds(1))")
             default: show(error.message)
             }
         }
@@ -86,10 +91,12 @@ struct LimitingRequestsTests {
         // Article begins
         configuration.joinsEqualRequests = true
         let shared = HTTPDataRequestService(
-            environment: environment, transport: transport, configuration: configuration)
+            environment: environment, transport: transport,
+            configuration: configuration)
         async let header: User = shared.get("users/1")
         async let footer: User = shared.get("users/1")
-        show("\(try await header.name), \(try await footer.name)")  // one request is sent
+        // one request is sent
+        show("\(try await header.name), \(try await footer.name)")
         // Article ends
         await time.value
         #expect(shown == ["Ada, Ada"])

@@ -33,9 +33,11 @@ struct ListsInPagesTests {
         func show(_ text: String) { shown.append(text) }
 
         // Article begins
-        let users = requests.pages(of: .get("users", query: ["per_page": "2"]), as: [User].self)
+        let users = requests.pages(
+            of: .get("users", query: ["per_page": "2"]), as: [User].self)
         for try await page in users {
-            show("page \(page.index): \(page.model.count) users, status \(page.response.status.code)")
+            let status = page.response.status.code
+            show("page \(page.index): \(page.model.count) users, status \(status)")
         }
         for try await user in users.items { show("user \(user.id)") }
         // Article ends
@@ -46,7 +48,8 @@ struct ListsInPagesTests {
         #expect(transport.requestCount == 4)
 
         // Article begins
-        for try await page in users.prefix(1) { show("\(page.model)") }  // sends one request
+        // sends one request
+        for try await page in users.prefix(1) { show("\(page.model)") }
         // Article ends
         #expect(transport.requestCount == 5)
     }
@@ -69,10 +72,14 @@ struct ListsInPagesTests {
         func show(_ text: String) { shown.append(text) }
 
         // Article begins
-        let lists = requests.pages(of: .get("users"), as: UserList.self, by: .cursor("after", in: \.cursor))
+        let lists = requests.pages(
+            of: .get("users"), as: UserList.self, by: .cursor("after", in: \.cursor)
+        )
         for try await user in lists.items(\.users) { show("user \(user.id)") }
 
-        let films = requests.pages(of: .get("films"), as: [String].self, by: .number("page", size: ("per_page", 50)))
+        let films = requests.pages(
+            of: .get("films"), as: [String].self,
+            by: .number("page", size: ("per_page", 50)))
         for try await film in films.items { show(film) }
 
         let lines = requests.pages(
@@ -101,9 +108,12 @@ struct ListsInPagesTests {
 
         // Article begins
         do throws(RequestFailure) {
-            for try await user in requests.pages(of: .get("users"), as: [User].self).items { show("user \(user.id)") }
+            for try await user in requests.pages(of: .get("users"), as: [User].self)
+                .items
+            { show("user \(user.id)") }
         } catch {
-            show("\(error.reason)")  // hostRefused, after the users of the first page
+            // hostRefused, after the users of the first page
+            show("\(error.reason)")
         }
         // Article ends
         #expect(shown == ["user 1", "hostRefused"])
@@ -111,7 +121,8 @@ struct ListsInPagesTests {
         // Article begins
         let response = try await requests.get("users")
         if let help = response.link(rel: "help"), let url = response.url {
-            show("\(try help.url(relativeTo: url))")  // https://api.example.com/docs/users
+            // https://api.example.com/docs/users
+            show("\(try help.url(relativeTo: url))")
         }
         // Article ends
         #expect(shown.last == "https://api.example.com/docs/users")

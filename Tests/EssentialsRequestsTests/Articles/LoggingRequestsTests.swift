@@ -21,8 +21,11 @@ struct LoggingRequestsTests {
 
         func log(event: LogEvent) {
             let facts = metadata.merging(event.metadata ?? [:]) { $1 }
-            let shown = ["status", "reason", "total-ms"].compactMap { key in facts[key].map { "\(key)=\($0)" } }
-            write("\(event.message) id=\(facts["request-id"] ?? "-") \(shown.joined(separator: " "))")
+            let shown = ["status", "reason", "total-ms"].compactMap { key in
+                facts[key].map { "\(key)=\($0)" }
+            }
+            let id = facts["request-id"] ?? "-"
+            write("\(event.message) id=\(id) \(shown.joined(separator: " "))")
         }
     }
     // Article ends
@@ -40,19 +43,26 @@ struct LoggingRequestsTests {
         configuration.logger = Logger(label: "app.requests")
         configuration.logger.logLevel = .debug
         let requests = HTTPDataRequestService(
-            environment: environment, transport: transport, configuration: configuration)
+            environment: environment, transport: transport,
+            configuration: configuration)
         // Article ends
         #expect(requests.requestsInFlight == 0)
 
         // Article begins
-        configuration.redaction.query = .hidden(["mail"])  // shows queries without the values of “mail” and of secrets
-        configuration.redaction.hiddenFields = [.userAgent]  // in addition to the fields that sound secret
-        configuration.logsCommands = true  // curl -X 'GET' -H 'Authorization: …' 'https://api.example.com/v1/users?…'
+        // shows queries without the values of “mail” and of secrets
+        configuration.redaction.query = .hidden(["mail"])
+        // in addition to the fields that sound secret
+        configuration.redaction.hiddenFields = [.userAgent]
+        // curl -X 'GET' -H 'Authorization: …' 'https://api.example.com/v1/users?…'
+        configuration.logsCommands = true
         // Article ends
 
         // Article begins
-        configuration.logger = Logger(label: "app.requests") { _ in LineHandler(write: write) }
-        configuration.logger[metadataKey: "process"] = "4711"  // identifiers are unique only in their process
+        configuration.logger = Logger(label: "app.requests") { _ in
+            LineHandler(write: write)
+        }
+        // identifiers are unique only in their process
+        configuration.logger[metadataKey: "process"] = "4711"
         // Article ends
 
         let logged = HTTPDataRequestService(

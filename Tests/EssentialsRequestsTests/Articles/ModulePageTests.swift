@@ -17,7 +17,9 @@ struct ModulePageTests {
 
         // ServiceEssentials begins
         let locator = ServiceLocator(name: "app")
-        try locator.register(ConstantEnvironment("https://api.example.com/v1/"), as: (any EnvironmentService).self)
+        try locator.register(
+            ConstantEnvironment("https://api.example.com/v1/"),
+            as: (any EnvironmentService).self)
         try locator.registerLazy((any DataRequestService).self) { locator in
             try HTTPDataRequestService(
                 environment: locator.resolve((any EnvironmentService).self),
@@ -38,17 +40,24 @@ struct ModulePageTests {
 
         // EssentialsTestKit begins
         let transport = ScriptedTransport()
-        transport.on(.get, "/v1/users", query: ["role": "admin"]).answer(json: [user])
+        transport.on(.get, "/v1/users", query: ["role": "admin"]).answer(json: [
+            user
+        ])
         let requests = HTTPDataRequestService(
-            environment: try ConstantEnvironment("https://api.test/v1/"), transport: transport)
+            environment: try ConstantEnvironment("https://api.test/v1/"),
+            transport: transport)
         // EssentialsTestKit ends
         #expect(try await requests.get("users", parameters: ["role": "admin"]) == [user])
 
         // EssentialsTestKit begins
         let authority = try TestAuthority(name: "Test authority")
-        let certificate = try authority.issue(TestCertificate.Template(commonName: "localhost"))
-        let server = try LoopbackServer(tls: ServerTLS(certificate: certificate)) { request in
-            request.path == "/hello" ? .response(body: "hello") : .raw([.text("HTTP/1.1 200 OK\r\n"), .reset])
+        let certificate = try authority.issue(
+            TestCertificate.Template(commonName: "localhost"))
+        let server = try LoopbackServer(tls: ServerTLS(certificate: certificate)) {
+            request in
+            request.path == "/hello"
+                ? .response(body: "hello")
+                : .raw([.text("HTTP/1.1 200 OK\r\n"), .reset])
         }
         // EssentialsTestKit ends
         let trust = TrustPolicy(anchors: try .only([PEM(authority.certificate.certificatePEM)]))
@@ -84,11 +93,15 @@ struct ModulePageTests {
         // EssentialsHTTP begins
         request.options.delivery = .streamed
         let redirected = try await transport.send(request, following: .limit(3))
-        for try await event in redirected.response.body.serverSentEvents() { show(event.data) }
+        for try await event in redirected.response.body.serverSentEvents() {
+            show(event.data)
+        }
 
-        upload.body = try .file(source)  // read while it is sent, and again after a dead connection
+        // read while it is sent, and again after a dead connection
+        upload.body = try .file(source)
         let stored = try await transport.send(upload)
-        let file = try await transport.download(film, to: destination, options: resumable)
+        let file = try await transport.download(
+            film, to: destination, options: resumable)
         // EssentialsHTTP ends
 
         #expect(shown == ["one", "two"])

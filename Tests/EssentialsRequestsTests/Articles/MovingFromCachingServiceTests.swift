@@ -21,10 +21,14 @@ struct MovingFromCachingServiceTests {
         let requests: any DataRequestService
         let cache: any AsyncCache
 
-        func coins(from source: FetchSource? = nil, retry: RetryPolicy? = nil) -> Emissions<[String: Coin]> {
+        func coins(
+            from source: FetchSource? = nil, retry: RetryPolicy? = nil
+        ) -> Emissions<[String: Coin]> {
             get("all/coinlist", below: "Data", from: source, retry: retry)
         }
-        func cachedCoins(matching filter: ModelFilter<Coin>) async throws -> [Coin] {
+        func cachedCoins(
+            matching filter: ModelFilter<Coin>
+        ) async throws -> [Coin] {
             let coins = try await coins(from: .cache).first()
             return filter.matching(Array((coins?.value ?? [:]).values))
         }
@@ -49,8 +53,11 @@ struct MovingFromCachingServiceTests {
             shown.append("\(source)")
         }
         // Article begins
-        for try await coins in service.coins(retry: .forever.whenReachable) { show(coins.value, coins.source) }
-        let found = try await service.cachedCoins(matching: ModelFilter("bit", in: \Coin.name, \Coin.symbol))
+        for try await coins in service.coins(retry: .forever.whenReachable) {
+            show(coins.value, coins.source)
+        }
+        let found = try await service.cachedCoins(
+            matching: ModelFilter("bit", in: \Coin.name, \Coin.symbol))
         // Article ends
         for try await coins in service.coins() { show(coins.value, coins.source) }
         #expect(shown == ["backend", "cache", "backend"])
@@ -59,15 +66,22 @@ struct MovingFromCachingServiceTests {
         // Article begins
         var configuration = ModelCache.Configuration()
         configuration.maximumAge = .seconds(2 * 86_400)
-        let cache = try ModelCache(directory: directory, maximumFileBytes: 1_000_000, configuration: configuration)
-        let key = service.modelKey(for: .get("all/coinlist"), below: "Data", as: [String: Coin].self)
+        let cache = try ModelCache(
+            directory: directory, maximumFileBytes: 1_000_000,
+            configuration: configuration)
+        let key = service.modelKey(
+            for: .get("all/coinlist"), below: "Data", as: [String: Coin].self)
         if let key { await cache.delete(key) }
         // Article ends
         #expect(cache.count == 0)
 
         // Article begins
-        let images = try BlobService(requests: requests, environment: environment, directory: directory + "/images")
-        let image = try await images.value(at: "media/btc.png") { try Image(decoding: $0) }
+        let images = try BlobService(
+            requests: requests, environment: environment,
+            directory: directory + "/images")
+        let image = try await images.value(at: "media/btc.png") {
+            try Image(decoding: $0)
+        }
         // Article ends
         #expect(image == (try Image(decoding: Data("picture".utf8))))
         await images.close()

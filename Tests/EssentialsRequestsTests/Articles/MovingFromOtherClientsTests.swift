@@ -24,7 +24,8 @@ struct MovingFromOtherClientsTests {
         configuration.limits = OriginLimits(concurrency: 5)
         configuration.redirects = .limit(3)
         let requests = HTTPDataRequestService(
-            environment: environment, transport: transport, configuration: configuration)
+            environment: environment, transport: transport,
+            configuration: configuration)
         requests.setAuthorization(.tokens(provider))
         // Article ends
         #expect(try await requests.send(DataRequest(.get, "me")).status == .noContent)

@@ -20,7 +20,9 @@ struct MovingFromRelaxTests {
         typealias Parent = Shop
         static let path: RequestPath = "users"
         static let getAll: Request<[User]> = request(.get)
-        static func find(_ name: String) -> Request<[User]> { request(.get) { QueryItems { ("name", name) } } }
+        static func find(_ name: String) -> Request<[User]> {
+            request(.get) { QueryItems { ("name", name) } }
+        }
     }
 
     struct GetUser: ServiceRequest {
@@ -46,7 +48,8 @@ struct MovingFromRelaxTests {
         // Article begins
         let users = try await requests.send(Users.getAll)
         let user = try await requests.send(GetUser(id: 7))
-        let other = try await requests.send(staging.request(GetUser(id: 7)))  // with another base URL
+        // with another base URL
+        let other = try await requests.send(staging.request(GetUser(id: 7)))
         // Article ends
         #expect(users == [ada])
         #expect(user == ada)

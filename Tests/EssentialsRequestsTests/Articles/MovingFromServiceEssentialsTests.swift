@@ -21,11 +21,15 @@ struct MovingFromServiceEssentialsTests {
 
     // Article begins
     final class Session: RequestPreparationDelegate {
-        func additionalHeaderFields(for method: HTTPRequest.Method, path: String) -> HTTPFields {
+        func additionalHeaderFields(
+            for method: HTTPRequest.Method, path: String
+        ) -> HTTPFields {
             [.acceptLanguage: "en"]
         }
 
-        func additionalParameters(for method: HTTPRequest.Method, path: String) -> FormParameters {
+        func additionalParameters(
+            for method: HTTPRequest.Method, path: String
+        ) -> FormParameters {
             ["client": "linux"]
         }
     }
@@ -41,7 +45,8 @@ struct MovingFromServiceEssentialsTests {
 
         // Article begins
         let token = requests.get(
-            "users/1", parameters: ["full": true], deserializeTo: User.self, completionQueue: queue
+            "users/1", parameters: ["full": true], deserializeTo: User.self,
+            completionQueue: queue
         ) { result in
             switch result {
             case .success(let user): show(user.name)
@@ -65,7 +70,8 @@ struct MovingFromServiceEssentialsTests {
         var configuration = HTTPDataRequestService.Configuration()
         configuration.interceptors = [DelegateInterceptor(Session())]
         let requests = HTTPDataRequestService(
-            environment: environment, transport: transport, configuration: configuration)
+            environment: environment, transport: transport,
+            configuration: configuration)
         // Article ends
 
         try await requests.get("users", parameters: ["client": "other"])

@@ -23,10 +23,13 @@ struct MovingFromSiestaTests {
         let requests = HTTPDataRequestService(environment: environment, transport: transport)
         let (id, title) = ("7", Title())
         // Article begins
-        let service = try HTTPResourceService(requests: requests, environment: environment)
+        let service = try HTTPResourceService(
+            requests: requests, environment: environment)
         try service.configure("/users/*") { $0.expiration = .seconds(300) }
         let user: Resource<User> = service.resource("users", id)
-        let observation = user.observe { @MainActor change in title.show(change.state.content?.name) }
+        let observation = user.observe { @MainActor change in
+            title.show(change.state.content?.name)
+        }
         let loaded = try await user.loadIfNeeded()
         // Article ends
         while title.texts.last != "Ada" { await Task.yield() }

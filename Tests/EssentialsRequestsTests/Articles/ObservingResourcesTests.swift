@@ -13,7 +13,9 @@ struct ObservingResourcesTests {
     actor Display {
         func run(_ cart: Resource<Cart>) async {
             for await state in cart.states(loading: .ifNeeded) {
-                draw(state.content, isStale: !state.isFresh, state.failure?.message)
+                draw(
+                    state.content, isStale: !state.isFresh,
+                    state.failure?.message)
             }
         }
     }
@@ -39,7 +41,8 @@ struct ObservingResourcesTests {
 
         // Article begins
         let observation = cart.observe { @MainActor change in
-            title.text = change.state.content?.items.joined(separator: ", ") ?? "empty"
+            title.text =
+                change.state.content?.items.joined(separator: ", ") ?? "empty"
         }
         let onQueue = cart.observe(on: .main) { change in show("\(change.event)") }
         // Article ends

@@ -9,8 +9,12 @@ struct OutboxPromisesTests {
     struct Views: FetchingService {
         let requests: any DataRequestService
 
-        func seen(_ id: Int, through outbox: Outbox) async throws(RequestFailure) {
-            try await fireAndForget(DataRequest(.post, "views", parameters: ["id": id]), through: outbox)
+        func seen(
+            _ id: Int, through outbox: Outbox
+        ) async throws(RequestFailure) {
+            try await fireAndForget(
+                DataRequest(.post, "views", parameters: ["id": id]),
+                through: outbox)
         }
     }
     // Article ends
@@ -25,11 +29,13 @@ struct OutboxPromisesTests {
         transport.on(.post, "/v1/carts/7/items").answer(.created)
         let requests = HTTPDataRequestService(environment: environment, transport: transport)
         // Article begins
-        let outbox = try Outbox(directory: directory, requests: requests, environment: environment)
+        let outbox = try Outbox(
+            directory: directory, requests: requests, environment: environment)
         // Article ends
         try await Views(requests: requests).seen(7, through: outbox)
         // Article begins
-        try await outbox.add(.post("carts/7/items", body: ["product": 12]), in: "carts/7")
+        try await outbox.add(
+            .post("carts/7/items", body: ["product": 12]), in: "carts/7")
         // Article ends
         try await outbox.drain()
         var shown: [String] = []
@@ -76,7 +82,8 @@ struct OutboxPromisesTests {
         let reachability = ControlledReachability(.local)
         // Article begins
         let service = try HTTPResourceService(
-            requests: requests, environment: environment, reachability: reachability)
+            requests: requests, environment: environment, reachability: reachability
+        )
         service.attach(outbox)
         // Article ends
         await service.close()

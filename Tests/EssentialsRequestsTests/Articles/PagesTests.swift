@@ -27,7 +27,8 @@ struct PagesTests {
         let service = try HTTPResourceService(requests: requests, environment: environment)
         // Article begins
         let first: Resource<[Film]> = service.resource("films")
-        let films = PagedResource(first, by: .number("page", from: 1) { page in page.isEmpty })
+        let films = PagedResource(
+            first, by: .number("page", from: 1) { page in page.isEmpty })
         // Article ends
         func draw(_ films: [Film], _ isLoading: Bool, _ failure: String?) {}
         // Article begins
@@ -53,7 +54,9 @@ struct PagesTests {
 
         // Article begins
         let lists: Resource<FilmList> = service.resource("film-lists")
-        let byCursor = PagedResource(lists, by: .cursor("after") { $0.cursor }) { $0.films }
+        let byCursor = PagedResource(lists, by: .cursor("after") { $0.cursor }) {
+            $0.films
+        }
         let byLink = PagedResource(first, by: .link(), maximumPages: 10)
         // Article ends
         #expect(byCursor.state.hasNext && byLink.state.hasNext)

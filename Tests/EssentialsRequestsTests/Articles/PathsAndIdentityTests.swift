@@ -27,13 +27,15 @@ struct PathsAndIdentityTests {
         let first: Resource<String> = orders.child("1")
         let next: Resource<[String]>? = orders.relative("?page=2")
         let sorted = orders.withParam("sort", "date").withParam("limit", "10")
-        show(sorted.url)  // https://api.example.com/v1/users/7/orders?limit=10&sort=date
+        // https://api.example.com/v1/users/7/orders?limit=10&sort=date
+        show(sorted.url)
         // Article ends
         #expect(first.url == "https://api.example.com/v1/users/7/orders/1")
         #expect(next?.url == "https://api.example.com/v1/users/7/orders?page=2")
 
         // Article begins
-        let same: Resource<String> = service.resource(url: "HTTPS://api.example.com:443/v1/reports/2026%3fdraft")
+        let same: Resource<String> = service.resource(
+            url: "HTTPS://api.example.com:443/v1/reports/2026%3fdraft")
         show(same == report)  // true
         // Article ends
 
@@ -43,7 +45,8 @@ struct PathsAndIdentityTests {
         // Article ends
 
         // Article begins
-        let table: Resource<String> = service.resource("report", variant: .accept("text/csv"))
+        let table: Resource<String> = service.resource(
+            "report", variant: .accept("text/csv"))
         // Article ends
         #expect(table != service.resource("report"))
         #expect(
@@ -61,7 +64,8 @@ struct PathsAndIdentityTests {
         var configuration = HTTPResourceService.Configuration()
         configuration.foreignHosts = ["cdn.example.com"]
         let service = try HTTPResourceService(
-            requests: requests, environment: environment, open: UnsafeRequestService(), configuration: configuration)
+            requests: requests, environment: environment,
+            open: UnsafeRequestService(), configuration: configuration)
         // Article ends
         let refused: Resource<String> = service.resource(url: "https://other.example.com/")
         let failure = await #expect(throws: RequestFailure.self) { try await refused.load() }

@@ -13,8 +13,10 @@ struct PrivateAuthoritiesTests {
 
         // Article begins
         let authority = try PEM(authorityText)
-        let identity = try ClientIdentity(certificate: PEM(certificateText), privateKey: PEM(keyText))
-        let policy = TrustPolicy(anchors: try .only([authority]), identity: identity)
+        let identity = try ClientIdentity(
+            certificate: PEM(certificateText), privateKey: PEM(keyText))
+        let policy = TrustPolicy(
+            anchors: try .only([authority]), identity: identity)
         // Article ends
 
         let server = try LoopbackServer(

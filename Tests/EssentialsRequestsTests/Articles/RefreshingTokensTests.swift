@@ -15,8 +15,11 @@ struct ShopLogin: AccessTokenProvider {
     let key: String
 
     func token(replacing old: AccessToken?) async throws -> AccessToken {
-        let reply: LoginReply = try await login.post("login", body: ["key": key])
-        guard let token = reply.token else { throw AccessTokenRejection("The key was withdrawn.") }
+        let reply: LoginReply = try await login.post(
+            "login", body: ["key": key])
+        guard let token = reply.token else {
+            throw AccessTokenRejection("The key was withdrawn.")
+        }
         return try AccessToken(token, expiresIn: .seconds(reply.lifetime))
     }
 }
@@ -86,7 +89,11 @@ struct RefreshingTokensTests {
         do throws(RequestFailure) {
             try await shop.get("orders")
         } catch {
-            if error.underlying is AccessTokenRejection { showLogin() } else { show(error.remedy ?? error.message) }
+            if error.underlying is AccessTokenRejection {
+                showLogin()
+            } else {
+                show(error.remedy ?? error.message)
+            }
         }
         // Article ends
         #expect(shown == ["login"])
@@ -113,7 +120,8 @@ struct RefreshingTokensTests {
         // Article begins
         let tokens = OAuth2Tokens(
             try OAuth2Tokens.Configuration(
-                endpoint: endpoint, clientID: "shop", clientSecret: secret, grant: .refreshToken),
+                endpoint: endpoint, clientID: "shop", clientSecret: secret,
+                grant: .refreshToken),
             transport: try CurlTransport(), store: try FileTokenStore(path))
         try await tokens.save(StoredTokens(refreshToken: refreshToken))
         shop.setAuthorization(.tokens(tokens))

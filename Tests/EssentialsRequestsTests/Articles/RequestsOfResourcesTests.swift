@@ -51,7 +51,8 @@ struct RequestsOfResourcesTests {
         }
 
         // Article begins
-        let receipt: Receipt = try await cart.request(.post, body: .model(order)).content
+        let receipt: Receipt = try await cart.request(.post, body: .model(order))
+            .content
         cart.invalidate()
         // Article ends
         #expect(receipt.total == 3)

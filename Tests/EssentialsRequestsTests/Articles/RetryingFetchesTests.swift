@@ -18,9 +18,15 @@ struct RetryingFetchesTests {
         let cache: any AsyncCache
         let fetchDefaults = FetchDefaults(retry: .standard)
 
-        func coins() -> Emissions<[Coin]> { get("coins", retry: .attempts(5).whenReachable) }
-        func price(of id: Int) -> Emissions<Double> { get("coins/\(id)/price", retry: .within(.seconds(30))) }
-        func news() -> Emissions<[String]> { get("news", from: .backend, retry: .forever.whenReachable) }
+        func coins() -> Emissions<[Coin]> {
+            get("coins", retry: .attempts(5).whenReachable)
+        }
+        func price(of id: Int) -> Emissions<Double> {
+            get("coins/\(id)/price", retry: .within(.seconds(30)))
+        }
+        func news() -> Emissions<[String]> {
+            get("news", from: .backend, retry: .forever.whenReachable)
+        }
     }
     // Article ends
 
@@ -132,7 +138,9 @@ struct RetryingFetchesTests {
             var patient = RetryPolicy.forever.whenReachable
             patient.backoff = .exponential(base: .seconds(1), cap: .seconds(60))
             patient.longestWait = .seconds(300)
-            let newest = try await service.get("coins", from: .backend, retry: patient, as: [Coin].self).last()
+            let newest = try await service.get(
+                "coins", from: .backend, retry: patient, as: [Coin].self
+            ).last()
             // Article ends
             #expect(newest?.value == [Coin(name: "a")])
         }
@@ -155,7 +163,8 @@ struct RetryingFetchesTests {
         configuration.reachability = reachability
         // Article ends
         // Article begins
-        configuration.retryBudget.depositPerExchange = 0.2  // up to 20 % more requests
+        // up to 20 % more requests
+        configuration.retryBudget.depositPerExchange = 0.2
         // Article ends
         let service = try service(configuration)
         transport.on(.get, "/v1/news").fail(.connection, phase: .connect).thenAnswer(json: ["up"])

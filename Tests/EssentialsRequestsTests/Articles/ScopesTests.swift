@@ -17,7 +17,8 @@ struct ScopesTests {
 
         // Article begins
         do {
-            try await app.withScope("checkout") { scope throws(ServiceLocatorError) in
+            try await app.withScope("checkout") {
+                scope throws(ServiceLocatorError) in
                 try scope.register(Cart(), as: (any CartService).self)
                 use(try scope.resolve((any Checkout).self))
             }

@@ -29,11 +29,14 @@ struct ScriptedTransportArticleTests {
     // Article begins
     @Test func `A second user of the same name is refused`() async throws {
         let transport = ScriptedTransport()
-        transport.on(.post, "/v1/users").answer(.created, json: user).thenAnswer(.conflict).once()
+        transport.on(.post, "/v1/users").answer(.created, json: user)
+            .thenAnswer(.conflict).once()
         let users = UserService(transport: transport)
 
         try await users.add(user)
-        await #expect(throws: UserService.NameTaken.self) { try await users.add(user) }
+        await #expect(throws: UserService.NameTaken.self) {
+            try await users.add(user)
+        }
 
         try transport.requests[0].expect(json: ["name": "Ann"])
         #expect(transport.problems == [])  // or: try transport.verify()
@@ -48,14 +51,21 @@ struct ScriptedTransportArticleTests {
         let id = 7
 
         // Article begins
-        transport.on(.get, "/v1/users/7").answer(json: ["id": JSONValue(id), "name": "Ann", "tags": ["a", nil]])
+        transport.on(.get, "/v1/users/7").answer(json: [
+            "id": JSONValue(id), "name": "Ann", "tags": ["a", nil],
+        ])
         // Article ends
         #expect(try await requests.get("users/7", as: String.self) == #"{"id":7,"name":"Ann","tags":["a",null]}"#)
 
         // Article begins
-        transport.on(.get, "/v1/users").answer(json: [user], headerFields: [.eTag: "\"7\"", .cacheControl: "no-cache"])
-        transport.on(.get, "/v1/old").answer(.found, headerFields: HTTPFields(["Location": "users", "X-Moved": "yes"]))
-        transport.on(.get, "/v1/quota", headerFields: HTTPFields(["X-Tenant": "acme"])).answer { request in
+        transport.on(.get, "/v1/users").answer(
+            json: [user], headerFields: [.eTag: "\"7\"", .cacheControl: "no-cache"])
+        transport.on(.get, "/v1/old").answer(
+            .found,
+            headerFields: HTTPFields(["Location": "users", "X-Moved": "yes"]))
+        transport.on(
+            .get, "/v1/quota", headerFields: HTTPFields(["X-Tenant": "acme"])
+        ).answer { request in
             var answer = ScriptedAnswer(.noContent)
             answer.headerFields["X-Tenant"] = request.headerFields["X-Tenant"]
             return answer
@@ -78,14 +88,18 @@ struct ScriptedTransportArticleTests {
         let picture = Data("png".utf8)
 
         // Article begins
-        transport.on(.put, "/v1/notes/*", headerFields: [.ifMatch: "\"1\""], body: .text("# Milk")).answer(.noContent)
+        transport.on(
+            .put, "/v1/notes/*", headerFields: [.ifMatch: "\"1\""],
+            body: .text("# Milk")
+        ).answer(.noContent)
         transport.on(.put, "/v1/pictures/*", body: .data(picture)).answer(.created)
         // Article ends
         var note = DataRequest(.put, "notes/1", body: .text("# Milk"))
         note.headerFields = HTTPFields(["If-Match": "\"1\"", "X-Tenant": "acme"])
         #expect(try await requests.send(note).status == .noContent)
         // Article begins
-        try transport.requests[0].expect(headerFields: HTTPFields(["X-Tenant": "acme"]))
+        try transport.requests[0].expect(
+            headerFields: HTTPFields(["X-Tenant": "acme"]))
         // Article ends
         #expect(try await requests.put("pictures/1", body: picture).status == .created)
         let failure = await #expect(throws: RequestFailure.self) { try await requests.put("notes/1", body: "# Milk") }
@@ -109,7 +123,9 @@ struct ScriptedTransportArticleTests {
         #expect(response.status == .ok)
 
         // Article begins
-        transport.on(.get, "/events").answer(pieces: ["data: 1\n\n", .pause(.seconds(5)), .failure(.interrupted)])
+        transport.on(.get, "/events").answer(pieces: [
+            "data: 1\n\n", .pause(.seconds(5)), .failure(.interrupted),
+        ])
         // Article ends
         var streamed = TransportRequest(.get, try RequestURL("https://api.test/events"))
         streamed.options.delivery = .streamed

@@ -61,8 +61,12 @@ struct SendingDefinitionsTests {
         let user = try await requests.send(Users.get(id: 7))  // User
         let draft = try await requests.send(Users.draft)  // User?
         try await requests.send(Users.delete(id: 7))  // Void: a body is ignored
-        let picture = try await requests.send(Users.picture(id: 7))  // Data: never decoded
-        for try await line in try await requests.send(Users.log).lines() { show(line) }  // a stream
+        // Data: never decoded
+        let picture = try await requests.send(Users.picture(id: 7))
+        // a stream
+        for try await line in try await requests.send(Users.log).lines() {
+            show(line)
+        }
         // Article ends
         #expect(user == User(id: 7, name: "Ada"))
         #expect(draft == nil)
@@ -83,12 +87,18 @@ struct SendingDefinitionsTests {
         func show(_ text: String) { shown.append(text) }
 
         // Article begins
-        let both = try await requests.response(to: Users.get(id: 7))  // both.model and both.response
+        // both.model and both.response
+        let both = try await requests.response(to: Users.get(id: 7))
         let bytes = try await requests.data(of: Users.get(id: 7))
-        let stream = try await requests.stream(of: Users.getAll)  // stream.head, and stream.body at the reader's pace
+        // stream.head, and stream.body at the reader's pace
+        let stream = try await requests.stream(of: Users.getAll)
         let file = try await requests.download(Users.picture(id: 7), to: path)
-        for try await user in requests.pages(of: Users.getAll).items { show(user.name) }
-        for try await user in requests.values(of: Users.get(id: 7), every: .seconds(30)) {
+        for try await user in requests.pages(of: Users.getAll).items {
+            show(user.name)
+        }
+        for try await user in requests.values(
+            of: Users.get(id: 7), every: .seconds(30))
+        {
             if user.name == "Ada" { break }
         }
         // Article ends
@@ -108,7 +118,9 @@ struct SendingDefinitionsTests {
         @Sendable func show(_ shown: String) { text.yield(shown) }
 
         // Article begins
-        let token = requests.send(Users.get(id: 7), completionQueue: queue, autoResume: false) { result in
+        let token = requests.send(
+            Users.get(id: 7), completionQueue: queue, autoResume: false
+        ) { result in
             switch result {
             case .success(let user): show(user.name)
             case .failure(let failure): show(failure.message)
@@ -144,8 +156,10 @@ struct SendingDefinitionsTests {
                 show(try await requests.send(Users.get(id: 99)).name)
             } catch {
                 switch error.status {
-                case .notFound?, .gone?: show(error.errorModel(as: Problem.self)?.title ?? "Unknown")
-                case .tooManyRequests?: show("Again in \(error.retryAfter() ?? .seconds(60))")
+                case .notFound?, .gone?:
+                    show(error.errorModel(as: Problem.self)?.title ?? "Unknown")
+                case .tooManyRequests?:
+                    show("Again in \(error.retryAfter() ?? .seconds(60))")
                 default: show(error.message)
                 }
             }
@@ -176,12 +190,16 @@ struct SendingDefinitionsTests {
         func show(_ text: String) { shown.append(text) }
 
         // Article begins
-        let create = Users.create(NewUser(name: "Ada")).settingHeader("Authorization", "Bearer secret")
+        let create = Users.create(NewUser(name: "Ada")).settingHeader(
+            "Authorization", "Bearer secret")
         show("\(create)")  // POST users
         show("\(try create.url())")  // https://shop.example.com/v1/users
-        show(try create.curlCommand())  // with “Authorization: …”; showsSecrets: true shows the token
-        let snapshot = try create.snapshot()  // a Codable value: method, URL, header fields, body
-        show("\(create == Users.create(NewUser(name: "Ada")))")  // false: the header fields differ
+        // with “Authorization: …”; showsSecrets: true shows the token
+        show(try create.curlCommand())
+        // a Codable value: method, URL, header fields, body
+        let snapshot = try create.snapshot()
+        // false: the header fields differ
+        show("\(create == Users.create(NewUser(name: "Ada")))")
         // Article ends
         #expect(shown[0] == "POST users")
         #expect(shown[1] == "https://shop.example.com/v1/users")
@@ -209,22 +227,29 @@ struct SendingDefinitionsTests {
 
         // Article begins
         let transport = ScriptedTransport()
-        transport.stub(Users.getAll, with: [User(id: 7, name: "Ada")]).thenAnswer(.failure(.connection))
-        transport.stub(Users.get(id: 99), status: .notFound, error: Problem(title: "No such user"))
+        transport.stub(Users.getAll, with: [User(id: 7, name: "Ada")]).thenAnswer(
+            .failure(.connection))
+        transport.stub(
+            Users.get(id: 99), status: .notFound,
+            error: Problem(title: "No such user"))
         transport.stub(Users.delete(id: 7))  // 204
-        transport.on(Users.create(NewUser(name: "Grace"))).answer(.created, json: User(id: 8, name: "Grace"))
+        transport.on(Users.create(NewUser(name: "Grace"))).answer(
+            .created, json: User(id: 8, name: "Grace"))
 
         let doubles = Assembly("doubles") { locator in
             try locator.registerLazy((any DataRequestService).self) { locator in
                 try HTTPDataRequestService(
-                    environment: locator.resolve((any EnvironmentService).self), transport: transport)
+                    environment: locator.resolve((any EnvironmentService).self),
+                    transport: transport)
             }
         }
         let locator = try app.makeLocator(overriding: [doubles])
         let users = try locator.resolve(UserList.self)
         try await users.replace(7, by: "Grace")
 
-        try transport.expect(sent: [Users.delete(id: 7), Users.create(NewUser(name: "Grace"))])
+        try transport.expect(sent: [
+            Users.delete(id: 7), Users.create(NewUser(name: "Grace")),
+        ])
         try transport.verify()
         // Article ends
         await locator.close()
@@ -265,8 +290,11 @@ extension SendingDefinitionsTests {
 
 // Article begins
 extension Users {
-    static let draft: Request<User?> = request(.get, "draft")  // `nil` if the body is empty, as for 204
+    // `nil` if the body is empty, as for 204
+    static let draft: Request<User?> = request(.get, "draft")
     static let log: Request<ResponseBody> = request(.get, "log")
-    static func picture(id: Int) -> Request<Data> { request(.get, "\(id)/picture") }
+    static func picture(id: Int) -> Request<Data> {
+        request(.get, "\(id)/picture")
+    }
 }
 // Article ends

@@ -24,7 +24,8 @@ struct ServerSentEventsTests {
 
     // Article begins
     func follow(
-        _ request: DataRequest, with requests: any DataRequestService, show: (ServerSentEvent) -> Void
+        _ request: DataRequest, with requests: any DataRequestService,
+        show: (ServerSentEvent) -> Void
     ) async throws {
         for try await event in requests.events(of: request) { show(event) }
     }
@@ -41,8 +42,10 @@ struct ServerSentEventsTests {
 
         // Article begins
         let response = try await requests.send(request)
-        for try await event in response.body.serverSentEvents() where event.event == "price" {
-            let price = try JSONDecoder().decode(Price.self, from: Data(event.data.utf8))
+        for try await event in response.body.serverSentEvents()
+        where event.event == "price" {
+            let price = try JSONDecoder().decode(
+                Price.self, from: Data(event.data.utf8))
             show("\(price.amount)")
         }
         // Article ends
@@ -67,7 +70,9 @@ struct ServerSentEventsTests {
         @Sendable func show(_ shown: String) { text.yield(shown) }
 
         // Article begins
-        let following = Task { try await follow(request, with: requests) { show($0.data) } }
+        let following = Task {
+            try await follow(request, with: requests) { show($0.data) }
+        }
         // Article ends
         var shown: [String] = []
         for await text in texts {
@@ -110,14 +115,21 @@ struct ServerSentEventsTests {
         let fields: HTTPFields = [.contentType: "text/event-stream"]
         let transport = ScriptedTransport()
         transport.on(.get, "/v1/events")
-            .answer(pieces: ["retry: 1\nid: 7\ndata: one\n\n", .failure(.interrupted)], headerFields: fields)
+            .answer(
+                pieces: ["retry: 1\nid: 7\ndata: one\n\n", .failure(.interrupted)],
+                headerFields: fields
+            )
             .thenAnswer(pieces: ["data: two\n\nid: 8\n\n"], headerFields: fields)
             .thenAnswer(.noContent)
         let requests = HTTPDataRequestService(
-            environment: try ConstantEnvironment("https://api.test/v1/"), transport: transport)
+            environment: try ConstantEnvironment("https://api.test/v1/"),
+            transport: transport)
 
         try await follow(request, with: requests) { show($0.data) }
-        #expect(transport.requests.map { $0.headerFields["Last-Event-ID"] } == [nil, "7", "8"])
+        #expect(
+            transport.requests.map { $0.headerFields["Last-Event-ID"] } == [
+                nil, "7", "8",
+            ])
         // Article ends
         #expect(shown == ["one", "two"])
     }

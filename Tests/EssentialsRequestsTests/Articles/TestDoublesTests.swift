@@ -16,7 +16,8 @@ struct TestDoublesTests {
         let requests: any DataRequestService
 
         func admins() async throws -> [String] {
-            let users: [User] = try await requests.get("users", parameters: ["role": "admin"])
+            let users: [User] = try await requests.get(
+                "users", parameters: ["role": "admin"])
             return users.map(\.name)
         }
     }
@@ -24,12 +25,16 @@ struct TestDoublesTests {
 
     // Article begins
     let app = Assembly("app") { locator in
-        try locator.register(ConstantEnvironment("https://api.example.com/v1/"), as: (any EnvironmentService).self)
+        try locator.register(
+            ConstantEnvironment("https://api.example.com/v1/"),
+            as: (any EnvironmentService).self)
         try locator.registerLazy((any DataRequestService).self) { locator in
-            try HTTPDataRequestService(environment: locator.resolve((any EnvironmentService).self))
+            try HTTPDataRequestService(
+                environment: locator.resolve((any EnvironmentService).self))
         }
         try locator.registerLazy(UserList.self) { locator in
-            try UserList(requests: locator.resolve((any DataRequestService).self))
+            try UserList(
+                requests: locator.resolve((any DataRequestService).self))
         }
     }
     // Article ends
@@ -38,7 +43,9 @@ struct TestDoublesTests {
     struct OneAnswer: DataRequestService {
         let response: DataResponse
         let codecs = CodecRegistry.standard
-        func send(_ request: DataRequest) async throws(RequestFailure) -> DataResponse { response }
+        func send(
+            _ request: DataRequest
+        ) async throws(RequestFailure) -> DataResponse { response }
     }
     // Article ends
 
@@ -46,19 +53,23 @@ struct TestDoublesTests {
     func scripted() async throws {
         // Article begins
         let transport = ScriptedTransport()
-        transport.on(.get, "/v1/users", query: ["role": "admin"]).answer(json: [["id": 1, "name": "Ada"]]).expected()
+        transport.on(.get, "/v1/users", query: ["role": "admin"]).answer(json: [
+            ["id": 1, "name": "Ada"]
+        ]).expected()
 
         let doubles = Assembly("doubles") { locator in
             try locator.registerLazy((any DataRequestService).self) { locator in
                 try HTTPDataRequestService(
-                    environment: locator.resolve((any EnvironmentService).self), transport: transport)
+                    environment: locator.resolve((any EnvironmentService).self),
+                    transport: transport)
             }
         }
         let locator = try app.makeLocator(overriding: [doubles])
 
         let names = try await locator.resolve(UserList.self).admins()
         #expect(names == ["Ada"])
-        try transport.requests[0].expect(headerFields: [.accept: "application/json"])
+        try transport.requests[0].expect(headerFields: [.accept: "application/json"]
+        )
         #expect(transport.problems == [])
         await locator.close()
         // Article ends
@@ -71,7 +82,8 @@ struct TestDoublesTests {
             environment: try ConstantEnvironment("https://api.test/v1/"), transport: transport)
 
         // Article begins
-        transport.on(.post, "/v1/users", body: .json(["id": 1, "name": "Ada"])).answer(.created).thenAnswer(.conflict)
+        transport.on(.post, "/v1/users", body: .json(["id": 1, "name": "Ada"]))
+            .answer(.created).thenAnswer(.conflict)
         transport.on(.get, "/v1/*/picture").answer { request in
             ScriptedAnswer(text: "picture of \(request.url.path)")
         }
@@ -94,13 +106,19 @@ struct TestDoublesTests {
         let clock = ManualClock()
         let transport = ScriptedTransport(clock: clock)
         let requests = HTTPDataRequestService(
-            environment: try ConstantEnvironment("https://api.test/v1/"), transport: transport)
+            environment: try ConstantEnvironment("https://api.test/v1/"),
+            transport: transport)
         transport.on(.get, "/v1/slow").answer(text: "late", after: .seconds(30))
 
-        let task = Task { try await requests.send(RequestBuilder(.get, "slow").deadline(.seconds(5))) }
+        let task = Task {
+            try await requests.send(
+                RequestBuilder(.get, "slow").deadline(.seconds(5)))
+        }
         _ = try await transport.request(number: 1)
         clock.advance(by: .seconds(5))
-        let failure = await #expect(throws: RequestFailure.self) { try await task.value }
+        let failure = await #expect(throws: RequestFailure.self) {
+            try await task.value
+        }
         #expect(failure?.reason == .timeout)
         // Article ends
     }
@@ -111,14 +129,18 @@ struct TestDoublesTests {
 
         // Article begins
         let environment = try MutableEnvironment("https://one.test/v1/")
-        let requests = HTTPDataRequestService(environment: environment, transport: transport)
+        let requests = HTTPDataRequestService(
+            environment: environment, transport: transport)
         transport.on(.get, "/v1/users").answer(json: [User]())
 
         requests.setAuthorization(try .bearer("t0k3n"))
         try await requests.get("users")
         try environment.set(baseURL: "https://two.test/v1/")
         try await requests.get("users")
-        #expect(transport.requests.map(\.url.origin.host.text) == ["one.test", "two.test"])
+        #expect(
+            transport.requests.map(\.url.origin.host.text) == [
+                "one.test", "two.test",
+            ])
         try transport.requests[1].expect(absent: [.authorization])
         // Article ends
 
@@ -130,7 +152,8 @@ struct TestDoublesTests {
         let locator = ServiceLocator(name: "test")
 
         // Article begins
-        let reachability = ControlledReachability(.unreachable(RouteError(code: ENETUNREACH)))
+        let reachability = ControlledReachability(
+            .unreachable(RouteError(code: ENETUNREACH)))
         try locator.register(reachability, as: (any ReachabilityService).self)
 
         let network = try locator.resolve((any ReachabilityService).self)
@@ -144,7 +167,8 @@ struct TestDoublesTests {
     func ownDouble() async throws {
         // Article begins
         let body = Data(#"[{"id": 1, "name": "Ada"}]"#.utf8)
-        let users = UserList(requests: OneAnswer(response: DataResponse(body: body)))
+        let users = UserList(
+            requests: OneAnswer(response: DataResponse(body: body)))
         #expect(try await users.admins() == ["Ada"])
         // Article ends
     }

@@ -55,7 +55,8 @@ struct TestingResourcesTests {
         let recorder = ResourceRecorder(cart)
         try await cart.load()
         cart.invalidate()
-        try await recorder.expect(.attached, .requested, .newContent(.network), .invalidated)
+        try await recorder.expect(
+            .attached, .requested, .newContent(.network), .invalidated)
         try recorder.expectNothingMore()
         // Article ends
     }

@@ -21,25 +21,36 @@ struct TestingTLSTests {
     func pinned() async throws {
         // Article begins
         let authority = try TestAuthority(name: "Test authority")
-        let certificate = try authority.issue(TestCertificate.Template(commonName: "localhost"))
-        let server = try LoopbackServer(tls: ServerTLS(certificate: certificate)) { request in
+        let certificate = try authority.issue(
+            TestCertificate.Template(commonName: "localhost"))
+        let server = try LoopbackServer(tls: ServerTLS(certificate: certificate)) {
+            request in
             switch (request.method, request.path) {
             case ("GET", "/v1/users/1"):
-                .response(headers: [("Content-Type", "application/json")], body: #"{"id": 1, "name": "Ada"}"#)
-            case ("POST", "/v1/users"): .response(status: 201, headers: [("Location", "/v1/users/2")])
+                .response(
+                    headers: [("Content-Type", "application/json")],
+                    body: #"{"id": 1, "name": "Ada"}"#)
+            case ("POST", "/v1/users"):
+                .response(status: 201, headers: [("Location", "/v1/users/2")])
             default: .response(status: 404)
             }
         }
         // Article ends
 
         // Article begins
-        let anchors = try TrustAnchors.only([PEM(authority.certificate.certificatePEM)])
+        let anchors = try TrustAnchors.only([
+            PEM(authority.certificate.certificatePEM)
+        ])
         let trust = try TrustPolicy(
-            pins: [.publicKey(certificate.publicKeyPin)], acceptsSinglePin: true, anchors: anchors)
-        let requests = try HTTPDataRequestService(environment: ConstantEnvironment(server.url + "/v1/"), trust: trust)
+            pins: [.publicKey(certificate.publicKeyPin)], acceptsSinglePin: true,
+            anchors: anchors)
+        let requests = try HTTPDataRequestService(
+            environment: ConstantEnvironment(server.url + "/v1/"), trust: trust)
 
         let user: User = try await requests.get("users/1")
-        try await requests.post("users", body: user, headerFields: HTTPFields(["X-Tenant": "acme"]), expecting: 201)
+        try await requests.post(
+            "users", body: user, headerFields: HTTPFields(["X-Tenant": "acme"]),
+            expecting: 201)
         // Article ends
 
         // Article begins
@@ -56,7 +67,8 @@ struct TestingTLSTests {
         // Article begins
         let doubles = Assembly("doubles") { locator in
             try locator.register(
-                ConstantEnvironment(server.url + "/v1/", trust: trust), as: (any EnvironmentService).self)
+                ConstantEnvironment(server.url + "/v1/", trust: trust),
+                as: (any EnvironmentService).self)
         }
         let locator = try app.makeLocator(overriding: [doubles])
         // Article ends
@@ -87,11 +99,16 @@ struct TestingTLSTests {
 
         // Article begins
         let wrongServer = try LoopbackServer(
-            tls: ServerTLS(certificate: authority.issue(TestCertificate.Template(commonName: "localhost")))
+            tls: ServerTLS(
+                certificate: authority.issue(
+                    TestCertificate.Template(commonName: "localhost")))
         ) { _ in .response() }
-        let pinned = try HTTPDataRequestService(environment: ConstantEnvironment(wrongServer.url), trust: trust)
+        let pinned = try HTTPDataRequestService(
+            environment: ConstantEnvironment(wrongServer.url), trust: trust)
 
-        let failure = await #expect(throws: RequestFailure.self) { try await pinned.get("users/1") }
+        let failure = await #expect(throws: RequestFailure.self) {
+            try await pinned.get("users/1")
+        }
         #expect(failure?.reason == .pinMismatch)
         #expect(wrongServer.applicationBytesReceived == 0)
         // Article ends
@@ -104,9 +121,12 @@ struct TestingTLSTests {
         let trust = TrustPolicy(anchors: try .only([PEM(authority.certificate.certificatePEM)]))
 
         // Article begins
-        let expired = TestCertificate.Template(commonName: "localhost", notAfter: -3_600)
-        let otherHost = TestCertificate.Template(commonName: "other", dnsNames: ["other.test"], ipAddresses: [])
-        let selfSigned = try TestCertificate.selfSigned(TestCertificate.Template(commonName: "localhost"))
+        let expired = TestCertificate.Template(
+            commonName: "localhost", notAfter: -3_600)
+        let otherHost = TestCertificate.Template(
+            commonName: "other", dnsNames: ["other.test"], ipAddresses: [])
+        let selfSigned = try TestCertificate.selfSigned(
+            TestCertificate.Template(commonName: "localhost"))
         // Article ends
 
         var reasons: [RequestFailure.Reason?] = []
@@ -128,18 +148,25 @@ struct TestingTLSTests {
         let anchors = try TrustAnchors.only([PEM(authority.certificate.certificatePEM)])
 
         // Article begins
-        let client = try authority.issue(TestCertificate.Template(commonName: "client"))
+        let client = try authority.issue(
+            TestCertificate.Template(commonName: "client"))
         let server = try LoopbackServer(
-            tls: ServerTLS(certificate: certificate, clientAuthentication: .require(anchor: authority.certificate))
+            tls: ServerTLS(
+                certificate: certificate,
+                clientAuthentication: .require(anchor: authority.certificate))
         ) { _ in .response() }
         let identity = try ClientIdentity(
-            certificate: PEM(client.certificatePEM), privateKey: PEM(client.privateKeyPEM))
+            certificate: PEM(client.certificatePEM),
+            privateKey: PEM(client.privateKeyPEM))
         let requests = try HTTPDataRequestService(
-            environment: ConstantEnvironment(server.url), trust: TrustPolicy(anchors: anchors, identity: identity))
+            environment: ConstantEnvironment(server.url),
+            trust: TrustPolicy(anchors: anchors, identity: identity))
 
         try await requests.get("users/1")
         let shown = try #require(server.handshakes[0].clientCertificatePEM)
-        #expect(try TestCertificate(certificatePEM: shown, privateKeyPEM: "").publicKeyPin == client.publicKeyPin)
+        #expect(
+            try TestCertificate(certificatePEM: shown, privateKeyPEM: "")
+                .publicKeyPin == client.publicKeyPin)
         // Article ends
         await requests.shutdown()
     }

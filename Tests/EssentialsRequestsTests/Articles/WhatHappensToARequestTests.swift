@@ -40,7 +40,8 @@ struct WhatHappensToARequestTests {
         configuration.limits = OriginLimits(concurrency: 8, breaker: .standard)
         configuration.cookies = CookieJar()
         let requests = HTTPDataRequestService(
-            environment: environment, transport: transport, configuration: configuration)
+            environment: environment, transport: transport,
+            configuration: configuration)
         requests.setAuthorization(.tokens(provider))
 
         var request = DataRequest(.get, "users/1")

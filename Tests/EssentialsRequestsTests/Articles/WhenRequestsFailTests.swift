@@ -32,7 +32,8 @@ struct WhenRequestsFailTests {
         var configuration = HTTPDataRequestService.Configuration()
         configuration.retry = .standard  // 3 attempts
         let requests = HTTPDataRequestService(
-            environment: environment, transport: transport, configuration: configuration)
+            environment: environment, transport: transport,
+            configuration: configuration)
         let users: [User] = try await requests.get("users")
 
         let patient = RequestBuilder(.get, "report").retry(.within(.seconds(60)))
@@ -48,7 +49,8 @@ struct WhenRequestsFailTests {
         transport.on(.post, "/v1/payments").answer(.failure(.interrupted)).thenAnswer(.init(json: Receipt()))
         // Article begins
         var payment = DataRequest(.post, "payments", body: .model(order))
-        payment.idempotencyKey = .automatic  // a new UUID in the field Idempotency-Key
+        // a new UUID in the field Idempotency-Key
+        payment.idempotencyKey = .automatic
         let receipt = try await requests.model(of: payment, as: Receipt.self)
         // Article ends
         #expect(receipt.number == 9)
@@ -73,7 +75,8 @@ struct WhenRequestsFailTests {
 
         // Article begins
         configuration.retry = RetryPolicy.standard.deciding { candidate in
-            candidate.failure.status == .conflict ? .retryAfter(.seconds(1)) : .standard
+            candidate.failure.status == .conflict
+                ? .retryAfter(.seconds(1)) : .standard
         }
         // Article ends
         configuration.clock = clock.requestClock

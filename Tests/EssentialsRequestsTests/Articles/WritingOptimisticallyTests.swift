@@ -42,7 +42,9 @@ struct WritingOptimisticallyTests {
 
         // Article begins
         let cart: Resource<Cart> = service.resource("cart")
-        try await cart.patch(Add(item), optimistically: { $0.items.append(item) }, invalidating: "/orders/**")
+        try await cart.patch(
+            Add(item), optimistically: { $0.items.append(item) },
+            invalidating: "/orders/**")
         // Article ends
         #expect(cart.isInvalid)
 
@@ -69,13 +71,16 @@ struct WritingOptimisticallyTests {
 
         // Article begins
         try service.configure("/products/*") { $0.tags = ["prices"] }
-        try await cart.delete(invalidating: ["/orders/**", .tag("prices"), .resource(profile)])
+        try await cart.delete(invalidating: [
+            "/orders/**", .tag("prices"), .resource(profile),
+        ])
         // Article ends
         #expect(cart.content == nil)
         #expect(profile.isInvalid)
 
         // Article begins
-        try await profile.send(Users.rename(id: 7, to: "Ada"), optimistically: { $0.name = "Ada" })
+        try await profile.send(
+            Users.rename(id: 7, to: "Ada"), optimistically: { $0.name = "Ada" })
         // Article ends
         #expect(profile.content?.name == "Ada")
     }

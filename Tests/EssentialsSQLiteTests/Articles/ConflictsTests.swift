@@ -24,19 +24,24 @@
         }
 
         // Article begins
-        /// Saves, and asks a person until no conflict is left or the closure throws.
+        /// Saves, and asks a person until no conflict is left or the closure
+        /// throws.
         func save(
-            _ edits: any PersistenceService, asking ask: ([Conflict]) async throws -> [Conflict: ConflictDecision]
+            _ edits: any PersistenceService,
+            asking ask: ([Conflict]) async throws -> [Conflict: ConflictDecision]
         ) async throws {
             var decisions: [Conflict: ConflictDecision] = [:]
             while true {
                 do {
                     let known = decisions
-                    try await edits.save(.store, resolving: ConflictResolution { known[$0] ?? .fail })
+                    try await edits.save(
+                        .store, resolving: ConflictResolution { known[$0] ?? .fail }
+                    )
                     return
                 } catch {
                     guard error.reason == .conflict else { throw error }
-                    decisions.merge(try await ask(error.conflicts)) { _, new in new }
+                    decisions.merge(try await ask(error.conflicts)) { _, new in new
+                    }
                 }
             }
         }
@@ -108,8 +113,11 @@
             func show(_ texts: String?...) { shown += texts }
             // Article begins
             let edits = try store.child("edit")
-            try await edits.update(film.id, save: .pending) { $0.title = "Metropolis (1927)" }
-            try await store.update(film.id, save: .store) { $0.title = "METROPOLIS" }  // somebody else
+            try await edits.update(film.id, save: .pending) {
+                $0.title = "Metropolis (1927)"
+            }
+            // somebody else
+            try await store.update(film.id, save: .store) { $0.title = "METROPOLIS" }
             do {
                 try await edits.save(.store)
             } catch {
@@ -124,8 +132,10 @@
             #expect(try await store.one(Film.all).title == "METROPOLIS")
 
             // Article begins
-            let report = try await edits.save(.store, resolving: .theirs)  // for one call
-            let careful = try store.child("edit", resolving: .mergeColumns)  // for a scope
+            // for one call
+            let report = try await edits.save(.store, resolving: .theirs)
+            // for a scope
+            let careful = try store.child("edit", resolving: .mergeColumns)
             let byHand = ConflictResolution { conflict in  // for each conflict
                 conflict.change == .delete ? .theirs : .mergeColumns
             }
@@ -147,7 +157,8 @@
             let original = try await store.one(Film.where { $0.title == "Metropolis" })
             var edited = original
             edited.year = 1927  // the person types, for as long as they like
-            try await store.update(edited, from: original, save: .store, resolving: .mergeColumns)
+            try await store.update(
+                edited, from: original, save: .store, resolving: .mergeColumns)
             // Article ends
             #expect(try await store.one(Film.all).year == 1927)
             // The same edit, judged by the same original: others have changed the title, then the year.
@@ -204,10 +215,13 @@
             func show(_ text: String) { shown.append(text) }
             // Article begins
             let edits = try store.child("new films")
-            let films = [Film(title: "M", year: 1931), Film(title: "Metropolis", year: 2026)]
+            let films = [
+                Film(title: "M", year: 1931), Film(title: "Metropolis", year: 2026),
+            ]
             try await edits.create(films, save: .pending)
             do {
-                try await edits.validate()  // says what a save would do, and saves nothing
+                // says what a save would do, and saves nothing
+                try await edits.validate()
             } catch {
                 for violation in error.violations { show(violation.description) }
             }
@@ -216,7 +230,8 @@
 
             // Article begins
             let wrong = try await edits.ids(Film.where { $0.year > 2000 })
-            try await edits.discard(Film.self, ids: wrong)  // or correct them, or drop all with rollback()
+            // or correct them, or drop all with rollback()
+            try await edits.discard(Film.self, ids: wrong)
             try await edits.save(.store)
             // Article ends
             #expect(try await store.values(Film.all.values { $0.title }.distinct()) == ["M", "Metropolis"])

@@ -69,7 +69,8 @@
                 try await store.ready()
             } catch {
                 guard error.reason == .busy else { throw error }
-                show(error.message, error.remedy)  // "The store belongs to process 4711."
+                // "The store belongs to process 4711."
+                show(error.message, error.remedy)
             }
             // Article ends
             #expect(shown.first == "The store belongs to process \(getpid()).")
@@ -101,7 +102,8 @@
                 try await edits.save(.store)
             } catch {
                 guard error.reason == .full else { throw error }
-                show(error.message)  // all rows are still pending: save again when there is space
+                // all rows are still pending: save again when there is space
+                show(error.message)
             }
             // Article ends
             #expect(shown.count == 1)

@@ -11,7 +11,9 @@
             var name: String
 
             static let table = "studio"
-            static let columns: MappedColumns<Studio> = ["id": \.id, "name": \.name]
+            static let columns: MappedColumns<Studio> = [
+                "id": \.id, "name": \.name,
+            ]
         }
 
         struct Film: PersistentModel {
@@ -22,7 +24,10 @@
 
             static let table = "film"
             static let columns: MappedColumns<Film> =
-                ["id": \.id, "title": \.title, "year": \.year, "studioID": \.studioID]
+                [
+                    "id": \.id, "title": \.title, "year": \.year,
+                    "studioID": \.studioID,
+                ]
             static let studio = ToOne<Film, Studio>(columns.studioID)
             static var references: [ModelReference] { [studio.reference] }
         }
@@ -36,9 +41,11 @@
             let path = folder.file("shop.sqlite")
             // Article begins
             let tables = """
-                CREATE TABLE studio(id BLOB PRIMARY KEY NOT NULL, name TEXT NOT NULL UNIQUE) STRICT, WITHOUT ROWID;
-                CREATE TABLE film(id BLOB PRIMARY KEY NOT NULL, title TEXT NOT NULL, year INTEGER NOT NULL,
-                    studioID BLOB REFERENCES studio(id) ON DELETE SET NULL) STRICT, WITHOUT ROWID;
+                CREATE TABLE studio(id BLOB PRIMARY KEY NOT NULL,
+                    name TEXT NOT NULL UNIQUE) STRICT, WITHOUT ROWID;
+                CREATE TABLE film(id BLOB PRIMARY KEY NOT NULL, title TEXT NOT NULL,
+                    year INTEGER NOT NULL, studioID BLOB REFERENCES studio(id)
+                    ON DELETE SET NULL) STRICT, WITHOUT ROWID;
                 CREATE INDEX film_year ON film(year);
                 """
             let store = SQLitePersistenceService(
@@ -56,22 +63,28 @@
             try await store.create(ufa, save: .store)
             let films = [
                 Film(title: "Metropolis", year: 1926, studioID: ufa.id),
-                Film(title: "Faust", year: 1926, studioID: ufa.id), Film(title: "M", year: 1931),
+                Film(title: "Faust", year: 1926, studioID: ufa.id),
+                Film(title: "M", year: 1931),
             ]
             try await store.create(films, save: .store)
-            try await store.update(Film.where { $0.title == "Metropolis" }, save: .store) { $0.year = 1927 }
-            let deleted = try await store.delete(Film.where { $0.year > 1930 }, save: .store)
+            try await store.update(
+                Film.where { $0.title == "Metropolis" }, save: .store
+            ) { $0.year = 1927 }
+            let deleted = try await store.delete(
+                Film.where { $0.year > 1930 }, save: .store)
             // Article ends
             #expect(deleted == 1)
 
             // Article begins
-            let metropolis = try await store.one(Film.where { $0.title == "Metropolis" })
+            let metropolis = try await store.one(
+                Film.where { $0.title == "Metropolis" })
             let silent = try await store.fetch(
                 Film.where { $0.year < 1930 && $0.title.hasPrefix("M") }
                     .sorted { [$0.year.descending, $0.title.ascending] }.limit(20))
             let count = try await store.count(Film.where { $0.studioID == ufa.id })
             let years = try await store.values(Film.all.values { $0.year }.distinct())
-            let pairs = try await store.fetch(Film.all, with: Film.studio)  // films, each with its studio
+            // films, each with its studio
+            let pairs = try await store.fetch(Film.all, with: Film.studio)
             // Article ends
             #expect(silent.map(\.title) == ["Metropolis"])
             #expect(count == 2 && years == [1926, 1927])
@@ -79,9 +92,13 @@
 
             // Article begins
             let edits = try store.child("edit")
-            try await edits.update(metropolis.id, save: .pending) { $0.title = "Metropolis (restored)" }
-            let mine = try await edits.one(Film.where { $0.year == 1927 }).title  // Metropolis (restored)
-            let stored = try await store.one(Film.where { $0.year == 1927 }).title  // Metropolis
+            try await edits.update(metropolis.id, save: .pending) {
+                $0.title = "Metropolis (restored)"
+            }
+            // Metropolis (restored)
+            let mine = try await edits.one(Film.where { $0.year == 1927 }).title
+            // Metropolis
+            let stored = try await store.one(Film.where { $0.year == 1927 }).title
             try await edits.save(.store)  // without this line, nothing has happened
             await edits.close()
             // Article ends
@@ -92,7 +109,9 @@
             let moved = try await store.perform(save: .store) { work in
                 let nero = Studio(name: "Nero")
                 try work.create(nero)
-                return try work.update(Film.where { $0.year < 1927 }) { $0.studioID = nero.id }
+                return try work.update(Film.where { $0.year < 1927 }) {
+                    $0.studioID = nero.id
+                }
             }
             // Article ends
             #expect(moved == 1)

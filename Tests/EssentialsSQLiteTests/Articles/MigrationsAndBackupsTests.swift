@@ -25,12 +25,20 @@
         static let migrations = [
             Migration(
                 "1 films",
-                sql: "CREATE TABLE film(id INTEGER PRIMARY KEY NOT NULL, title TEXT NOT NULL) STRICT"),
-            Migration("2 years", sql: "ALTER TABLE film ADD COLUMN year INTEGER NOT NULL DEFAULT 0"),
+                sql: """
+                    CREATE TABLE film(id INTEGER PRIMARY KEY NOT NULL,
+                        title TEXT NOT NULL) STRICT
+                    """),
+            Migration(
+                "2 years",
+                sql: "ALTER TABLE film ADD COLUMN year INTEGER NOT NULL DEFAULT 0"),
             Migration("3 trimmed titles") { db in
                 for row in try Row.fetchAll(db, sql: "SELECT id, title FROM film") {
-                    let title = (row["title"] as String).split(separator: " ").joined(separator: " ")
-                    try db.execute(sql: "UPDATE film SET title = ? WHERE id = ?", arguments: [title, row["id"]])
+                    let title = (row["title"] as String).split(separator: " ")
+                        .joined(separator: " ")
+                    try db.execute(
+                        sql: "UPDATE film SET title = ? WHERE id = ?",
+                        arguments: [title, row["id"]])
                 }
             },
         ]
@@ -95,8 +103,10 @@
                 try await store.ready()
             } catch {
                 switch error.reason {
-                case .newerSchema: show("A newer version has used this store. " + error.message)
-                case .migration, .schemaMismatch: show("This version has a mistake. " + error.message)
+                case .newerSchema:
+                    show("A newer version has used this store. " + error.message)
+                case .migration, .schemaMismatch:
+                    show("This version has a mistake. " + error.message)
                 default: show(error.description)
                 }
             }

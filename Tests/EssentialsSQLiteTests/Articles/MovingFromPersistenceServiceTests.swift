@@ -34,7 +34,8 @@
             )
             // Article begins
             let store = SQLitePersistenceService(
-                SQLiteStore(path: path, models: [Film.self]), migrations: [Migration("1 films", sql: tables)])
+                SQLiteStore(path: path, models: [Film.self]),
+                migrations: [Migration("1 films", sql: tables)])
             // Article ends
             return store
         }
@@ -42,8 +43,14 @@
         // Article begins
         func rename(in store: any PersistenceService) throws {
             let renamed = try store.wait(
-                for: .update(Film.where { $0.year < 1930 }, save: .store) { $0.title = $0.title.uppercased() })
-            if renamed == 0 { try store.wait(for: .create(Film(title: "METROPOLIS", year: 1927), save: .store)) }
+                for: .update(Film.where { $0.year < 1930 }, save: .store) {
+                    $0.title = $0.title.uppercased()
+                })
+            if renamed == 0 {
+                try store.wait(
+                    for: .create(
+                        Film(title: "METROPOLIS", year: 1927), save: .store))
+            }
         }
         // Article ends
 
@@ -53,9 +60,14 @@
             let sources = ["Metropolis", "Faust"]
             // Article begins
             let edits = try store.child("import")
-            try await edits.create(from: sources, save: .pending) { title in Film(title: title, year: 1926) }
-            let titles = try await edits.fetch(Film.where { $0.year == 1926 }.limit(10)) { film in film.title }
-            try await edits.update(Film.where { $0.title == "Metropolis" }, save: .pending) { $0.year = 1927 }
+            try await edits.create(from: sources, save: .pending) { title in
+                Film(title: title, year: 1926)
+            }
+            let early = Film.where { $0.year == 1926 }.limit(10)
+            let titles = try await edits.fetch(early) { film in film.title }
+            try await edits.update(
+                Film.where { $0.title == "Metropolis" }, save: .pending
+            ) { $0.year = 1927 }
             try await edits.delete(Film.where { $0.title == "Faust" }, save: .pending)
             try await edits.save(.store)  // all ancestors too, in one transaction
             // Article ends
@@ -102,9 +114,11 @@
                 }
             } catch {
                 switch error.legacyCode {
-                case 2000: show("\(error.underlying.map { "\($0)" } ?? "")")  // a closure has thrown
+                // a closure has thrown
+                case 2000: show("\(error.underlying.map { "\($0)" } ?? "")")
                 case 2001: show(error.message)  // the store is not open
-                default: show(error.reason.name)  // nil where the original had no number of its own
+                // nil where the original had no number of its own
+                default: show(error.reason.name)
                 }
             }
             // Article ends

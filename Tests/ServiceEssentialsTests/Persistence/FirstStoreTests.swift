@@ -11,7 +11,9 @@
             var year: Int
 
             static let table = "film"
-            static let columns: MappedColumns<Film> = ["id": \.id, "title": \.title, "year": \.year]
+            static let columns: MappedColumns<Film> = [
+                "id": \.id, "title": \.title, "year": \.year,
+            ]
         }
 
         @Test("The article on the first store registers it, and edits in a workflow")

@@ -5,7 +5,9 @@ import ServiceEssentials
 
 let video: ServiceEssentials.MediaType = .octetStream
 let policy = TrustPolicy(minimumTLS: ServiceEssentials.TLSVersion.tls13)
-func text(of body: ServiceEssentials.ResponseBody) async throws -> Data { try await body.collect(upTo: 1 << 20) }
+func text(of body: ServiceEssentials.ResponseBody) async throws -> Data {
+    try await body.collect(upTo: 1 << 20)
+}
 
 typealias APIMediaType = ServiceEssentials.MediaType
 

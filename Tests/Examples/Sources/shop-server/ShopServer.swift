@@ -34,7 +34,8 @@ enum Shop {
             try ConstantEnvironment(reading: { ProcessInfo.processInfo.environment[$0] }, prefix: "SHOP")
         }
         try locator.registerLazy(HTTPDataRequestService.self) { locator in
-            try HTTPDataRequestService(environment: locator.resolve((any EnvironmentService).self))
+            try HTTPDataRequestService(
+                environment: locator.resolve((any EnvironmentService).self))
         }
         try locator.registerLazy((any DataRequestService).self) { locator in
             try locator.resolve(HTTPDataRequestService.self)

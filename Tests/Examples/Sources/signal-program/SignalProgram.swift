@@ -23,7 +23,9 @@ struct SignalProgram {
         do throws(RequestFailure) {
             try await transfer.run(requests, words[2])
         } catch {
-            guard requests.isClosed, error.reason == .cancelled || error.reason == .closed else { throw error }
+            guard requests.isClosed,
+                error.reason == .cancelled || error.reason == .closed
+            else { throw error }
         }
         ending.cancel()
         await requests.shutdown()
