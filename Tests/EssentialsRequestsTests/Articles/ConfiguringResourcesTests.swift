@@ -16,17 +16,33 @@ struct ConfiguringResourcesTests {
 
     private func decrypt(_ bytes: Data) -> Data { Data(bytes.reversed()) }
 
-    @Test("The article on configuration shows blocks, a login by hand and a pipeline")
-    func configuring() async throws {
+    private func scriptedTransport() -> ScriptedTransport {
         let transport = ScriptedTransport()
         transport.on { $0.headerFields[.authorization] == nil }.answer(.unauthorized)
         transport.on(nil, "/v1/reports/7", headerFields: [.authorization: "Bearer fresh"]).answer(text: "cba")
         transport.on(nil, "/v1/members/7", headerFields: [.authorization: "Bearer fresh"]).answer(.notFound)
         transport.on(nil, "/v1/accounts/7", headerFields: [.authorization: "Bearer fresh"]).answer(
             .conflict, json: Problem(title: "The account is closed."))
+        return transport
+    }
+
+    private func resourceService(_ transport: ScriptedTransport) throws -> HTTPResourceService {
         let environment = try ConstantEnvironment("https://api.example.com/v1/")
-        let service = try HTTPResourceService(
+        return try HTTPResourceService(
             requests: HTTPDataRequestService(environment: environment, transport: transport), environment: environment)
+    }
+
+    private func expectProblem(_ account: Resource<String>) async {
+        let loaded = await #expect(throws: RequestFailure.self) { try await account.load() }
+        let written = await #expect(throws: RequestFailure.self) { _ = try await account.put("x") }
+        #expect(loaded?.message == "The account is closed.")
+        #expect(written?.message == "The account is closed.")
+    }
+
+    @Test("The article on configuration shows blocks, a login by hand and a pipeline")
+    func configuring() async throws {
+        let transport = scriptedTransport()
+        let service = try resourceService(transport)
         let login = Login()
 
         // Article begins
@@ -75,7 +91,6 @@ struct ConfiguringResourcesTests {
                 at: .cleanup)
         }
         // Article ends
-
         let user: Resource<String> = service.resource("users/7")
         #expect(user.configuration().expiration == .seconds(300))
         #expect(service.resource("prices", as: String.self).configuration().expiration == .seconds(60))
@@ -83,9 +98,6 @@ struct ConfiguringResourcesTests {
         #expect(transport.requestCount == 2)
         let isMember: Resource<Bool> = service.resource("members/7")
         #expect(try await isMember.load() == false)
-        let account: Resource<String> = service.resource("accounts/7")
-        let loaded = await #expect(throws: RequestFailure.self) { try await account.load() }
-        let written = await #expect(throws: RequestFailure.self) { _ = try await account.put("x") }
-        #expect(loaded?.message == "The account is closed." && written?.message == "The account is closed.")
+        await expectProblem(service.resource("accounts/7"))
     }
 }

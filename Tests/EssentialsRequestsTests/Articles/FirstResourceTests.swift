@@ -48,7 +48,6 @@ struct FirstResourceTests {
                 environment: locator.resolve((any EnvironmentService).self))
         }
         // Article ends
-
         // Article begins
         let shop = Shop(service: try locator.resolve((any ResourceService).self))
         let user = try await shop.user("7").loadIfNeeded()

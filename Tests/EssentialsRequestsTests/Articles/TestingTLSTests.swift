@@ -17,6 +17,21 @@ struct TestingTLSTests {
         }
     }
 
+    private func expect(_ user: User, from locator: ServiceLocator) async throws {
+        let same: User = try await locator.resolve((any DataRequestService).self).get("users/1")
+        #expect(same == user)
+        await locator.close()
+    }
+
+    /// A transport that was created by itself does not have the policy of the environment.
+    private func expectOtherTrust(of server: LoopbackServer, _ trust: TrustPolicy) async throws {
+        let passed = HTTPDataRequestService(
+            environment: try ConstantEnvironment(server.url + "/v1/", trust: trust), transport: try CurlTransport())
+        let failure = await #expect(throws: RequestFailure.self) { try await passed.get("users/1") }
+        #expect(failure?.reason == .otherTrust)
+        await passed.shutdown()
+    }
+
     @Test("The article on TLS shows a server that is trusted and pinned")
     func pinned() async throws {
         // Article begins
@@ -36,7 +51,6 @@ struct TestingTLSTests {
             }
         }
         // Article ends
-
         // Article begins
         let anchors = try TrustAnchors.only([
             PEM(authority.certificate.certificatePEM)
@@ -52,7 +66,6 @@ struct TestingTLSTests {
             "users", body: user, headerFields: HTTPFields(["X-Tenant": "acme"]),
             expecting: 201)
         // Article ends
-
         // Article begins
         let received = server.requests[1]
         #expect(received.method == "POST")
@@ -63,7 +76,6 @@ struct TestingTLSTests {
         #expect(server.handshakes.map(\.succeeded) == [true])
         #expect(server.connectionCount == 1)
         // Article ends
-
         // Article begins
         let doubles = Assembly("doubles") { locator in
             try locator.register(
@@ -72,15 +84,8 @@ struct TestingTLSTests {
         }
         let locator = try app.makeLocator(overriding: [doubles])
         // Article ends
-        let same: User = try await locator.resolve((any DataRequestService).self).get("users/1")
-        #expect(same == user)
-        await locator.close()
-
-        let passed = HTTPDataRequestService(
-            environment: try ConstantEnvironment(server.url + "/v1/", trust: trust), transport: try CurlTransport())
-        let failure = await #expect(throws: RequestFailure.self) { try await passed.get("users/1") }
-        #expect(failure?.reason == .otherTrust)
-        await passed.shutdown()
+        try await expect(user, from: locator)
+        try await expectOtherTrust(of: server, trust)
 
         // Article begins
         await requests.shutdown()

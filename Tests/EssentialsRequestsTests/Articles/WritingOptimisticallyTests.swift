@@ -18,8 +18,7 @@ struct WritingOptimisticallyTests {
         }
     }
 
-    @Test("The article on writing shows optimistic changes, conditions, related resources and definitions")
-    func writing() async throws {
+    private func scriptedTransport() -> ScriptedTransport {
         let transport = ScriptedTransport()
         transport.on(.patch, "/v1/**").answer(.noContent)
         transport.on(.post, "/v1/cart").answer(.noContent)
@@ -27,6 +26,12 @@ struct WritingOptimisticallyTests {
         transport.on(.post, "/v1/orders").answer(.created, headerFields: [.location: "/v1/orders/7"])
         transport.on(.get, "/v1/article").answer(text: "old", headerFields: [.eTag: "\"1\""])
         transport.on(.put, "/v1/article", headerFields: [.ifMatch: "\"1\""]).answer(.preconditionFailed)
+        return transport
+    }
+
+    @Test("The article on writing shows optimistic changes, conditions, related resources and definitions")
+    func writing() async throws {
+        let transport = scriptedTransport()
         let environment = try ConstantEnvironment("https://api.example.com/v1/")
         let service = try HTTPResourceService(
             requests: HTTPDataRequestService(environment: environment, transport: transport), environment: environment)

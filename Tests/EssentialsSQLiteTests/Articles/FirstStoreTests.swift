@@ -74,7 +74,6 @@
                 Film.where { $0.year > 1930 }, save: .store)
             // Article ends
             #expect(deleted == 1)
-
             // Article begins
             let metropolis = try await store.one(
                 Film.where { $0.title == "Metropolis" })
@@ -89,7 +88,6 @@
             #expect(silent.map(\.title) == ["Metropolis"])
             #expect(count == 2 && years == [1926, 1927])
             #expect(pairs.map { $0.1?.name } == ["Ufa", "Ufa"])
-
             // Article begins
             let edits = try store.child("edit")
             try await edits.update(metropolis.id, save: .pending) {
@@ -104,7 +102,6 @@
             // Article ends
             #expect(mine == "Metropolis (restored)" && stored == "Metropolis")
             #expect(try await store.one(Film.where { $0.year == 1927 }).title == "Metropolis (restored)")
-
             // Article begins
             let moved = try await store.perform(save: .store) { work in
                 let nero = Studio(name: "Nero")
