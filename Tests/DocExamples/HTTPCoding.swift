@@ -90,6 +90,7 @@ private func requestFailureDecodingExample() async {
     let value: JSONValue = ["id": 7, "tags": ["a", "b"], "parent": nil]
     value["tags"]?[0]?.string     // "a"
     let user: JSONValue = ["id": JSONValue(id), "name": "\(name)", "address": try JSONValue(encoding: address)]
+    user
 }
 
 // Coding/MediaTypes/MediaPattern.swift
