@@ -60,12 +60,24 @@ extension APIRequest {
     public func settingHeader(_ name: String, _ value: String?) -> APIRequest {
         changed { $0.own.headers.append(value.map { RequestHeader(name, $0) } ?? .removing(name)) }
     }
+    /// A copy with one value for a header field. `nil` removes it.
+    public func settingHeader(_ name: HTTPField.Name, _ value: String?) -> APIRequest {
+        changed { $0.own.headers.append(value.map { RequestHeader(name, $0) } ?? .removing(name)) }
+    }
     /// A copy with one more value for a header field.
     public func addingHeader(_ name: String, _ value: String) -> APIRequest {
         changed { $0.own.headers.append(.adding(name, value)) }
     }
+    /// A copy with one more value for a header field.
+    public func addingHeader(_ name: HTTPField.Name, _ value: String) -> APIRequest {
+        changed { $0.own.headers.append(.adding(name, value)) }
+    }
     /// A copy without a header field.
     public func removingHeader(_ name: String) -> APIRequest { changed { $0.own.headers.append(.removing(name)) } }
+    /// A copy without a header field.
+    public func removingHeader(_ name: HTTPField.Name) -> APIRequest {
+        changed { $0.own.headers.append(.removing(name)) }
+    }
 
     /// A copy that expects these statuses.
     public func expecting(_ status: StatusExpectation) -> APIRequest {

@@ -53,6 +53,14 @@ public struct RequestBuilder: BuildableRequest {
         }
     }
 
+    /// Sets a header field and replaces its earlier values.
+    public func header(_ name: HTTPField.Name, _ value: String) -> RequestBuilder { header(name.rawName, value) }
+
+    /// Adds a value to a header field and keeps its earlier values.
+    public func appendingHeader(_ name: HTTPField.Name, _ value: String) -> RequestBuilder {
+        appendingHeader(name.rawName, value)
+    }
+
     /// Adds a value to a header field and keeps its earlier values.
     public func appendingHeader(_ name: String, _ value: String) -> RequestBuilder {
         changed { builder throws(RequestFailure) in
@@ -64,6 +72,9 @@ public struct RequestBuilder: BuildableRequest {
     public func headers(_ fields: [String: String]) -> RequestBuilder {
         fields.sorted { $0.key < $1.key }.reduce(self) { $0.header($1.key, $1.value) }
     }
+
+    /// Removes a header field with all its values.
+    public func removingHeader(_ name: HTTPField.Name) -> RequestBuilder { removingHeader(name.rawName) }
 
     /// Removes a header field with all its values.
     public func removingHeader(_ name: String) -> RequestBuilder {

@@ -30,6 +30,14 @@ struct RequestBuilderTests {
         }
     }
 
+    @Test("A builder sets, appends and removes fields by field name as by text")
+    func fieldNames() throws {
+        let builder = RequestBuilder(.get, "a").header(.accept, "a/b").header(.accept, "c/d")
+            .appendingHeader(.accept, "e/f").header(.via, "1").removingHeader(.via)
+        #expect(try builder.build().headerFields.map(\.value) == ["c/d", "e/f"])
+        #expect(throws: RequestFailure.self) { try builder.header(.accept, "a\nb").build() }
+    }
+
     @Test("A builder appends query items in order and keeps repeated ones")
     func query() async throws {
         let builder = RequestBuilder(.post, "a?x=1").query("b", "2").query("a", nil).query("b", "3 4")

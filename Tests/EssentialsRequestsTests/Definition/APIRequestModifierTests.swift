@@ -43,6 +43,20 @@ struct APIRequestModifierTests {
         #expect(throws: RequestFailure.self) { try request.settingHeader("a b", "x").headerFields }
     }
 
+    @Test("Header fields are set, added and removed by field name as by text")
+    func fieldNames() throws {
+        #expect(try fields(request.settingHeader(.ifMatch, "*")) == ["x-a=1", "if-match=*"])
+        #expect(try fields(request.settingHeader("X-A", nil).settingHeader(.ifMatch, nil)).isEmpty)
+        #expect(try fields(request.addingHeader(.via, "1").addingHeader(.via, "2")) == ["x-a=1", "via=1", "via=2"])
+        #expect(try fields(request.addingHeader(.via, "1").removingHeader(.via)) == ["x-a=1"])
+        let pairs = RequestHeaders {
+            (.ifMatch, "*"); RequestHeader.adding(.via, "1"); (.accept, nil)
+        }
+        #expect(try fields(request.adding(pairs)) == ["x-a=1", "if-match=*", "via=1"])
+        #expect(throws: RequestFailure.self) { try request.settingHeader(.accept, "a\u{1}").headerFields }
+        #expect(throws: RequestFailure.self) { try request.addingHeader(.accept, "a\nb").headerFields }
+    }
+
     @Test("Path, body, base URL, configuration and everything else are replaced")
     func others() throws {
         #expect(request.setting("m" as RequestPath).target == "/v1/m?q=1&r=2")

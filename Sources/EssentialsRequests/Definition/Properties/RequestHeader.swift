@@ -62,6 +62,14 @@ public struct RequestHeader: Sendable, Hashable {
         RequestHeader { () throws(RequestFailure) in .add(try .checked(name: name, value: value)) }
     }
 
+    /// A field that is sent in addition to others of its name.
+    public static func adding(_ name: HTTPField.Name, _ value: String) -> RequestHeader {
+        RequestHeader { () throws(RequestFailure) in
+            try check(name)
+            return .add(try .checked(name, value: value))
+        }
+    }
+
     /// Removes the fields of a name that were set before.
     public static func removing(_ name: String) -> RequestHeader {
         RequestHeader { () throws(RequestFailure) in .remove(try HTTPField.checked(name: name, value: "").name) }

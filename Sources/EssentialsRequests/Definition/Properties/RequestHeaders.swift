@@ -156,6 +156,10 @@ public enum RequestHeadersBuilder {
     public static func buildExpression(_ pair: (String, String?)) -> RequestHeader {
         pair.1.map { RequestHeader(pair.0, $0) } ?? .removing(pair.0)
     }
+    /// A name and a value. `nil` removes the field.
+    public static func buildExpression(_ pair: (HTTPField.Name, String?)) -> RequestHeader {
+        pair.1.map { RequestHeader(pair.0, $0) } ?? .removing(pair.0)
+    }
     /// Names and values, sorted by name.
     public static func buildExpression(_ values: [String: String]) -> RequestHeaders { RequestHeaders(values) }
     /// A field.
