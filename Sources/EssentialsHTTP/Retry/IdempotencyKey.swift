@@ -17,11 +17,25 @@ public enum IdempotencyKey: Sendable, Hashable {
     /// The value of the field.
     ///
     /// - Parameter random: Returns 64 random bits.
-    package func value(random: () -> UInt64) -> String {
+    private func value(random: () -> UInt64) -> String {
         switch self {
         case .text(let text): text
         case .automatic: Self.uuid(random(), random())
         }
+    }
+
+    /// The field with the key.
+    ///
+    /// - Throws: `invalidRequest` if the text is empty, or not allowed in a field.
+    package func field(
+        _ name: HTTPField.Name, random: () -> UInt64
+    ) throws(RequestFailure) -> HTTPField {
+        let value = value(random: random)
+        guard !value.isEmpty else {
+            throw RequestFailure(
+                .invalidRequest, "The idempotency key is empty.", remedy: "Use a text, or “automatic”.")
+        }
+        return try HTTPField.checked(name, value: value)
     }
 
     /// A UUID of version 4 (RFC 9562, 5.4).

@@ -192,12 +192,7 @@ struct RequestAssembly {
     private func identify(_ fields: inout HTTPFields) throws(RequestFailure) -> Bool? {
         guard let name = HTTPField.Name.idempotencyKey else { return request.isIdempotent }
         if let key = request.idempotencyKey, !fields.contains(name) {
-            let value = key.value(random: settings.configuration.clock.random)
-            guard !value.isEmpty else {
-                throw RequestFailure(
-                    .invalidRequest, "The idempotency key is empty.", remedy: "Use a text, or “automatic”.")
-            }
-            fields.append(try HTTPField.checked(name: name.rawName, value: value))
+            fields.append(try key.field(name, random: settings.configuration.clock.random))
         }
         return request.isIdempotent ?? (fields.contains(name) ? true : nil)
     }

@@ -20,6 +20,9 @@ public struct APIConfiguration: Sendable {
         var appendsTrailingSlash = false
         var finishesOnShutdown: Bool?
         var retry: RetryPolicy?
+        var isIdempotent: Bool?
+        var idempotencyKey: IdempotencyKey?
+        var usesCookies = true
         var joins: Bool?
     }
 
@@ -68,6 +71,39 @@ public struct APIConfiguration: Sendable {
     public var retry: RetryPolicy? {
         get { values.retry }
         set { values.retry = newValue }
+    }
+
+    /// Whether the server may process each request twice with the same effect as once. The default is `nil`, which means
+    /// that the method decides; see ``DataRequest/isIdempotent``.
+    public var isIdempotent: Bool? {
+        get { storage?.values.isIdempotent }
+        set { values.isIdempotent = newValue }
+    }
+
+    /// The key by which the server recognizes a request if it is sent again. The default is `nil`, which means no key.
+    ///
+    /// It is sent with POST, PUT, PATCH and DELETE, and not with safe methods such as GET (RFC 9110, 9.2.1), which can be
+    /// repeated anyway. With a key, a POST is retried like a PUT. `automatic` suits all requests of a component, because
+    /// each has its own key; a text suits one request only, for which
+    /// ``APIRequest/idempotencyKey(_:)`` sets it.
+    ///
+    /// ```swift
+    /// static var configuration: APIConfiguration {
+    ///     var configuration = Parent.configuration
+    ///     configuration.idempotencyKey = .automatic
+    ///     return configuration
+    /// }
+    /// ```
+    public var idempotencyKey: IdempotencyKey? {
+        get { storage?.values.idempotencyKey }
+        set { values.idempotencyKey = newValue }
+    }
+
+    /// Whether cookies are sent with the requests and stored from their responses. The default is `true`. It has no effect
+    /// if the service has no cookies.
+    public var usesCookies: Bool {
+        get { storage?.values.usesCookies ?? true }
+        set { values.usesCookies = newValue }
     }
 
     /// Whether the requests share exchanges with equal requests that run at the same time. The default is `nil`, which

@@ -43,7 +43,16 @@ public struct APIContext: Sendable {
         inherited.append(component.sharedProperties)
         configuration = component.configuration
         if let own = component.codecs.chosen { codecs = own }
-        if let own = component.errorModel { errorModel = own }
+        choose(component.errorModel, of: component)
+    }
+
+    /// Uses the error model that a component declares, if it has one. Another declaration fails when a request is built.
+    mutating func choose(_ declared: some Any, of component: Any.Type) {
+        do throws(RequestFailure) {
+            if let own = try ErrorModelDeclaration.model(declared, of: component) { errorModel = own }
+        } catch {
+            inherited.append(RequestProperties(failingWith: error))
+        }
     }
 
     /// Sets the base URL and the properties of a value.

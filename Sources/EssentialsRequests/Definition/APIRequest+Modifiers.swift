@@ -92,9 +92,24 @@ extension APIRequest {
     /// A copy with a maximum time for the whole exchange, including redirects.
     public func deadline(_ time: Duration) -> APIRequest { changed { $0.configuration.options.totalTimeout = time } }
 
+    /// A copy that is sent again after failures as a policy says.
+    public func retry(_ policy: RetryPolicy?) -> APIRequest { changed { $0.configuration.retry = policy } }
+    /// A copy that says whether the server may process the request twice; see ``DataRequest/isIdempotent``.
+    public func idempotent(_ isIdempotent: Bool? = true) -> APIRequest {
+        changed { $0.configuration.isIdempotent = isIdempotent }
+    }
+    /// A copy with the key by which the server recognizes the request if it is sent again, whatever its method. `nil`
+    /// removes the key, also that of the configuration.
+    ///
+    /// ```swift
+    /// try await requests.send(Orders.create(order).idempotencyKey(.text(order.id)))
+    /// ```
+    public func idempotencyKey(_ key: IdempotencyKey?) -> APIRequest { changed { $0.idempotencyKey = key } }
+
     /// A copy whose response is read as another type.
     public func reading<Other: Sendable>(_ type: Other.Type) -> APIRequest<Other> {
         var other = APIRequest<Other>(method, in: context, own)
+        other.ownKey = ownKey
         other.failure = failure
         return other
     }

@@ -31,6 +31,8 @@ public struct APIRequest<Response: Sendable>: TypedRequest {
     var context: APIContext
     /// The request's own properties.
     var own: RequestProperties
+    /// The key that was set for this request; `nil` for that of the configuration.
+    var ownKey: IdempotencyKey?
     /// Why the definition is invalid, in addition to its parts; `nil` if it is valid.
     var failure: RequestFailure?
 
@@ -101,6 +103,11 @@ public struct APIRequest<Response: Sendable>: TypedRequest {
             request = DataRequest(
                 method, try encodedPath(), query: query.items, headerFields: try headers.fields, body: body.body,
                 expecting: configuration.expectedStatus, options: configuration.options)
+            if let key = idempotencyKey {
+                // An invalid text fails now, and not when the request is sent.
+                _ = try keyField(beside: request.headerFields)
+                request.idempotencyKey = key
+            }
         } catch {
             throw error.naming(method, wholePath.encoded)
         }
@@ -112,6 +119,8 @@ public struct APIRequest<Response: Sendable>: TypedRequest {
         request.finishesOnShutdown = configuration.finishesOnShutdown
         request.retry = configuration.retry
         if let joins = configuration.joins { request.joins = joins }
+        if let isIdempotent = configuration.isIdempotent { request.isIdempotent = isIdempotent }
+        if !configuration.usesCookies { request.usesCookies = false }
         return request
     }
 
@@ -156,6 +165,22 @@ public struct APIRequest<Response: Sendable>: TypedRequest {
         set { context.errorModel = newValue }
     }
 
+    /// The key by which the server recognizes the request if it is sent again: the request's own, or that of the
+    /// configuration unless the method is safe. Setting `nil` removes both.
+    public var idempotencyKey: IdempotencyKey? {
+        get {
+            if let ownKey { return ownKey }
+            switch method {
+            case .get, .head, .options, .trace: return nil
+            default: return configuration.idempotencyKey
+            }
+        }
+        set {
+            ownKey = newValue
+            if newValue == nil, configuration.idempotencyKey != nil { configuration.idempotencyKey = nil }
+        }
+    }
+
     /// The URL of the request.
     ///
     /// - Parameter environment: The base URL of the environment. It is needed only if the definition has no base of its
@@ -185,10 +210,27 @@ public struct APIRequest<Response: Sendable>: TypedRequest {
         return try PathRules.join(target, to: base).keepingQuery(of: base)
     }
 
-    /// The header fields of the definition. The service adds those that it sends with every request.
+    /// The header fields of the definition, with an idempotency key that is a text. The service adds those that it sends
+    /// with every request, and an `automatic` key.
     ///
     /// - Throws: `invalidRequest` for the first invalid name or value.
-    public var headerFields: HTTPFields { get throws(RequestFailure) { try headers.fields } }
+    public var headerFields: HTTPFields {
+        get throws(RequestFailure) {
+            var fields = try headers.fields
+            if let field = try keyField(beside: fields) { fields.append(field) }
+            return fields
+        }
+    }
+
+    /// The field of an idempotency key that is a text; `nil` if there is none, or if the fields have one already.
+    ///
+    /// - Throws: `invalidRequest` if the text is empty, or not allowed in a field.
+    func keyField(beside fields: HTTPFields) throws(RequestFailure) -> HTTPField? {
+        guard case .text? = idempotencyKey, let name = HTTPField.Name.idempotencyKey, !fields.contains(name) else {
+            return nil
+        }
+        return try idempotencyKey?.field(name, random: { 0 })
+    }
 
     private var wholePath: RequestPath {
         var whole = endpointPath
@@ -235,7 +277,7 @@ extension APIRequest: CustomStringConvertible, CustomDebugStringConvertible, Cus
 
 /// Definitions are equal if they send the same request.
 extension APIRequest: Hashable {
-    /// Compares method, URL, header fields, body and options. Bodies are encoded for the comparison.
+    /// Compares method, URL, header fields, idempotency key, body and options. Bodies are encoded for the comparison.
     public static func == (one: APIRequest, other: APIRequest) -> Bool { one.key == other.key }
 
     /// Hashes what `==` compares.
@@ -247,6 +289,7 @@ extension APIRequest: Hashable {
         let path: Result<String, RequestFailure>
         let query: QueryItems
         let fields: Result<HTTPFields, RequestFailure>
+        let hasAutomaticKey: Bool
         let body: ContentKey
         let options: TransportOptions
         let failure: RequestFailure?
@@ -255,7 +298,8 @@ extension APIRequest: Hashable {
     private var key: Key {
         Key(
             method: method, base: base, path: Result { () throws(RequestFailure) in try encodedPath() },
-            query: query.items, fields: Result { () throws(RequestFailure) in try headers.fields },
+            query: query.items, fields: Result { () throws(RequestFailure) in try headerFields },
+            hasAutomaticKey: idempotencyKey == .automatic,
             body: body.key(codecs ?? .standard, (try? headers.fields)?[.contentType]), options: configuration.options,
             failure: failure)
     }

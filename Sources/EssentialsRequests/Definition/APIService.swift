@@ -16,8 +16,7 @@ public import EssentialsHTTP
 /// }
 /// ```
 ///
-/// Declare ``errorModel`` with the optional type of the protocol. A property of another type, such as `Problem.Type`, is
-/// another property, which is not used, because the type of a model cannot conform to a protocol.
+/// ``codecs`` and ``errorModel`` can be declared with and without the `?`, as in `static let errorModel = Problem.self`.
 public protocol APIComponent: Sendable, DefinitionNames {
     /// The properties of every request of the component and its children. The default is none.
     @RequestPropertiesBuilder static var sharedProperties: RequestProperties { get }
@@ -27,10 +26,20 @@ public protocol APIComponent: Sendable, DefinitionNames {
     /// service that sends the request.
     static var codecs: Codecs { get }
     /// The type of ``codecs``, which follows from their declaration.
-    associatedtype Codecs: CodecChoice = CodecRegistry?
+    associatedtype Codecs: DefinitionChoice<CodecRegistry> = CodecRegistry?
     /// The model type for the body of an unexpected response. The default is `nil`, which means that of the parent, and
     /// finally that of the service that sends the request.
-    static var errorModel: (any (Decodable & Sendable).Type)? { get }
+    ///
+    /// ```swift
+    /// static let errorModel = Problem.self
+    /// ```
+    ///
+    /// The type must be `Decodable` and `Sendable`. With anything else than a `Decodable` type, requests fail as
+    /// `invalidRequest` when they are built. The compiler checks `Sendable` here only if the property has the type
+    /// `(any (Decodable & Sendable).Type)?`, and otherwise where the model is read; see `RequestFailure.errorModel(as:)`.
+    static var errorModel: ErrorModelChoice { get }
+    /// The type of ``errorModel``, which follows from its declaration: the type of a model, or an optional one.
+    associatedtype ErrorModelChoice = (any (Decodable & Sendable).Type)?
     /// Everything that a request of the component inherits. Services and endpoints have it already.
     static var context: APIContext { get }
 }
@@ -62,22 +71,6 @@ extension APIComponent {
     ) -> APIRequest<Response> {
         APIRequest(method, path, in: context, properties())
     }
-}
-
-/// The type of a component's codecs: a registry, or an optional registry.
-public protocol CodecChoice: Sendable {
-    /// The registry, or `nil` for that of the parent.
-    var chosen: CodecRegistry? { get }
-}
-
-extension CodecRegistry: CodecChoice {
-    /// The registry itself.
-    public var chosen: CodecRegistry? { self }
-}
-
-extension CodecRegistry?: CodecChoice {
-    /// The registry, if there is one.
-    public var chosen: CodecRegistry? { self }
 }
 
 /// An API: a base URL, and what all of its requests have in common.
@@ -125,9 +118,10 @@ extension APIService {
 
     /// The base URL, shared properties, configuration and codecs of the namespace.
     public static var context: APIContext {
-        APIContext(
-            base: baseURL, properties: sharedProperties, configuration: configuration,
-            codecs: codecs.chosen, errorModel: errorModel)
+        var context = APIContext(
+            base: baseURL, properties: sharedProperties, configuration: configuration, codecs: codecs.chosen)
+        context.choose(errorModel, of: self)
+        return context
     }
 
     /// The context of the namespace with the base URL and the properties of this value.

@@ -134,6 +134,7 @@ extension APIRequest {
         var redaction = Redaction()
         redaction.query = .hidden([])
         var request = try request()
+        if let field = try keyField(beside: request.headerFields) { request.headerFields.append(field) }
         // The service sets the length of the body itself.
         request.headerFields[.contentLength] = nil
         let codecs = codecs ?? standardCodecs

@@ -34,9 +34,12 @@ extension TypedRequest {
 /// let films = try await requests.send(SearchFilms(text: "metropolis"))
 /// ```
 ///
-/// Only `method` and `Response` have no default. Without a `Parent`, the path is below the environment of the service
-/// that sends the request. A value of an ``APIService`` sends it elsewhere: `staging.request(SearchFilms(text: "x"))`.
+/// Only `method` has no default. Without a `Response`, a body of the response is ignored. Without a `Parent`, the path is
+/// below the environment of the service that sends the request. A value of an ``APIService`` sends it elsewhere:
+/// `staging.request(SearchFilms(text: "x"))`.
 public protocol ServiceRequest: TypedRequest, DefinitionNames {
+    /// What the response is read as. The default is `Void`, for a request without a model.
+    override associatedtype Response: Sendable = Void
     /// The component that the request inherits from. The default is the environment.
     associatedtype Parent: APIComponent = EnvironmentAPI
     /// The method.
@@ -47,12 +50,19 @@ public protocol ServiceRequest: TypedRequest, DefinitionNames {
     @RequestQueryBuilder var queryItems: RequestQuery { get }
     /// The header fields. The default is none.
     @RequestHeadersBuilder var headers: RequestHeaders { get }
-    /// The type of the body. The default is `nil`, which means that it follows from the body.
+    /// The media type of the body. The default is `nil`, which means that it follows from the body.
     ///
     /// It replaces a `Content-Type` in ``headers``, chooses the codec of a model, and is the type of bytes and text. It
     /// does not replace a type that was given to the body itself, as in `RequestContent(model, as: .form)`. A request
     /// without a body has no `Content-Type` field.
-    var contentType: MediaType? { get }
+    var contentType: ContentTypeChoice { get }
+    /// The type of ``contentType``, which follows from its declaration.
+    associatedtype ContentTypeChoice: DefinitionChoice<MediaType> = MediaType?
+    /// The key by which the server recognizes the request if it is sent again. The default is `nil`, which means that of
+    /// the parent's configuration.
+    var idempotencyKey: IdempotencyKeyChoice { get }
+    /// The type of ``idempotencyKey``, which follows from its declaration.
+    associatedtype IdempotencyKeyChoice: DefinitionChoice<IdempotencyKey> = IdempotencyKey?
     /// The body. The default is none.
     @RequestContentBuilder var body: RequestContent { get }
 }
@@ -66,6 +76,8 @@ extension ServiceRequest {
     public var headers: RequestHeaders { RequestHeaders() }
     /// The type that follows from the body.
     public var contentType: MediaType? { nil }
+    /// The key of the parent's configuration.
+    public var idempotencyKey: IdempotencyKey? { nil }
     /// No body.
     public var body: RequestContent { RequestContent() }
 
@@ -76,8 +88,11 @@ extension ServiceRequest {
         properties.query = queryItems
         properties.headers = headers
         properties.body = body
-        if let contentType, !properties.body.isEmpty { properties.headers.append(.contentType(contentType)) }
-        return APIRequest(method, RequestPath(), in: Parent.context, properties)
+        if let contentType = contentType.chosen, !properties.body.isEmpty {
+            properties.headers.append(.contentType(contentType))
+        }
+        let request = APIRequest<Response>(method, RequestPath(), in: Parent.context, properties)
+        return idempotencyKey.chosen.map { request.idempotencyKey($0) } ?? request
     }
 
     /// The query items. The name differs from that in components, because the type of a property that a protocol

@@ -13,6 +13,8 @@ final class ResourceDefinition: Sendable {
             request.method = .get
             request.body = .none
             request.query = QueryItems()
+            // A key is for one request, and loads are repeated.
+            request.idempotencyKey = nil
             for name in [HTTPField.Name.contentType, .ifNoneMatch, .ifModifiedSince] {
                 request.headerFields[name] = nil
             }
@@ -34,6 +36,7 @@ final class ResourceDefinition: Sendable {
         return request.headerFields.isEmpty && request.codecs == nil && request.errorModel == nil
             && request.options == TransportOptions() && request.expectedStatus.isStandard
             && request.redirects == nil && request.retry == nil && request.finishesOnShutdown == nil
+            && request.isIdempotent == nil && request.joins == nil && request.usesCookies
     }
 }
 

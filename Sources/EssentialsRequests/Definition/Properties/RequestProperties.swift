@@ -29,6 +29,9 @@ public struct RequestProperties: Sendable {
     /// Creates properties from statements; see ``RequestPropertiesBuilder``.
     public init(@RequestPropertiesBuilder _ content: () -> RequestProperties) { self = content() }
 
+    /// Properties with which no request can be built.
+    init(failingWith failure: RequestFailure) { path.refuse(failure) }
+
     /// Whether there are no properties and no failures.
     var isEmpty: Bool {
         path.isEmpty && path.failure == nil && query.changesNothing && headers.changesNothing && body.isEmpty

@@ -86,12 +86,8 @@ extension OutboxCore {
         guard let name = HTTPField.Name.idempotencyKey else { return "" }
         let own = parts.headerFields[name]
         parts.headerFields[name] = nil
-        let value = own ?? (request.idempotencyKey ?? .automatic).value(random: clock.random)
-        guard !value.isEmpty else {
-            throw RequestFailure(
-                .invalidRequest, "The idempotency key is empty.", remedy: "Use a text, or “automatic”.")
-        }
-        return try HTTPField.checked(name: name.rawName, value: value).value
+        let key = own.map { IdempotencyKey.text($0) } ?? request.idempotencyKey ?? .automatic
+        return try key.field(name, random: clock.random).value
     }
 
     private static func check(_ request: DataRequest) throws(RequestFailure) {
