@@ -73,9 +73,9 @@ struct BlobBody: ~Copyable {
     /// Whether somebody who wants a value can read the body, or nobody wants one.
     ///
     /// - Throws: `file` if the body cannot be read again.
-    func isReadable() async throws(RequestFailure) -> Bool {
+    func isReadable(_ type: String?) async throws(RequestFailure) -> Bool {
         let (memory, size, spool) = (memory, size, spool)
-        return try await transfer.isReadable(size: size) { () throws(RequestFailure) in
+        return try await transfer.isReadable(size: size, type) { () throws(RequestFailure) in
             guard let spool else { return memory }
             return try await FileReads().bytes(of: try await spool.opened(), in: 0..<Int(clamping: size))
         }

@@ -55,7 +55,7 @@ struct BlobReceiver: Sendable {
     ) throws(RequestFailure) -> DataRequest {
         if let failure = transfer.address.failure { throw failure }
         let url = try transfer.place.base.requestURL(of: transfer.address)
-        var request = DataRequest(.get, "")
+        var request = transfer.template ?? DataRequest(.get, "")
         var snapshot = transfer.place.identity.snapshot
         switch transfer.address.place {
         case .below: request = request.pinned(to: snapshot, at: url)
@@ -65,6 +65,7 @@ struct BlobReceiver: Sendable {
             request.base = RequestBase(snapshot)
         case .otherOrigin, .unusable: request.base = RequestBase(url)
         }
+        if transfer.address.place != .below { request.path = "" }
         // A part that nobody has asked for is not the blob.
         request.expectedStatus = [200...205, 207...299]
         request.options.delivery = .streamed
@@ -115,7 +116,7 @@ struct BlobReceiver: Sendable {
         var body = BlobBody(store, transfer, directory: Int64(configuration.maximumBytes))
         do throws(RequestFailure) {
             try await body.read(response)
-            let isReadable = try await body.isReadable()
+            let isReadable = try await body.isReadable(entity.mediaType)
             let content = try await body.finish(
                 entity, isStored: isStored && isReadable && !transfer.isRevoked, problems)
             // What was stored before is out of date now.

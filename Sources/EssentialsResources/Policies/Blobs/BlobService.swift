@@ -135,28 +135,31 @@ public final class BlobService: Sendable {
     public func bytes(
         at address: String, upTo maximum: Int = BlobService.defaultMaximum, priority: RequestPriority? = nil
     ) async throws(RequestFailure) -> Data {
-        try await found(at: address, upTo: maximum, priority, nil).bytes
+        try await found(BlobTarget(address), upTo: maximum, priority, nil).bytes
     }
 
-    /// The bytes of a blob, and the name of its files.
-    private func found(
-        at address: String, upTo maximum: Int, _ priority: RequestPriority?, _ reader: (any BlobReader)?
-    ) async throws(RequestFailure) -> (bytes: Data, name: EntityFile.Name) {
+    /// The bytes of a blob, with their type and the name of its files.
+    func found(
+        _ target: BlobTarget, upTo maximum: Int, _ priority: RequestPriority?, _ reader: (any BlobReader)?
+    ) async throws(RequestFailure) -> (bytes: Data, type: String?, name: EntityFile.Name) {
         let place = adopt()
-        if let entry = openEntry(for: address, in: place), entry.size <= Int64(maximum) {
-            if let bytes = entry.residentBytes() { return (bytes, entry.name) }
+        if let entry = openEntry(for: target, in: place), entry.size <= Int64(maximum) {
+            let type = entry.record.entity.mediaType
+            if let bytes = entry.residentBytes() { return (bytes, type, entry.name) }
             // A file that has become unreadable or damaged since is loaded again.
-            if let bytes = try? await entry.content.data(upTo: maximum) { return (bytes, entry.name) }
+            if let bytes = try? await entry.content.data(upTo: maximum) { return (bytes, type, entry.name) }
             await store.discard(entry)
         }
-        var (content, name) = try await content(at: address, in: place, maximum: Int64(maximum), priority, reader)
-        do throws(RequestFailure) { return (try await content.data(upTo: maximum), name) } catch {
+        var (content, name) = try await content(target, in: place, maximum: Int64(maximum), priority, reader)
+        do throws(RequestFailure) {
+            return (try await content.data(upTo: maximum), content.mediaType, name)
+        } catch {
             guard error.reason == .file, let entry = content.entry else { throw error }
             await store.discard(entry)
         }
         // Nothing of it was handed out, so it is loaded again, once.
-        (content, name) = try await self.content(at: address, in: place, maximum: Int64(maximum), priority, reader)
-        return (try await content.data(upTo: maximum), name)
+        (content, name) = try await self.content(target, in: place, maximum: Int64(maximum), priority, reader)
+        return (try await content.data(upTo: maximum), content.mediaType, name)
     }
 
     /// A value that is made from the bytes of a blob.
@@ -173,10 +176,17 @@ public final class BlobService: Sendable {
         at address: String, upTo maximum: Int = BlobService.defaultMaximum, priority: RequestPriority? = nil,
         decode: @escaping @Sendable (Data) throws -> Value
     ) async throws(RequestFailure) -> Value {
+        try await value(BlobTarget(address), upTo: maximum, priority) { data, _ in try decode(data) }
+    }
+
+    func value<Value: Sendable>(
+        _ target: BlobTarget, upTo maximum: Int, _ priority: RequestPriority?,
+        _ decode: @escaping @Sendable (Data, String?) throws -> Value
+    ) async throws(RequestFailure) -> Value {
         let reading = BlobReading(upTo: maximum, decode)
-        let (bytes, name) = try await found(at: address, upTo: maximum, priority, reading)
+        let (bytes, type, name) = try await found(target, upTo: maximum, priority, reading)
         let received = reading.takeFirst()
-        let result = if let received { received } else { await reading.result(of: bytes) }
+        let result = if let received { received } else { await reading.result(of: bytes, type) }
         switch result {
         case .success(let value): return value
         case .failure(let error):
@@ -196,11 +206,15 @@ public final class BlobService: Sendable {
     ///   - priority: The priority of the request. The default is `nil`, which means `normal`.
     /// - Throws: The failures of ``bytes(at:upTo:priority:)``; `file` if the blob cannot be written.
     public func file(at address: String, priority: RequestPriority? = nil) async throws(RequestFailure) -> BlobFile {
+        try await file(BlobTarget(address), priority)
+    }
+
+    func file(_ target: BlobTarget, _ priority: RequestPriority?) async throws(RequestFailure) -> BlobFile {
         let place = adopt()
-        if let entry = openEntry(for: address, in: place) {
+        if let entry = openEntry(for: target, in: place) {
             return BlobFile(entry, in: store)
         }
-        let content = try await content(at: address, in: place, maximum: .max, priority, nil).content
+        let content = try await content(target, in: place, maximum: .max, priority, nil).content
         switch (content.entry, content.bytes) {
         case (let entry?, _): return BlobFile(entry, in: store)
         case (nil, .file(let file)): return BlobFile(file, mediaType: content.mediaType)
@@ -208,6 +222,9 @@ public final class BlobService: Sendable {
             return BlobFile(try await store.temporaryFile(of: bytes), mediaType: content.mediaType)
         }
     }
+
+    /// The codecs of the data-request service.
+    var codecs: CodecRegistry { requests.codecs }
 
     // MARK: Accounts
 
@@ -230,12 +247,14 @@ public final class BlobService: Sendable {
     /// Removes a blob. A transfer of it that runs is not stored.
     ///
     /// - Throws: `invalidRequest` if the address is invalid; `file` if the blob cannot be removed.
-    public func remove(at address: String) async throws(RequestFailure) {
+    public func remove(at address: String) async throws(RequestFailure) { try await remove(BlobTarget(address)) }
+
+    func remove(_ target: BlobTarget) async throws(RequestFailure) {
         let place = adopt()
         guard requests.sender?.operation(in: place.identity, begun: .now).admits(place.account) ?? true else {
             throw Self.suspendedFailure
         }
-        let key = try await key(of: try Self.url(of: address, in: place), in: place)
+        let key = try await key(of: try target.url(in: place), target, in: place)
         let name = EntityFile.Name(key)
         transfers.revoke { $0 == name }
         try await store.remove(key)
@@ -284,49 +303,43 @@ public final class BlobService: Sendable {
         return adopted
     }
 
-    /// The blob for a text if it is open, fresh and unchanged.
-    private func openEntry(for address: String, in place: BlobPlace) -> BlobEntry? {
-        guard let entry = store.index.withLock({ $0.entry(for: address, in: place.number) }),
+    /// The blob if it is open, fresh and unchanged.
+    private func openEntry(for target: BlobTarget, in place: BlobPlace) -> BlobEntry? {
+        guard let entry = store.index.withLock({ $0.entry(for: target.name, in: place.number) }),
             entry.isFresh(at: configuration.clock.now), entry.isIntact
         else { return nil }
         return entry
     }
 
-    private static func url(of address: String, in place: BlobPlace) throws(RequestFailure) -> ResourceURL {
-        let url = isWhole(address) ? place.base.url(whole: address) : place.base.url(path: address)
-        if let failure = url.failure { throw failure }
-        return url
-    }
-
-    /// What a blob is stored under. The key of the directory is read only if the environment has header fields.
-    private func key(of url: ResourceURL, in place: BlobPlace) async throws(RequestFailure) -> EntityKey {
+    /// What a blob is stored under. The key of the directory is read only if the environment or the definition has header
+    /// fields.
+    private func key(
+        of url: ResourceURL, _ target: BlobTarget, in place: BlobPlace
+    ) async throws(RequestFailure) -> EntityKey {
         let identity = place.identity
-        let fingerprintKey = identity.hasHeaderFields ? await store.fingerprintKey() : .process
+        let hashesFields = identity.hasHeaderFields || target.hasFields
+        let fingerprintKey = hashesFields ? await store.fingerprintKey() : .process
         return EntityKey(
-            url: url.text, stage: BlobRecord.stage, partition: place.account,
+            url: url.text, variant: target.variant(key: fingerprintKey), stage: BlobRecord.stage,
+            partition: place.account,
             environment: identity.text(identity.snapshot.name, key: fingerprintKey),
             trust: configuration.trustFingerprint + identity.trustFingerprint)
     }
 
-    private static func isWhole(_ address: String) -> Bool {
-        let start = address.prefix(8).lowercased()
-        return start.hasPrefix("http://") || start.hasPrefix("https://")
-    }
-
     /// The bytes of a blob from the transfer that all share, and the name of its files.
     private func content(
-        at address: String, in place: BlobPlace, maximum: Int64, _ priority: RequestPriority?,
+        _ target: BlobTarget, in place: BlobPlace, maximum: Int64, _ priority: RequestPriority?,
         _ reader: (any BlobReader)?
     ) async throws(RequestFailure) -> (content: BlobContent, name: EntityFile.Name) {
         guard !closed.load(ordering: .acquiring) else { throw Self.closedFailure }
         guard !Task.isCancelled else { throw BlobTransfer.cancelled }
-        let url = try Self.url(of: address, in: place)
+        let url = try target.url(in: place)
         let operation = requests.sender?.operation(in: place.identity, begun: .now)
-        let key = try await key(of: url, in: place)
+        let key = try await key(of: url, target, in: place)
         let (name, priority) = (EntityFile.Name(key), priority ?? .normal)
         let asker = BlobAsker(priority: priority, maximum: maximum, reader: reader)
         let joined = transfers.join(name, asker, in: place, operation) {
-            BlobTransfer(key, url, place, operation, asker)
+            BlobTransfer(key, url, target.request, place, operation, asker)
         }
         guard let (transfer, isNew) = joined else { throw Self.closedFailure }
         if isNew {
@@ -341,7 +354,7 @@ public final class BlobService: Sendable {
         }
         let content = try await transfer.outcome().get()
         if let entry = content.entry {
-            store.index.withLock { $0.keepOpen(entry, for: address, in: place.number) }
+            store.index.withLock { $0.keepOpen(entry, for: target.name, in: place.number) }
         }
         return (content, name)
     }

@@ -28,6 +28,8 @@ final class BlobTransfer: Sendable {
 
     let key: EntityKey
     let address: ResourceURL
+    /// The request of a definition, without its URL; `nil` for an address.
+    let template: DataRequest?
     let place: BlobPlace
     /// With whose credentials it runs; `nil` for a test double of the data-request service.
     let operation: OperationContext?
@@ -39,10 +41,11 @@ final class BlobTransfer: Sendable {
 
     /// Creates a transfer with one asker.
     init(
-        _ key: EntityKey, _ address: ResourceURL, _ place: BlobPlace, _ operation: OperationContext?,
-        _ asker: BlobAsker
+        _ key: EntityKey, _ address: ResourceURL, _ template: DataRequest?, _ place: BlobPlace,
+        _ operation: OperationContext?, _ asker: BlobAsker
     ) {
         (self.key, self.address, self.place, self.operation) = (key, address, place, operation)
+        self.template = template
         priority = RaisablePriority(asker.priority)
         state = Mutex(State(askers: 1, maximum: asker.maximum, readers: asker.reader.map { [$0] } ?? []))
     }
@@ -54,14 +57,17 @@ final class BlobTransfer: Sendable {
 
     /// Whether the bytes are the blob: somebody who wants a value can read them, or nobody wants one.
     ///
-    /// - Parameter bytes: Gives all bytes. It is called only if somebody has to read them.
+    /// - Parameters:
+    ///   - size: The number of bytes.
+    ///   - type: The value of the `Content-Type` field.
+    ///   - bytes: Gives all bytes. It is called only if somebody has to read them.
     func isReadable(
-        size: Int64, _ bytes: () async throws(RequestFailure) -> Data
+        size: Int64, _ type: String?, _ bytes: () async throws(RequestFailure) -> Data
     ) async throws(RequestFailure) -> Bool {
         let readers = state.withLock { $0.readers.filter { $0.maximum >= size } }
         guard !readers.isEmpty else { return true }
         let bytes = try await bytes()
-        for reader in readers where await reader.reads(bytes) { return true }
+        for reader in readers where await reader.reads(bytes, type) { return true }
         return false
     }
 
