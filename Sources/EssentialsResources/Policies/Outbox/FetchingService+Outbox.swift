@@ -23,4 +23,23 @@ extension FetchingService {
     ) async throws(RequestFailure) -> OutboxEntry.ID {
         try await outbox.add(request, in: key, codecs: requests.codecs)
     }
+
+    /// Sends a definition through an outbox, and returns its model; see ``Outbox/send(_:in:codecs:)``.
+    ///
+    /// ```swift
+    /// let user = try await service.send(Users.create(NewUser(name: "Ada")), through: outbox)
+    /// ```
+    @discardableResult
+    public func send<Request: TypedRequest>(
+        _ request: Request, through outbox: Outbox, in key: OrderingKey? = nil
+    ) async throws(RequestFailure) -> Request.Response where Request.Response: Decodable {
+        try await outbox.send(request, in: key, codecs: requests.codecs)
+    }
+
+    /// Sends a definition without a model through an outbox; see ``Outbox/send(_:in:codecs:)``.
+    public func send<Request: TypedRequest>(
+        _ request: Request, through outbox: Outbox, in key: OrderingKey? = nil
+    ) async throws(RequestFailure) where Request.Response == Void {
+        try await outbox.send(request, in: key, codecs: requests.codecs)
+    }
 }

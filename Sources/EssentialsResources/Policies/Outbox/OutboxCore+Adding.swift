@@ -4,8 +4,10 @@ import FoundationEssentials
 
 extension OutboxCore {
     /// Adds a request, and returns when it is on the disk.
+    ///
+    /// - Parameter reply: Waits for the response; `nil` if nothing does.
     func add(
-        _ request: DataRequest, _ codecs: CodecRegistry, in key: OrderingKey?
+        _ request: DataRequest, _ codecs: CodecRegistry, in key: OrderingKey?, _ reply: OutboxReply? = nil
     ) async throws(RequestFailure) -> OutboxEntry.ID {
         try Self.check(request)
         // The key for hashes of header fields is known afterwards.
@@ -13,12 +15,14 @@ extension OutboxCore {
         var record = try record(of: request, codecs, key)
         adoptEnvironment()
         let id = try reserve(&record)
+        if let reply { expect(reply, for: id) }
         let size: Int
         do throws(RequestFailure) {
             let space = reading { $0.spaceLeft } + record.expectedSize
             size = try await store.write(record, space: space)
         } catch {
             changing { $0.notStored(id, $1) }
+            forget(id)
             guard error == OutboxStore.noSpace else { throw error }
             throw refusal(.bytes(0))
         }

@@ -16,6 +16,7 @@ final class OutboxCore: Sendable {
         var timer: (time: Duration, task: Task<Void, Never>)?
         var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
         var readers: [Int: OutboxMailbox] = [:]
+        var replies = OutboxReplies()
         var nextNumber = 0
         var isReachable: Bool?
         /// How often an entry's files could not be changed.
@@ -88,7 +89,9 @@ final class OutboxCore: Sendable {
             var others: [OutboxMachine.Action] = []
             for action in actions {
                 switch action {
-                case .tell(let entry): isDone += state.readers.values.compactMap { $0.put(entry) }
+                case .tell(let entry):
+                    isDone += state.readers.values.compactMap { $0.put(entry) }
+                    if let call = state.replies.change(entry) { isDone.append(call) }
                 // The task begins with this lock, so it is known before it can end.
                 case .send(let id): state.sending[id] = Task { await self.send(id) }
                 case .remove, .setAside, .restore: others.append(action)
@@ -248,13 +251,14 @@ final class OutboxCore: Sendable {
 
     /// Ends what runs without being asked for, because the outbox was released.
     func stop() {
-        let (timer, tasks) = state.withLock { state in
+        let (timer, tasks, ended) = state.withLock { state in
             state.isClosed = true
             state.machine.end()
-            return (state.timer.take()?.task, Array(state.sending.values))
+            return (state.timer.take()?.task, Array(state.sending.values), state.replies.endAll(Self.closed))
         }
         timer?.cancel()
         for task in tasks { task.cancel() }
+        for call in ended { call() }
     }
 
     func close() async {
@@ -270,11 +274,12 @@ final class OutboxCore: Sendable {
         for task in tasks { await task.value }
         await idle()
         await store.close()
-        let readers = state.withLock { state in
+        let (readers, ended) = state.withLock { state in
             defer { state.readers = [:] }
-            return Array(state.readers.values)
+            return (Array(state.readers.values), state.replies.endAll(Self.closed))
         }
         for reader in readers { reader.finish() }
+        for call in ended { call() }
     }
 
     // MARK: Waiting
@@ -360,6 +365,24 @@ final class OutboxCore: Sendable {
 
     func removeReader(_ number: Int) { state.withLock { $0.readers[number] = nil } }
 
+    // MARK: Replies
+
+    /// Lets a caller wait for the response to an entry that is not stored yet.
+    func expect(_ reply: OutboxReply, for id: OutboxEntry.ID) {
+        let isClosed = state.withLock { state in
+            if !state.isClosed { state.replies.add(reply, for: id) }
+            return state.isClosed
+        }
+        if isClosed { reply.complete(.failure(Self.closed)) }
+    }
+
+    /// A caller waits no longer.
+    func forget(_ id: OutboxEntry.ID) { state.withLock { $0.replies.remove(id) } }
+
+    private func note(_ outcome: OutboxReply.Outcome, _ id: OutboxEntry.ID) {
+        state.withLock { $0.replies.note(outcome, id) }
+    }
+
     // MARK: Sending
 
     private func send(_ id: OutboxEntry.ID) async {
@@ -372,13 +395,19 @@ final class OutboxCore: Sendable {
             return changing(ending: id) { $0.failed(id, failure, $1) }
         }
         guard case .request(let record, let file) = stored else {
-            return changing(ending: id) { $0.lost(id, $1) }
+            changing(ending: id) { $0.lost(id, $1) }
+            if let call = state.withLock({ $0.replies.lose(id) }) { call() }
+            return
         }
         do throws(RequestFailure) {
-            let response = try await requests.send(try request(record, file))
+            let request = try request(record, file)
+            let reply = state.withLock { $0.replies[id] }
+            let response = try await requests.send(reply?.prepared(request, record.parts) ?? request)
+            note(.success(response), id)
             changing(ending: id) { $0.sent(id, status: response.status.code, $1) }
         } catch {
             let retryAfter = error.retryAfter(now: clock.date)
+            note(.failure(error), id)
             changing(ending: id) { $0.failed(id, error, retryAfter: retryAfter, $1) }
         }
     }
