@@ -85,6 +85,17 @@ extension FetchingService {
         return FetchKeyRules.parts(of: request, below: NestedPath(keyPath)).map { beginFetch().key($0).typed() }
     }
 
+    /// The key under which this service stores the model of a definition now; see ``modelKey(for:below:as:)``.
+    ///
+    /// ```swift
+    /// let key = service.modelKey(for: Users.get(id: 7))                                 // ModelKey<User>?
+    /// ```
+    public func modelKey<Request: TypedRequest>(
+        for request: Request, below keyPath: String? = nil
+    ) -> ModelKey<Request.Response>? where Request.Response: Codable {
+        modelKey(for: request, below: keyPath, as: Request.Response.self)
+    }
+
     /// A key with a name of the caller's, and with the partition, environment and schema version that this service has now.
     ///
     /// A fetch of this service that is given the key uses those that the service has when an iteration begins.

@@ -155,6 +155,17 @@ extension FetchingService {
             try request.build(), below: keyPath, retry: retry, outdating: models, as: Request.Response.self)
     }
 
+    /// Sends the definition of a write without a model. A body of the response is ignored.
+    ///
+    /// ```swift
+    /// try await service.send(Users.delete(id: 7), outdating: [.request(Users.get(id: 7)), .request(Users.getAll)])
+    /// ```
+    public func send<Request: TypedRequest>(
+        _ request: Request, retry: RetryPolicy? = nil, outdating models: [OutdatedModel] = []
+    ) async throws(RequestFailure) where Request.Response == Void {
+        try await fireAndForget(request, retry: retry, outdating: models)
+    }
+
     /// Sends a request whose response does not matter beyond its status.
     ///
     /// It returns when the server has accepted the request. If it should not be lost while the server cannot be reached,

@@ -92,6 +92,21 @@ extension ModelCaching {
         return try await models(matching: filter, in: .request(parts))
     }
 
+    /// The matching models of the list that a definition describes; see
+    /// ``models(matching:at:parameters:query:headerFields:below:)``. The definition decides about the type of the models.
+    ///
+    /// ```swift
+    /// let matching = try await service.models(matching: ModelFilter("bit", in: \.name), of: Coins.getAll)
+    /// ```
+    public func models<Model: Codable & Sendable, Request: TypedRequest>(
+        matching filter: ModelFilter<Model>, of request: Request, below keyPath: String? = nil
+    ) async throws -> [Model] where Request.Response == [Model] {
+        guard let built = try? request.build(),
+            let parts = FetchKeyRules.parts(of: built, below: NestedPath(keyPath))
+        else { return [] }
+        return try await models(matching: filter, in: .request(parts))
+    }
+
     private func models<Model: Codable & Sendable>(
         matching filter: ModelFilter<Model>, in source: FetchKeySource,
         whenMissing: (any AsyncCache) -> Void = { _ in }
@@ -127,6 +142,17 @@ extension ModelCaching {
     ) -> LiveModels<Model> {
         guard let request = try? request.build(),
             let parts = FetchKeyRules.parts(of: request, below: NestedPath(keyPath))
+        else { return LiveModels(cache: cache, filter: filter) { nil } }
+        return liveModels(matching: filter, in: .request(parts))
+    }
+
+    /// The matching models of the list that a definition describes, now and after each change of the list. The definition
+    /// decides about the type of the models.
+    public func liveModels<Model: Codable & Sendable, Request: TypedRequest>(
+        matching filter: ModelFilter<Model>, of request: Request, below keyPath: String? = nil
+    ) -> LiveModels<Model> where Request.Response == [Model] {
+        guard let built = try? request.build(),
+            let parts = FetchKeyRules.parts(of: built, below: NestedPath(keyPath))
         else { return LiveModels(cache: cache, filter: filter) { nil } }
         return liveModels(matching: filter, in: .request(parts))
     }

@@ -1,9 +1,10 @@
 import EssentialsHTTP
 import EssentialsRequests
-import EssentialsResources
 import EssentialsTestKit
 import FoundationEssentials
 import Testing
+
+@testable import EssentialsResources
 
 @Suite("Resource: definitions", .leavesNothing)
 struct DefinitionTests {
@@ -61,6 +62,23 @@ struct DefinitionTests {
         #expect(second.method == .get && second.body.isEmpty)
         #expect(second.headerFields[.contentType] == nil)
         #expect(second.headerFields[HTTPField.Name("X-Client")!] == nil)
+    }
+
+    @Test("Loads keep how a definition is sent, but not its idempotency key")
+    func settings() async throws {
+        let fixture = try ResourceFixture()
+        fixture.transport.on(.get, "/v1/items/7").answer(json: Item(name: "Ada"))
+        let item = fixture.service.resource(
+            Items.rename(id: 7, Item(name: "x")).idempotencyKey(.text("rename-1")).idempotent(false))
+        try await item.load()
+        let sent = try #require(fixture.transport.requests.last)
+        #expect(sent.headerFields[HTTPField.Name("Idempotency-Key")!] == nil)
+        #expect(item.core.addressAndDefinition.1 != nil)
+        let plain = fixture.service.resource(Items.get(id: 7))
+        #expect(plain.core.addressAndDefinition.1 == nil)
+        var alone = Items.get(id: 7)
+        alone.configuration.joins = false
+        #expect(fixture.service.resource(alone).core.addressAndDefinition.1 != nil)
     }
 
     @Test("A field that selects a representation makes a variant")
