@@ -66,5 +66,23 @@
         ) -> RequestPublisher<Model> {
             RequestPublisher { () throws(RequestFailure) in try await model(of: request, as: type) }
         }
+
+        /// A publisher of the model of a definition; see ``RequestPublisher``.
+        ///
+        /// ```swift
+        /// let subscription = requests.publisher(for: Users.get(id: 7)).sink { … } receiveValue: { user in … }
+        /// ```
+        public func publisher<Request: TypedRequest>(
+            for request: Request
+        ) -> RequestPublisher<Request.Response> where Request.Response: Decodable {
+            RequestPublisher { () throws(RequestFailure) in try await send(request) }
+        }
+
+        /// A publisher for a definition without a model, which publishes one empty value; see ``RequestPublisher``.
+        public func publisher<Request: TypedRequest>(
+            for request: Request
+        ) -> RequestPublisher<Void> where Request.Response == Void {
+            RequestPublisher { () throws(RequestFailure) in try await send(request) }
+        }
     }
 #endif

@@ -87,6 +87,32 @@
             #expect(probe.values == [404])
         }
 
+        @Test("A definition is published as what its type says")
+        func definitions() async throws {
+            let fixture = try Fixture()
+            fixture.transport.on(.get, "/v1/a").answer(json: 1)
+            fixture.transport.on(.delete, "/v1/a").answer(.noContent)
+            let number = fixture.requests.publisher(for: APIRequest<Int>(.get, "a"))
+            let values = Probe<Int, RequestFailure>(perValue: .unlimited)
+            number.subscribe(values)
+            values.request(.unlimited)
+            await values.wait { $0.hasEnded }
+            #expect(values.values == [1])
+            let deletion = fixture.requests.publisher(for: APIRequest(.delete, "a"))
+            let ends = Probe<Int, RequestFailure>(perValue: .unlimited)
+            deletion.map { _ in 0 }.subscribe(ends)
+            ends.request(.unlimited)
+            await ends.wait { $0.hasEnded }
+            #expect(ends.values == [0])
+            let whole: RequestPublisher<DataResponse> = fixture.requests.publisher(
+                for: APIRequest<DataResponse>(.get, "a"))
+            let codes = Probe<Int, RequestFailure>(perValue: .unlimited)
+            whole.map { $0.status.code }.subscribe(codes)
+            codes.request(.unlimited)
+            await codes.wait { $0.hasEnded }
+            #expect(codes.values == [200])
+        }
+
         @Test("Cancelling a subscription cancels its request, and nothing is published")
         func cancelled() async throws {
             let fixture = try Fixture()
