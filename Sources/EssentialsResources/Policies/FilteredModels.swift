@@ -56,7 +56,7 @@ extension ModelCaching {
     /// ```
     ///
     /// A list that was fetched by a definition is stored with the header fields of its API; give the definition to
-    /// ``models(matching:of:below:)``.
+    /// `models(matching:of:)`.
     ///
     ///
     /// - Parameters:

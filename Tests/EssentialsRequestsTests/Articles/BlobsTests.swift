@@ -12,6 +12,32 @@ struct BlobsTests {
         init(decoding bytes: Data) throws { text = String(decoding: bytes, as: UTF8.self) }
     }
 
+    private struct Film: Codable, Sendable, Equatable { var title: String }
+
+    private enum Films: APIService {
+        static let catalogue: APIRequest<[Film]> = request(.get, "films.json")
+        static func poster(id: Int) -> APIRequest<Data> { request(.get, "films/\(id).png") }
+    }
+
+    @Test("The article on blobs shows those of definitions")
+    func definitions() async throws {
+        let directory = "/tmp/essentials-article-\(UInt64.random(in: .min ... .max))"
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let environment = try ConstantEnvironment("https://api.example.com/v1/")
+        let transport = ScriptedTransport()
+        transport.on(.get, "/v1/films.json").answer(json: [Film(title: "Metropolis")])
+        transport.on(.get, "/v1/films/7.png").answer(text: "poster")
+        let requests = HTTPDataRequestService(environment: environment, transport: transport)
+        let blobs = try BlobService(requests: requests, environment: environment, directory: directory)
+        // Article begins
+        let catalogue = try await blobs.value(of: Films.catalogue)  // [Film], decoded by the codecs of the definition
+        let poster = try await blobs.value(of: Films.poster(id: 7)) { try Picture(decoding: $0) }
+        // Article ends
+        #expect(catalogue == [Film(title: "Metropolis")])
+        #expect(poster == (try Picture(decoding: Data("poster".utf8))))
+        await blobs.close()
+    }
+
     @Test("The article on blobs shows values, bytes and files, and what is stored")
     func blobs() async throws {
         let directory = "/tmp/essentials-article-\(UInt64.random(in: .min ... .max))"

@@ -56,6 +56,29 @@ struct OutboxPromisesTests {
         try await attached(outbox, requests, environment)
     }
 
+    private struct Item: Codable, Equatable, Sendable { var product: Int }
+
+    private enum Carts: APIService {
+        static func add(_ item: Item) -> APIRequest<Item> { request(.post, "carts/7/items") { RequestContent(item) } }
+    }
+
+    @Test("The article on the outbox shows how a definition is sent through it")
+    func definition() async throws {
+        let directory = "/tmp/essentials-article-\(UInt64.random(in: .min ... .max))"
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let environment = try ConstantEnvironment("https://api.example.com/v1/")
+        let transport = ScriptedTransport()
+        transport.on(.post, "/v1/carts/7/items").answer(.created, json: Item(product: 12))
+        let requests = HTTPDataRequestService(environment: environment, transport: transport)
+        let outbox = try Outbox(directory: directory, requests: requests, environment: environment)
+        // Article begins
+        let item = try await outbox.send(Carts.add(Item(product: 12)).idempotencyKey(.text("7-12")))  // Item
+        // Article ends
+        #expect(item == Item(product: 12))
+        #expect(transport.requests.first?.headerFields[HTTPField.Name("Idempotency-Key")!] == "7-12")
+        await outbox.close()
+    }
+
     @Test("The article on the outbox begins with its promise, and says what each kind of server makes of it")
     func promise() throws {
         let article = try ArticleText("OutboxPromises", of: "EssentialsResources")

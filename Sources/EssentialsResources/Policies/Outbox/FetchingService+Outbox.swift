@@ -24,7 +24,7 @@ extension FetchingService {
         try await outbox.add(request, in: key, codecs: requests.codecs)
     }
 
-    /// Sends a definition through an outbox, and returns its model; see ``Outbox/send(_:in:codecs:)``.
+    /// Sends a definition through an outbox, and returns its model; see `Outbox.send`.
     ///
     /// ```swift
     /// let user = try await service.send(Users.create(NewUser(name: "Ada")), through: outbox)
@@ -36,7 +36,7 @@ extension FetchingService {
         try await outbox.send(request, in: key, codecs: requests.codecs)
     }
 
-    /// Sends a definition without a model through an outbox; see ``Outbox/send(_:in:codecs:)``.
+    /// Sends a definition without a model through an outbox; see `Outbox.send`.
     public func send<Request: TypedRequest>(
         _ request: Request, through outbox: Outbox, in key: OrderingKey? = nil
     ) async throws(RequestFailure) where Request.Response == Void {

@@ -33,14 +33,14 @@ extension Outbox {
         return try await reader.model(from: response, to: built.method)
     }
 
-    /// Sends a definition without a model through the outbox; see ``send(_:in:codecs:)``.
+    /// Sends a definition without a model through the outbox.
     public func send<Request: TypedRequest>(
         _ request: Request, in key: OrderingKey? = nil, codecs: CodecRegistry? = nil
     ) async throws(RequestFailure) where Request.Response == Void {
         _ = try await core.response(to: try request.build(), codecs, in: key) { $0 }
     }
 
-    /// Sends a definition through the outbox, and returns the response with its body; see ``send(_:in:codecs:)``.
+    /// Sends a definition through the outbox, and returns the response with its body.
     @discardableResult
     public func send<Request: TypedRequest>(
         _ request: Request, in key: OrderingKey? = nil, codecs: CodecRegistry? = nil
