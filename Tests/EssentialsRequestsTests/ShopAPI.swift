@@ -6,10 +6,10 @@ import FoundationEssentials
 enum ShopAPI: APIService {
     static let baseURL: RequestBase = "https://shop.example/v1?key=a%20b"
 
-    static var sharedProperties: Properties {
-        Headers {
+    static var sharedProperties: RequestProperties {
+        RequestHeaders {
             ("X-Client", "tests")
-            Header.accept(.json)
+            RequestHeader.accept(.json)
         }
     }
 
@@ -31,17 +31,17 @@ enum ShopAPI: APIService {
 
         static let getAll: Request<[User]> = request(.get)
         static func get(id: Int) -> Request<User> { request(.get, "\(id)") }
-        static func create(_ user: User) -> Request<User> { request(.post) { Body { user } } }
+        static func create(_ user: User) -> Request<User> { request(.post) { RequestContent { user } } }
         static func delete(id: Int) -> Request<Void> { request(.delete, "\(id)") }
 
         @APIRequestBuilder<Users>
         static func find(role: String?, tags: [String] = []) -> Request<[User]> {
-            HTTPMethod.get
-            PathComponents {
+            HTTPRequest.Method.get
+            RequestPath {
                 "search"
                 if role == nil { "everyone" }
             }
-            QueryItems {
+            RequestQuery {
                 if let role { ("role", role) } else { ("all", "") }
                 for tag in tags { ("tag", tag) }
             }
@@ -50,14 +50,14 @@ enum ShopAPI: APIService {
         enum Orders: Endpoint {
             typealias Parent = Users
             static let path: RequestPath = "orders"
-            static var sharedProperties: Properties { Headers { ("x-client", "orders") } }
+            static var sharedProperties: RequestProperties { RequestHeaders { ("x-client", "orders") } }
 
             static func get(of user: Int, _ number: String) -> Request<Data> {
                 request(.get) {
-                    PathComponents {
+                    RequestPath {
                         user; number
                     }
-                    QueryItems { ("a+b", "c+d&e=f") }
+                    RequestQuery { ("a+b", "c+d&e=f") }
                 }
             }
         }

@@ -11,8 +11,8 @@ public import EssentialsHTTP
 ///     static func get(id: Int) -> Request<User> { request(.get, "\(id)") }
 ///     static func find(role: String, page: Int?) -> Request<[User]> {
 ///         request(.get) {
-///             QueryItems { ("role", role); ("page", page) }
-///             Headers { Header.accept(.json) }
+///             RequestQuery { ("role", role); ("page", page) }
+///             RequestHeaders { RequestHeader.accept(.json) }
 ///         }
 ///     }
 /// }

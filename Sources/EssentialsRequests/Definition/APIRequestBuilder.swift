@@ -5,9 +5,9 @@ public import EssentialsHTTP
 /// ```swift
 /// @APIRequestBuilder<Users>
 /// static func find(role: String?) -> Request<[User]> {
-///     HTTPMethod.get
-///     PathComponents { "search" }
-///     if let role { QueryItems { ("role", role) } }
+///     HTTPRequest.Method.get
+///     RequestPath { "search" }
+///     if let role { RequestQuery { ("role", role) } }
 /// }
 /// ```
 ///
@@ -44,7 +44,7 @@ public enum APIRequestBuilder<Parent: APIComponent>: RequestStatements {
                 properties.methods.isEmpty
                     ? "The definition of \(request.description) has no method."
                     : "The definition of \(request.description) has \(properties.methods.count) methods.",
-                remedy: "Write one method among its statements, such as HTTPMethod.get.")
+                remedy: "Write one method among its statements, such as HTTPRequest.Method.get.")
         }
         return request
     }

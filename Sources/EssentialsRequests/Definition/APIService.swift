@@ -2,22 +2,21 @@ public import EssentialsHTTP
 
 /// A component of an API: an ``APIService`` or an ``Endpoint``. All of its members have defaults.
 ///
-/// Inside a component the short names `Request`, `PathComponents`, `QueryItems`, `Headers`, `Header`, `Body`,
-/// `Properties` and `HTTPMethod` stand for ``APIRequest``, ``RequestPath``, ``RequestQuery``, ``RequestHeaders``,
-/// ``RequestHeader``, ``RequestContent``, ``RequestProperties`` and `HTTPRequest.Method`.
+/// The parts of a definition are ``RequestPath``, ``RequestQuery``, ``RequestHeaders``, ``RequestHeader`` and
+/// ``RequestContent``, inside and outside of components.
 ///
 /// ```swift
 /// enum Users: Endpoint {
 ///     typealias Parent = Shop
 ///     static let path: RequestPath = "users"
-///     static var sharedProperties: Properties { Headers { ("X-Client", "cli") } }
+///     static var sharedProperties: RequestProperties { RequestHeaders { ("X-Client", "cli") } }
 ///
 ///     static let getAll: Request<[User]> = request(.get)
 /// }
 /// ```
 ///
 /// ``codecs`` and ``errorModel`` can be declared with and without the `?`, as in `static let errorModel = Problem.self`.
-public protocol APIComponent: Sendable, DefinitionNames {
+public protocol APIComponent: Sendable {
     /// The properties of every request of the component and its children. The default is none.
     @RequestPropertiesBuilder static var sharedProperties: RequestProperties { get }
     /// How requests are sent. The default is the configuration of the parent.
@@ -56,7 +55,7 @@ extension APIComponent {
     ///
     /// ```swift
     /// static func get(id: Int) -> Request<User> { request(.get, "\(id)") }
-    /// static func create(_ user: NewUser) -> Request<User> { request(.post) { Body { user } } }
+    /// static func create(_ user: NewUser) -> Request<User> { request(.post) { RequestContent { user } } }
     /// static func delete(id: Int) -> Request<Void> { request(.delete, "\(id)") }
     /// ```
     ///

@@ -68,30 +68,9 @@ extension BoundEndpoint {
     }
 }
 
-// MARK: - Short names
+// MARK: - Short name
 
-/// The short names inside services, endpoints and a ``ServiceRequest``.
-public protocol DefinitionNames {}
-
-extension DefinitionNames {
-    /// Path components.
-    public typealias PathComponents = RequestPath
-    /// Header fields.
-    public typealias Headers = RequestHeaders
-    /// A header field.
-    public typealias Header = RequestHeader
-    /// A body.
-    public typealias Body = RequestContent
-    /// The method of a request.
-    public typealias HTTPMethod = HTTPRequest.Method
-}
-
-/// The short names inside services and endpoints only.
 extension APIComponent {
     /// A request of this API.
     public typealias Request<Response: Sendable> = APIRequest<Response>
-    /// Query items.
-    public typealias QueryItems = RequestQuery
-    /// Shared properties.
-    public typealias Properties = RequestProperties
 }

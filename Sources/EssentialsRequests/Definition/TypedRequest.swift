@@ -37,7 +37,7 @@ extension TypedRequest {
 /// Only `method` has no default. Without a `Response`, a body of the response is ignored. Without a `Parent`, the path is
 /// below the environment of the service that sends the request. A value of an ``APIService`` sends it elsewhere:
 /// `staging.request(SearchFilms(text: "x"))`.
-public protocol ServiceRequest: TypedRequest, DefinitionNames {
+public protocol ServiceRequest: TypedRequest {
     /// What the response is read as. The default is `Void`, for a request without a model.
     override associatedtype Response: Sendable = Void
     /// The component that the request inherits from. The default is the environment.
@@ -94,8 +94,4 @@ extension ServiceRequest {
         let request = APIRequest<Response>(method, RequestPath(), in: Parent.context, properties)
         return idempotencyKey.chosen.map { request.idempotencyKey($0) } ?? request
     }
-
-    /// The query items. The name differs from that in components, because the type of a property that a protocol
-    /// requires is looked up in the module first, where `QueryItems` is another type.
-    public typealias Query = RequestQuery
 }

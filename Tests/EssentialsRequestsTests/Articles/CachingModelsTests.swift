@@ -36,7 +36,7 @@ struct CachingModelsTests {
     }
 
     private struct CoinAPI: APIService {
-        static var sharedProperties: RequestProperties { Headers { Header.acceptLanguage("en") } }
+        static var sharedProperties: RequestProperties { RequestHeaders { RequestHeader.acceptLanguage("en") } }
     }
 
     private enum Coins: Endpoint {

@@ -59,6 +59,7 @@ struct DefiningAPIsTests {
             var configuration = APIConfiguration()
             configuration.appendsTrailingSlash = true
             configuration.options.totalTimeout = .seconds(5)
+            configuration.idempotencyKey = .automatic  // for POST, PUT, PATCH and DELETE
             return configuration
         }
         // GET /v1/users/orders/3/
@@ -82,7 +83,7 @@ struct DefiningAPIsTests {
     struct Tenant: APIService {
         let baseURL: RequestBase
         let name: String
-        var instanceProperties: Properties { Headers { ("X-Tenant", name) } }
+        var instanceProperties: RequestProperties { RequestHeaders { ("X-Tenant", name) } }
         var invoices: Invoices { Invoices(parent: self) }
 
         struct Invoices: BoundEndpoint {
@@ -98,8 +99,8 @@ struct DefiningAPIsTests {
     struct SearchFilms: ServiceRequest {
         typealias Response = [Film]
         let text: String
-        var method: HTTPMethod { .get }
-        var pathComponents: PathComponents { "films" }
+        var method: HTTPRequest.Method { .get }
+        var pathComponents: RequestPath { "films" }
         var queryItems: RequestQuery { ("q", text) }
     }
 
@@ -264,6 +265,7 @@ struct DefiningAPIsTests {
         let moved = Users.get(id: 7).reading(DataResponse.self).based(
             on: "https://mirror.example.com/")
         // Article ends
+        #expect(try touch.headerFields["idempotency-key"] == "7-3")
         #expect(try next.url().target == "/v1/users/search?role=admin&page=2")
         #expect(try next.headerFields == HTTPFields(["X-Client": "search"]))
         #expect(next.configuration.options.totalTimeout == .seconds(5))
@@ -308,7 +310,7 @@ extension DefiningAPIsTests.Users {
                 // one more value; `removing` removes
                 Header.adding("Via", "1.1 proxy")
             }
-            if page != nil { Header.cacheControl("no-cache") }
+            if page != nil { RequestHeader.cacheControl("no-cache") }
         }
     }
     // Article ends

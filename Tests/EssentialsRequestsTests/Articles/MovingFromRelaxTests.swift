@@ -11,7 +11,7 @@ struct MovingFromRelaxTests {
 
     struct Shop: APIService {
         static let baseURL: RequestBase = "https://shop.example.com/v1?key=1"
-        static var sharedProperties: Properties { Headers { ("X-Client", "parent") } }
+        static var sharedProperties: RequestProperties { RequestHeaders { ("X-Client", "parent") } }
         var baseURL: RequestBase = Shop.baseURL
     }
 
@@ -29,8 +29,8 @@ struct MovingFromRelaxTests {
         typealias Parent = Shop
         typealias Response = User
         let id: Int
-        var method: HTTPMethod { .get }
-        var pathComponents: PathComponents { ["users", "\(id)"] }
+        var method: HTTPRequest.Method { .get }
+        var pathComponents: RequestPath { ["users", "\(id)"] }
     }
     // Article ends
 

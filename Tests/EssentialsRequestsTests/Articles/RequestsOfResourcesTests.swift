@@ -12,7 +12,7 @@ struct RequestsOfResourcesTests {
     private enum Users: APIService {
         static func get(id: Int) -> Request<User> { request(.get, "users/\(id)") }
         static func rename(id: Int, to name: String) -> Request<User> {
-            request(.put, "users/\(id)") { Body { User(name: name) } }
+            request(.put, "users/\(id)") { RequestContent { User(name: name) } }
         }
     }
     private struct Bar: Sendable {

@@ -27,7 +27,7 @@ struct SendingDefinitionsTests {
         static let path: RequestPath = "users"
         static let getAll: Request<[User]> = request(.get)
         static func get(id: Int) -> Request<User> { request(.get, "\(id)") }
-        static func create(_ user: NewUser) -> Request<User> { request(.post) { Body { user } } }
+        static func create(_ user: NewUser) -> Request<User> { request(.post) { RequestContent { user } } }
         static func delete(id: Int) -> Request<Void> { request(.delete, "\(id)") }
     }
 

@@ -14,7 +14,7 @@ struct WritingOptimisticallyTests {
     private struct User: Codable, Sendable { var name: String }
     private enum Users: APIService {
         static func rename(id: Int, to name: String) -> Request<Void> {
-            request(.patch, "users/\(id)") { Body { User(name: name) } }
+            request(.patch, "users/\(id)") { RequestContent { User(name: name) } }
         }
     }
 

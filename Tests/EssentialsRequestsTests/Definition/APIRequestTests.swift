@@ -127,16 +127,16 @@ extension APIRequestTests {
 private struct Tenant: APIService {
     let baseURL: RequestBase = "https://tenant.example/"
     var instanceProperties: RequestProperties {
-        Headers { ("Authorization", "Bearer secret") }
-        QueryItems { ("key", "secret") }
+        RequestHeaders { ("Authorization", "Bearer secret") }
+        RequestQuery { ("key", "secret") }
     }
 
     enum Login: Endpoint {
         typealias Parent = Tenant
         static let path: RequestPath = "login"
         static let start: Request<Void> = request(.post) {
-            Headers { Header.removing("Authorization") }
-            QueryItems { ("key", nil) }
+            RequestHeaders { RequestHeader.removing("Authorization") }
+            RequestQuery { ("key", nil) }
         }
     }
 }

@@ -11,18 +11,18 @@ private enum Stage: String, APIService {
     var baseURL: RequestBase { RequestBase(rawValue) }
 
     static var sharedProperties: RequestProperties {
-        Headers {
+        RequestHeaders {
             ("X-Client", "shared"); ("X-Shared", "1")
         }
-        QueryItems { ("s", 1) }
-        PathComponents { "shared" }
+        RequestQuery { ("s", 1) }
+        RequestPath { "shared" }
     }
     var instanceProperties: RequestProperties {
-        Headers {
+        RequestHeaders {
             ("X-Client", rawValue); if self == .development { ("X-Debug", "1") }
         }
-        QueryItems { ("i", 1) }
-        PathComponents { "instance" }
+        RequestQuery { ("i", 1) }
+        RequestPath { "instance" }
     }
     static var configuration: APIConfiguration {
         var configuration = APIConfiguration()
@@ -37,7 +37,7 @@ private enum Stage: String, APIService {
 
     struct Users: BoundEndpoint {
         static let path: RequestPath = "users"
-        static var sharedProperties: RequestProperties { Headers { ("X-Client", "users") } }
+        static var sharedProperties: RequestProperties { RequestHeaders { ("X-Client", "users") } }
         let parent: Stage
         func get(id: Int) -> Request<Note> { request(.get, "\(id)") }
         var orders: Orders { Orders(parent: self) }
@@ -47,7 +47,7 @@ private enum Stage: String, APIService {
         static let path: RequestPath = "orders"
         static var configuration: APIConfiguration { APIConfiguration() }
         let parent: Users
-        func get(_ number: String) -> Request<Note> { request(.get) { PathComponents { number } } }
+        func get(_ number: String) -> Request<Note> { request(.get) { RequestPath { number } } }
     }
 
     /// An endpoint of the namespace.
@@ -55,8 +55,8 @@ private enum Stage: String, APIService {
         typealias Parent = Stage
         static let path: RequestPath = "tags"
         static var sharedProperties: RequestProperties {
-            Headers {
-                ("X-Tags", "1"); Header.removing("X-Shared")
+            RequestHeaders {
+                ("X-Tags", "1"); RequestHeader.removing("X-Shared")
             }
         }
         static let all: Request<[Note]> = request(.get)

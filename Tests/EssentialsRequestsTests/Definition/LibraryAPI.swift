@@ -8,15 +8,15 @@ struct LibraryAPI: APIService {
     var token: String?
 
     static var sharedProperties: RequestProperties {
-        Headers {
-            Header.accept(.json); ("X-Client", "library/1")
+        RequestHeaders {
+            RequestHeader.accept(.json); ("X-Client", "library/1")
         }
     }
     static var errorModel: (any (Decodable & Sendable).Type)? { Problem.self }
     static var codecs: CodecRegistry? { .standard.registering(JSONCodec(keys: .snakeCase), for: MediaPattern(.json)) }
 
     var instanceProperties: RequestProperties {
-        if let token { Header.authorization(.bearer(token)) }
+        if let token { RequestHeader.authorization(.bearer(token)) }
     }
 
     struct Problem: Codable, Sendable, Hashable { let errorCode: String }
@@ -33,8 +33,8 @@ struct LibraryAPI: APIService {
 
     func logIn(_ name: String) -> Request<Session> {
         request(.post, "session") {
-            Header.removing("Authorization")
-            Body { Login(userName: name) }
+            RequestHeader.removing("Authorization")
+            RequestContent { Login(userName: name) }
         }
     }
     var logOut: Request<Void> { request(.delete, "session") }
@@ -49,21 +49,21 @@ struct LibraryAPI: APIService {
         var all: Request<[Book]> { request(.get) }
         func search(_ text: String, tags: [String] = [], page: Int? = nil) -> Request<[Book]> {
             request(.get, "search") {
-                QueryItems {
+                RequestQuery {
                     ("q", text); ("tag", tags); ("page", page)
                 }
             }
         }
         func get(_ id: Int) -> Request<Book> { request(.get, "\(id)") }
-        func create(_ book: Book) -> Request<Book> { request(.post) { Body { book } } }
+        func create(_ book: Book) -> Request<Book> { request(.post) { RequestContent { book } } }
         func rename(_ id: Int, to title: String) -> Request<Book> {
-            request(.patch, "\(id)") { Body(json: ["full_title": "\(title)"]) }
+            request(.patch, "\(id)") { RequestContent(json: ["full_title": "\(title)"]) }
         }
         func remove(_ id: Int) -> Request<Void> { request(.delete, "\(id)") }
         func setCover(_ id: Int, _ image: Data) -> Request<Void> {
-            request(.put, "\(id)/cover") { Body(.data(image, type: try? MediaType("image/png"))) }
+            request(.put, "\(id)/cover") { RequestContent(.data(image, type: try? MediaType("image/png"))) }
         }
-        func cover(_ id: Int) -> Request<Data> { request(.get, "\(id)/cover") { Header.accept(.octetStream) } }
+        func cover(_ id: Int) -> Request<Data> { request(.get, "\(id)/cover") { RequestHeader.accept(.octetStream) } }
     }
 
     struct Members: BoundEndpoint {
@@ -72,7 +72,7 @@ struct LibraryAPI: APIService {
         func loans(of member: String) -> Loans { Loans(parent: self, member: member) }
         func next(_ member: String) -> Request<Loan?> {
             request(.get) {
-                PathComponents {
+                RequestPath {
                     member; "next"
                 }
             }
@@ -85,22 +85,22 @@ struct LibraryAPI: APIService {
         let member: String
         var all: Request<[Loan]> {
             request(.get) {
-                PathComponents {
+                RequestPath {
                     member; "loans"
                 }
             }
         }
         func borrow(_ book: Int) -> Request<Loan> {
             request(.post) {
-                PathComponents {
+                RequestPath {
                     member; "loans"
                 }
-                Body { Loan(bookID: book) }
+                RequestContent { Loan(bookID: book) }
             }
         }
         func giveBack(_ book: Int) -> Request<Void> {
             request(.delete) {
-                PathComponents {
+                RequestPath {
                     member; "loans"; book
                 }
             }

@@ -13,10 +13,10 @@ private enum UserService: APIService {
     }
 
     static let baseURL: RequestBase = "https://users.example/api/"
-    static var sharedProperties: Properties {
-        Headers {
-            Header.accept(.json)
-            Header.acceptLanguage("en")
+    static var sharedProperties: RequestProperties {
+        RequestHeaders {
+            RequestHeader.accept(.json)
+            RequestHeader.acceptLanguage("en")
         }
     }
 
@@ -29,19 +29,19 @@ private enum UserService: APIService {
 
         // Relax's example decoded one user as an array.
         static func get(with id: Int) -> Request<User> {
-            Request(.get, parent: Users.self) { PathComponents { id } }
+            Request(.get, parent: Users.self) { RequestPath { id } }
         }
 
         @APIRequestBuilder<Users>
         static func add(_ user: User, notify: Bool) -> Request<User> {
-            HTTPMethod.post
-            Body { user }
-            if notify { QueryItems { ("notify", true) } }
+            HTTPRequest.Method.post
+            RequestContent { user }
+            if notify { RequestQuery { ("notify", true) } }
         }
 
         static func filter(_ terms: [String: String]) -> Request<[User]> {
             request(.get) {
-                QueryItems {
+                RequestQuery {
                     for term in terms.sorted(by: { $0.key < $1.key }) { (term.key, term.value) }
                 }
             }
@@ -72,8 +72,8 @@ private struct CustomerService: APIService {
             typealias Response = Customer
             let customerID: Int
 
-            let method: HTTPMethod = .get
-            var pathComponents: PathComponents { customerID }
+            let method: HTTPRequest.Method = .get
+            var pathComponents: RequestPath { customerID }
         }
 
         struct Add: ServiceRequest {
@@ -81,8 +81,8 @@ private struct CustomerService: APIService {
             typealias Response = Void
             let customer: Customer
 
-            let method: HTTPMethod = .post
-            var body: Body { customer }
+            let method: HTTPRequest.Method = .post
+            var body: RequestContent { customer }
         }
     }
 

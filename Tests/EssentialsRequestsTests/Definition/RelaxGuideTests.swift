@@ -9,9 +9,9 @@ private enum Directory: APIService {
     struct User: Codable, Sendable, Hashable { let name: String }
 
     static let baseURL: RequestBase = "https://example.com/"
-    static var sharedProperties: Properties {
+    static var sharedProperties: RequestProperties {
         // Relax sends the raw text after “Basic”; here user and password are encoded.
-        Headers { Header.authorization(.basic(user: "secret", password: "password")) }
+        RequestHeaders { RequestHeader.authorization(.basic(user: "secret", password: "password")) }
     }
 
     static let stats: Request<Data> = Request(.get, parent: Directory.self)
@@ -21,18 +21,18 @@ private enum Directory: APIService {
         static let path: RequestPath = "users"
 
         @APIRequestBuilder<Users>
-        static var getUsers: Request<[User]> { HTTPMethod.get }
+        static var getUsers: Request<[User]> { HTTPRequest.Method.get }
 
         @APIRequestBuilder<Users>
         static func getUser(name: String) -> Request<User> {
-            HTTPMethod.get
-            QueryItems { ("name", name) }
+            HTTPRequest.Method.get
+            RequestQuery { ("name", name) }
         }
 
         @APIRequestBuilder<Users>
         static func add(_ new: User) -> Request<User> {
-            HTTPMethod.post
-            Body { new }
+            HTTPRequest.Method.post
+            RequestContent { new }
         }
     }
 }
@@ -43,28 +43,28 @@ private struct ProductService: APIService {
 
     struct Get: ServiceRequest {
         typealias Response = DataResponse
-        let method: HTTPMethod = .get
+        let method: HTTPRequest.Method = .get
     }
 
     struct GetProducts: ServiceRequest {
         typealias Response = [String]
-        let method: HTTPMethod = .get
-        let pathComponents: PathComponents = "products"
+        let method: HTTPRequest.Method = .get
+        let pathComponents: RequestPath = "products"
     }
 
     struct GetProduct: ServiceRequest {
         typealias Response = Data
-        let method: HTTPMethod = .get
+        let method: HTTPRequest.Method = .get
         let productID: String
-        var pathComponents: PathComponents { "products"; productID }
+        var pathComponents: RequestPath { "products"; productID }
     }
 
     struct FindProduct: ServiceRequest {
         typealias Response = Data
-        let method: HTTPMethod = .get
-        let pathComponents: PathComponents = "products"
+        let method: HTTPRequest.Method = .get
+        let pathComponents: RequestPath = "products"
         let productID: String
-        var queryItems: Query { ("productID", productID) }
+        var queryItems: RequestQuery { ("productID", productID) }
     }
 
     struct Customers {
@@ -72,12 +72,12 @@ private struct ProductService: APIService {
 
         struct Add: ServiceRequest {
             typealias Response = Void
-            let method: HTTPMethod = .post
-            let pathComponents = PathComponents(Customers.basePath)
+            let method: HTTPRequest.Method = .post
+            let pathComponents = RequestPath(Customers.basePath)
             let customerID: String
             let name: String
             var contentType: MediaType? { .json }
-            var body: Body { ["id": customerID, "name": name] }
+            var body: RequestContent { ["id": customerID, "name": name] }
         }
     }
 }

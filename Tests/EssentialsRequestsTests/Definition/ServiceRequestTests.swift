@@ -4,7 +4,7 @@ import Testing
 
 private enum Shop: APIService {
     static let baseURL: RequestBase = "https://h.example/v1"
-    static var sharedProperties: RequestProperties { Headers { ("X-Client", "shop") } }
+    static var sharedProperties: RequestProperties { RequestHeaders { ("X-Client", "shop") } }
 
     enum Films: Endpoint {
         typealias Parent = Shop
@@ -18,17 +18,17 @@ private struct Search: ServiceRequest {
     let text: String?
     var pages: [Int] = []
 
-    var method: HTTPMethod { .get }
-    var pathComponents: PathComponents {
+    var method: HTTPRequest.Method { .get }
+    var pathComponents: RequestPath {
         "search"
         if text == nil { "all" }
     }
-    var queryItems: Query {
+    var queryItems: RequestQuery {
         ("q", text)
         for page in pages { ("page", page) }
     }
-    var headers: Headers {
-        Header.accept(.json)
+    var headers: RequestHeaders {
+        RequestHeader.accept(.json)
         if text == nil { ("X-Client", nil) }
     }
 }
@@ -38,14 +38,14 @@ private struct Create: ServiceRequest {
     let note: Note?
     var type: MediaType?
 
-    var method: HTTPMethod { .post }
+    var method: HTTPRequest.Method { .post }
     var contentType: MediaType? { type }
-    var body: Body { note }
+    var body: RequestContent { note }
 }
 
 private struct Plain: ServiceRequest {
     typealias Response = Note
-    let method: HTTPMethod = .get
+    let method: HTTPRequest.Method = .get
 }
 
 @Suite("ServiceRequest")

@@ -15,7 +15,7 @@ private enum Notes: APIService {
     {
         request(.get, path)
     }
-    static func create(_ note: Note) -> Request<Note> { request(.post, "notes") { Body { note } } }
+    static func create(_ note: Note) -> Request<Note> { request(.post, "notes") { RequestContent { note } } }
     static let delete: Request<Void> = request(.delete, "gone")
 }
 

@@ -59,7 +59,7 @@ struct ModelFilterLiveTests {
     }
 
     private struct ItemAPI: APIService {
-        static var sharedProperties: RequestProperties { Headers { ("X-Client", "shop") } }
+        static var sharedProperties: RequestProperties { RequestHeaders { ("X-Client", "shop") } }
     }
 
     private enum Items: Endpoint {

@@ -13,19 +13,21 @@ struct DefinitionTests {
         static let path: RequestPath = "items"
 
         static func get(id: Int) -> Request<Item> { request(.get, "\(id)") }
-        static func find(_ text: String) -> Request<[Item]> { request(.get) { QueryItems { ("q", text) } } }
-        static func rename(id: Int, _ item: Item) -> Request<Item> { request(.put, "\(id)") { Body { item } } }
+        static func find(_ text: String) -> Request<[Item]> { request(.get) { RequestQuery { ("q", text) } } }
+        static func rename(id: Int, _ item: Item) -> Request<Item> {
+            request(.put, "\(id)") { RequestContent { item } }
+        }
         static func delete(id: Int) -> Request<Void> { request(.delete, "\(id)") }
         static func marked(id: Int) -> Request<Item> {
             request(.get, "\(id)") {
-                Headers {
+                RequestHeaders {
                     ("X-Client", "test")
                     ("If-None-Match", "mine")
                 }
             }
         }
-        static let broken: Request<Item> = request(.get) { Headers { ("Bad Name", "x") } }
-        static let table: Request<String> = request(.get, "table") { Headers { ("Accept", "text/csv") } }
+        static let broken: Request<Item> = request(.get) { RequestHeaders { ("Bad Name", "x") } }
+        static let table: Request<String> = request(.get, "table") { RequestHeaders { ("Accept", "text/csv") } }
     }
 
     private struct Problem: Decodable, Sendable { let title: String }

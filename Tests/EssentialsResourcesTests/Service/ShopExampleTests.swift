@@ -35,7 +35,7 @@ struct ShopExampleTests {
         static let path: RequestPath = "users"
         static func get(id: Int) -> Request<User> { request(.get, "\(id)") }
         static func rename(id: Int, to name: String) -> Request<Void> {
-            request(.put, "\(id)") { Body { User(name: name) } }
+            request(.put, "\(id)") { RequestContent { User(name: name) } }
         }
     }
 

@@ -12,9 +12,9 @@ struct WriteDefinitionTests {
         static let delete: Request<Void> = request(.delete, "cart")
         static let report: Request<DataResponse> = request(.post, "cart")
         static let export: Request<ResponseBody> = request(.post, "cart/export")
-        static let broken: Request<Cart> = request(.patch, "cart") { Headers { ("Bad Name", "x") } }
+        static let broken: Request<Cart> = request(.patch, "cart") { RequestHeaders { ("Bad Name", "x") } }
         static func change(_ items: [String]) -> Request<Cart> {
-            request(.patch, "cart") { Body { Cart(items: items) } }
+            request(.patch, "cart") { RequestContent { Cart(items: items) } }
         }
     }
 

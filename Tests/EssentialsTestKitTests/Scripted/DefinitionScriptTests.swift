@@ -15,14 +15,14 @@ private enum Shop: APIService {
     static let all: Request<[User]> = request(.get, "users")
     static func get(_ name: String) -> Request<User> {
         request(.get) {
-            PathComponents {
+            RequestPath {
                 "users"; name
             }
         }
     }
-    static func create(_ user: User) -> Request<User> { request(.post, "users") { Body { user } } }
+    static func create(_ user: User) -> Request<User> { request(.post, "users") { RequestContent { user } } }
     static func remove(_ name: String) -> Request<Void> { request(.delete, "users/\(name)") }
-    static func send(_ bytes: Data) -> Request<Void> { request(.put, "bytes") { Body { bytes } } }
+    static func send(_ bytes: Data) -> Request<Void> { request(.put, "bytes") { RequestContent { bytes } } }
 }
 
 @Suite("Scripts for definitions")

@@ -4,10 +4,10 @@ import FoundationEssentials
 /// The body of a definition.
 ///
 /// ```swift
-/// Body { NewUser(name: "Ada") }                       // a model, as JSON
-/// Body(form: ["name": "Ada"])
-/// Body(json: ["name": "Ada", "tags": ["a", nil]])
-/// Body(try .file("/srv/films/1.mp4"))                 // an error is thrown when the request is built
+/// RequestContent { NewUser(name: "Ada") }             // a model, as JSON
+/// RequestContent(form: ["name": "Ada"])
+/// RequestContent(json: ["name": "Ada", "tags": ["a", nil]])
+/// RequestContent(try .file("/srv/films/1.mp4"))       // an error is thrown when the request is built
 /// ```
 ///
 /// A body brings its own `Content-Type`; see ``DataRequest/Body``. A definition has one body: with two, the request
@@ -137,7 +137,7 @@ extension RequestContent: CustomStringConvertible, CustomReflectable {
 /// Builds a ``RequestContent`` from a model, text, bytes or parameters.
 ///
 /// ```swift
-/// Body {
+/// RequestContent {
 ///     if let draft { draft } else { Draft.empty }
 /// }
 /// ```

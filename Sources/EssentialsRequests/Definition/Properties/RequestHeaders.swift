@@ -11,7 +11,7 @@ public import EssentialsHTTP
 /// ```
 ///
 /// Names are compared without case. A field replaces the fields of its name that a parent has set, unless it is
-/// ``RequestHeader/adding(_:_:)``, which sends one more. An invalid name or value fails as `invalidRequest` when the
+/// ``RequestHeader/adding(_:_:)-(String,_)``, which sends one more. An invalid name or value fails as `invalidRequest` when the
 /// request is built.
 public struct RequestHeaders: Sendable, Hashable {
     private var kept = HTTPFields()
@@ -138,7 +138,7 @@ extension RequestHeaders: ExpressibleByDictionaryLiteral {
 /// Builds ``RequestHeaders``.
 ///
 /// ```swift
-/// Headers {
+/// RequestHeaders {
 ///     RequestHeader.accept(.json)
 ///     ("X-Tenant", tenant)                     // nil removes the field
 ///     if isDebug { ("X-Debug", "1") }

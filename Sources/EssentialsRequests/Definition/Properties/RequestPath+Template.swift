@@ -121,7 +121,7 @@ extension RequestPath: ExpressibleByStringInterpolation {
 /// Builds a ``RequestPath`` from components, each of which is one segment.
 ///
 /// ```swift
-/// PathComponents {
+/// RequestPath {
 ///     "users"
 ///     id
 ///     if let revision { "revisions"; revision }

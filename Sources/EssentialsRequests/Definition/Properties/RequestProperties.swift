@@ -4,8 +4,8 @@ import EssentialsHTTP
 ///
 /// ```swift
 /// static var sharedProperties: RequestProperties {
-///     Headers { ("X-Tenant", "acme") }
-///     QueryItems { ("v", 2) }
+///     RequestHeaders { ("X-Tenant", "acme") }
+///     RequestQuery { ("v", 2) }
 /// }
 /// ```
 ///
@@ -98,9 +98,9 @@ extension RequestProperties: RequestProperty {
 ///
 /// ```swift
 /// request(.post) {
-///     PathComponents { "users" }
-///     if let tag { QueryItems { ("tag", tag) } }
-///     Body { user }
+///     RequestPath { "users" }
+///     if let tag { RequestQuery { ("tag", tag) } }
+///     RequestContent { user }
 /// }
 /// ```
 @resultBuilder

@@ -11,7 +11,7 @@ struct Member: Codable, Hashable, Sendable {
 
 /// The API of the roster's server, below the environment of the service that sends the requests.
 enum RosterAPI: APIService {
-    static var sharedProperties: Properties { Headers { ("X-Client", "roster") } }
+    static var sharedProperties: RequestProperties { RequestHeaders { ("X-Client", "roster") } }
 
     enum Teams: Endpoint {
         typealias Parent = RosterAPI
@@ -20,7 +20,7 @@ enum RosterAPI: APIService {
         static let getAll: Request<[Team]> = request(.get)
         static func members(of team: Int, role: String? = nil) -> Request<[Member]> {
             request(.get, "\(team)/members") {
-                if let role { QueryItems { ("role", role) } }
+                if let role { RequestQuery { ("role", role) } }
             }
         }
     }

@@ -19,8 +19,8 @@ struct Problem: Codable, Hashable, Sendable {
 
 /// The API of the roster's server, below the environment of the service that sends the requests.
 enum RosterAPI: APIService {
-    static var sharedProperties: Properties { Headers { ("X-Client", "roster") } }
-    static var errorModel: (any (Decodable & Sendable).Type)? { Problem.self }
+    static var sharedProperties: RequestProperties { RequestHeaders { ("X-Client", "roster") } }
+    static let errorModel = Problem.self
 
     enum Teams: Endpoint {
         typealias Parent = RosterAPI
@@ -29,7 +29,7 @@ enum RosterAPI: APIService {
         static let getAll: Request<[Team]> = request(.get)
         static func members(of team: Int, role: String? = nil) -> Request<[Member]> {
             request(.get, "\(team)/members") {
-                if let role { QueryItems { ("role", role) } }
+                if let role { RequestQuery { ("role", role) } }
             }
         }
     }
@@ -39,7 +39,7 @@ enum RosterAPI: APIService {
         static let path: RequestPath = "sessions"
 
         static func open(user: String, password: String) -> Request<Session> {
-            request(.post) { Header.authorization(.basic(user: user, password: password)) }
+            request(.post) { RequestHeader.authorization(.basic(user: user, password: password)) }
         }
     }
 }

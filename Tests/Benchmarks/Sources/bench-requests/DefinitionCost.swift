@@ -19,17 +19,17 @@ enum DefinitionCost {
 
         static func find(_ values: Values) -> Request<Data> {
             request(.get) {
-                PathComponents {
+                RequestPath {
                     values.genre
                     values.id
                 }
-                QueryItems {
+                RequestQuery {
                     ("language", values.language)
                     ("page", values.page)
                     ("sort", "title")
                 }
-                Headers {
-                    Header.accept(.json)
+                RequestHeaders {
+                    RequestHeader.accept(.json)
                     ("X-Tenant", values.tenant)
                     ("X-Request-ID", values.genre)
                 }
