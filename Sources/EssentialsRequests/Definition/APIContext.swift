@@ -42,7 +42,7 @@ public struct APIContext: Sendable {
         path.append(component.path)
         inherited.append(component.sharedProperties)
         configuration = component.configuration
-        if let own = component.codecs.chosen { codecs = own }
+        if let own = component.codecs.definitionValue { codecs = own }
         choose(component.errorModel, of: component)
     }
 

@@ -97,10 +97,15 @@ extension APIComponent {
 /// Without a base URL, requests are sent to the environment of the data-request service. Definitions are values: they
 /// send nothing, and can be created and used on any thread.
 public protocol APIService: APIComponent, APIContextProvider {
-    /// The base URL of the namespace. The default is the environment of the service that sends the request.
-    static var baseURL: RequestBase { get }
+    /// The base URL of the namespace: a ``RequestBase``, a URL or its text. The default is the environment of the service
+    /// that sends the request.
+    static var baseURL: NamespaceBase { get }
+    /// The type of the namespace's base URL, which follows from its declaration.
+    associatedtype NamespaceBase: DefinitionChoice<RequestBase> = RequestBase
     /// The base URL of this value. The default is that of the namespace.
-    var baseURL: RequestBase { get }
+    var baseURL: ValueBase { get }
+    /// The type of the value's base URL, which follows from its declaration.
+    associatedtype ValueBase: DefinitionChoice<RequestBase> = RequestBase
     /// Properties of this value in addition to the shared ones. The default is none.
     @RequestPropertiesBuilder var instanceProperties: RequestProperties { get }
 }
@@ -109,7 +114,7 @@ extension APIService {
     /// The environment of the service that sends the request.
     public static var baseURL: RequestBase { .environment }
     /// The base URL of the namespace.
-    public var baseURL: RequestBase { Self.baseURL }
+    public var baseURL: RequestBase { Self.baseURL.definitionValue ?? .environment }
     /// The default of each property.
     public static var configuration: APIConfiguration { APIConfiguration() }
     /// No further properties.
@@ -118,7 +123,8 @@ extension APIService {
     /// The base URL, shared properties, configuration and codecs of the namespace.
     public static var context: APIContext {
         var context = APIContext(
-            base: baseURL, properties: sharedProperties, configuration: configuration, codecs: codecs.chosen)
+            base: baseURL.definitionValue ?? .environment, properties: sharedProperties, configuration: configuration,
+            codecs: codecs.definitionValue)
         context.choose(errorModel, of: self)
         return context
     }
@@ -126,7 +132,7 @@ extension APIService {
     /// The context of the namespace with the base URL and the properties of this value.
     public var context: APIContext {
         var context = Self.context
-        context.setValue(base: baseURL, instanceProperties)
+        context.setValue(base: baseURL.definitionValue ?? context.base, instanceProperties)
         return context
     }
 
@@ -138,7 +144,7 @@ extension APIService {
     /// ```
     public func request<Request: TypedRequest>(_ request: Request) -> APIRequest<Request.Response> {
         var definition = request.definition
-        definition.context.setValue(base: baseURL, instanceProperties)
+        definition.context.setValue(base: baseURL.definitionValue ?? Self.context.base, instanceProperties)
         return definition
     }
 }

@@ -1,38 +1,60 @@
 public import EssentialsHTTP
+public import FoundationEssentials
 
-/// The type of a member that a definition can leave to its parent or to its body: a value, or an optional value.
+/// The type of a member of a definition that has a default: a value, an optional value, or something a value is made from.
 ///
-/// So the member has an effect whether or not it is declared with the `?`:
+/// So the member has an effect whether or not it is declared with the `?`, and a base URL can be a text:
 ///
 /// ```swift
+/// static let baseURL = "https://shop.example.com/v1/"     // String
 /// static let codecs = CodecRegistry.standard              // CodecRegistry
 /// var contentType: MediaType? { isForm ? .form : nil }    // MediaType?
 /// ```
 public protocol DefinitionChoice<Value>: Sendable {
     /// The type of the value.
     associatedtype Value: Sendable
-    /// The value, or `nil` if there is none.
-    var chosen: Value? { get }
+    /// The value, or `nil` for the default.
+    var definitionValue: Value? { get }
 }
 
 extension CodecRegistry: DefinitionChoice {
     /// The registry itself.
-    public var chosen: CodecRegistry? { self }
+    public var definitionValue: CodecRegistry? { self }
 }
 
 extension MediaType: DefinitionChoice {
     /// The media type itself.
-    public var chosen: MediaType? { self }
+    public var definitionValue: MediaType? { self }
 }
 
 extension IdempotencyKey: DefinitionChoice {
     /// The key itself.
-    public var chosen: IdempotencyKey? { self }
+    public var definitionValue: IdempotencyKey? { self }
+}
+
+extension RequestBase: DefinitionChoice {
+    /// The base itself.
+    public var definitionValue: RequestBase? { self }
+}
+
+extension RequestURL: DefinitionChoice {
+    /// The URL as a base.
+    public var definitionValue: RequestBase? { RequestBase(self) }
+}
+
+extension String: DefinitionChoice {
+    /// The text as a base URL. An invalid one fails when a request is built.
+    public var definitionValue: RequestBase? { RequestBase(self) }
+}
+
+extension URL: DefinitionChoice {
+    /// The URL as a base. One that is not absolute fails when a request is built.
+    public var definitionValue: RequestBase? { RequestBase(absoluteString) }
 }
 
 extension Optional: DefinitionChoice where Wrapped: DefinitionChoice {
     /// The wrapped value, if there is one.
-    public var chosen: Wrapped.Value? { flatMap { $0.chosen } }
+    public var definitionValue: Wrapped.Value? { flatMap { $0.definitionValue } }
 }
 
 /// Reads the error model of a component, whose declaration can have several types. They cannot conform to a protocol, because

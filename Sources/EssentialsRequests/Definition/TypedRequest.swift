@@ -88,10 +88,10 @@ extension ServiceRequest {
         properties.query = queryItems
         properties.headers = headers
         properties.body = body
-        if let contentType = contentType.chosen, !properties.body.isEmpty {
+        if let contentType = contentType.definitionValue, !properties.body.isEmpty {
             properties.headers.append(.contentType(contentType))
         }
         let request = APIRequest<Response>(method, RequestPath(), in: Parent.context, properties)
-        return idempotencyKey.chosen.map { request.idempotencyKey($0) } ?? request
+        return idempotencyKey.definitionValue.map { request.idempotencyKey($0) } ?? request
     }
 }

@@ -1,6 +1,7 @@
 import EssentialsHTTP
 import EssentialsRequests
 import EssentialsTestKit
+import FoundationEssentials
 import Testing
 
 private struct Problem: Codable, Sendable, Hashable { let title: String }
@@ -59,6 +60,35 @@ private enum Untyped: APIService {
     static let ping = request(.get, "ping")
 }
 
+/// Services that declare their base URL in each way.
+private enum Bases {
+    enum Text: APIService {
+        static let baseURL = "https://text.example/v1/"
+        static let get = request(.get, "a")
+    }
+    enum OptionalText: APIService {
+        static var baseURL: String? { "https://optional.example/" }
+        static let get = request(.get, "a")
+    }
+    enum NoBase: APIService {
+        static var baseURL: String? { nil }
+        static let get = request(.get, "a")
+    }
+    enum Whole: APIService {
+        static var baseURL: URL? { URL(string: "https://url.example") }
+        static let get = request(.get, "a")
+    }
+    struct Value: APIService {
+        let baseURL: String
+        var get: APIRequest<Void> { request(.get, "a") }
+    }
+    struct Found: APIService {
+        let baseURL: RequestURL?
+        static let baseURL = "https://namespace.example"
+        var get: APIRequest<Void> { request(.get, "a") }
+    }
+}
+
 private struct Update: ServiceRequest {
     var method: HTTPRequest.Method { .put }
     var contentType: MediaType { .form }
@@ -67,7 +97,7 @@ private struct Update: ServiceRequest {
 }
 
 @Suite("Declarations of members that can be left out")
-struct ErrorModelDeclarationTests {
+struct DefinitionChoiceTests {
     @Test("An error model has an effect however its type is declared")
     func declared() throws {
         #expect(Shop.get.errorModel is Problem.Type)
@@ -94,6 +124,21 @@ struct ErrorModelDeclarationTests {
         let text = #expect(throws: RequestFailure.self) { try Untyped.ping.build() }
         #expect(text?.reason == .invalidRequest)
         #expect(throws: RequestFailure.self) { try Untyped.ping.url() }
+    }
+
+    @Test("A base URL has an effect as a text, as a URL and as an optional value")
+    func bases() throws {
+        #expect(try Bases.Text.get.url().description == "https://text.example/v1/a")
+        #expect(try Bases.OptionalText.get.url().description == "https://optional.example/a")
+        #expect(try Bases.NoBase.get.build().base == .environment)
+        #expect(try Bases.Whole.get.url().description == "https://url.example/a")
+        let value = Bases.Value(baseURL: "https://value.example")
+        #expect(try value.get.url().description == "https://value.example/a")
+        #expect(try value.request(Bases.Text.get).url().description == "https://value.example/a")
+        let found = Bases.Found(baseURL: try RequestURL("https://found.example"))
+        #expect(try found.get.url().description == "https://found.example/a")
+        #expect(try Bases.Found(baseURL: nil).get.url().description == "https://namespace.example/a")
+        #expect(throws: RequestFailure.self) { try Bases.Value(baseURL: "ftp://h/").get.url() }
     }
 
     @Test("A content type and a key have an effect without the optional type")
