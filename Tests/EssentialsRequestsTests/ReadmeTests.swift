@@ -82,7 +82,7 @@ struct ReadmeTests {
 
         // README begins
         enum FilmAPI: APIService {
-            static func add(_ film: Film) -> Request<Film> { request(.post, "films") { RequestContent { film } } }
+            static func add(_ film: Film) -> APIRequest<Film> { request(.post, "films") { RequestContent { film } } }
         }
         let added = try await requests.send(FilmAPI.add(film))
         // README ends

@@ -13,7 +13,7 @@ enum ShopAPI: APIService {
         }
     }
 
-    static let status: Request<Status> = request(.get, "status")
+    static let status: APIRequest<Status> = request(.get, "status")
 
     struct Status: Codable, Sendable, Hashable { let isUp: Bool }
 
@@ -29,13 +29,13 @@ enum ShopAPI: APIService {
         static let path: RequestPath = "/people/users/"
         static var errorModel: (any (Decodable & Sendable).Type)? { Problem.self }
 
-        static let getAll: Request<[User]> = request(.get)
-        static func get(id: Int) -> Request<User> { request(.get, "\(id)") }
-        static func create(_ user: User) -> Request<User> { request(.post) { RequestContent { user } } }
-        static func delete(id: Int) -> Request<Void> { request(.delete, "\(id)") }
+        static let getAll: APIRequest<[User]> = request(.get)
+        static func get(id: Int) -> APIRequest<User> { request(.get, "\(id)") }
+        static func create(_ user: User) -> APIRequest<User> { request(.post) { RequestContent { user } } }
+        static func delete(id: Int) -> APIRequest<Void> { request(.delete, "\(id)") }
 
         @APIRequestBuilder<Users>
-        static func find(role: String?, tags: [String] = []) -> Request<[User]> {
+        static func find(role: String?, tags: [String] = []) -> APIRequest<[User]> {
             HTTPRequest.Method.get
             RequestPath {
                 "search"
@@ -52,7 +52,7 @@ enum ShopAPI: APIService {
             static let path: RequestPath = "orders"
             static var sharedProperties: RequestProperties { RequestHeaders { ("x-client", "orders") } }
 
-            static func get(of user: Int, _ number: String) -> Request<Data> {
+            static func get(of user: Int, _ number: String) -> APIRequest<Data> {
                 request(.get) {
                     RequestPath {
                         user; number

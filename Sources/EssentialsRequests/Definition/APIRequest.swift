@@ -7,9 +7,9 @@ public import EssentialsHTTP
 ///     typealias Parent = Shop
 ///     static let path: RequestPath = "users"
 ///
-///     static let getAll: Request<[User]> = request(.get)
-///     static func get(id: Int) -> Request<User> { request(.get, "\(id)") }
-///     static func find(role: String, page: Int?) -> Request<[User]> {
+///     static let getAll: APIRequest<[User]> = request(.get)
+///     static func get(id: Int) -> APIRequest<User> { request(.get, "\(id)") }
+///     static func find(role: String, page: Int?) -> APIRequest<[User]> {
 ///         request(.get) {
 ///             RequestQuery { ("role", role); ("page", page) }
 ///             RequestHeaders { RequestHeader.accept(.json) }

@@ -4,7 +4,7 @@ public import EssentialsHTTP
 ///
 /// ```swift
 /// @APIRequestBuilder<Users>
-/// static func find(role: String?) -> Request<[User]> {
+/// static func find(role: String?) -> APIRequest<[User]> {
 ///     HTTPRequest.Method.get
 ///     RequestPath { "search" }
 ///     if let role { RequestQuery { ("role", role) } }

@@ -11,7 +11,7 @@ public import EssentialsHTTP
 ///     static let path: RequestPath = "users"
 ///     static var sharedProperties: RequestProperties { RequestHeaders { ("X-Client", "cli") } }
 ///
-///     static let getAll: Request<[User]> = request(.get)
+///     static let getAll: APIRequest<[User]> = request(.get)
 /// }
 /// ```
 ///
@@ -54,9 +54,9 @@ extension APIComponent {
     /// Creates a request that inherits from this component.
     ///
     /// ```swift
-    /// static func get(id: Int) -> Request<User> { request(.get, "\(id)") }
-    /// static func create(_ user: NewUser) -> Request<User> { request(.post) { RequestContent { user } } }
-    /// static func delete(id: Int) -> Request<Void> { request(.delete, "\(id)") }
+    /// static func get(id: Int) -> APIRequest<User> { request(.get, "\(id)") }
+    /// static func create(_ user: NewUser) -> APIRequest<User> { request(.post) { RequestContent { user } } }
+    /// static func delete(id: Int) -> APIRequest<Void> { request(.delete, "\(id)") }
     /// ```
     ///
     /// - Parameters:
@@ -79,7 +79,7 @@ extension APIComponent {
 /// ```swift
 /// enum Shop: APIService {
 ///     static let baseURL: RequestBase = "https://shop.example.com/v1/"
-///     static let status: Request<Status> = request(.get, "status")
+///     static let status: APIRequest<Status> = request(.get, "status")
 /// }
 /// ```
 ///
@@ -88,7 +88,7 @@ extension APIComponent {
 /// ```swift
 /// struct Shop: APIService {
 ///     let baseURL: RequestBase
-///     var status: Request<Status> { request(.get, "status") }
+///     var status: APIRequest<Status> { request(.get, "status") }
 /// }
 /// let staging = Shop(baseURL: "https://staging.example.com/v1/")
 /// let status = try await requests.send(staging.status)

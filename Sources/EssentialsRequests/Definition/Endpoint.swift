@@ -47,7 +47,7 @@ extension Endpoint {
 ///     struct Users: BoundEndpoint {
 ///         static let path: RequestPath = "users"
 ///         let parent: Shop
-///         func get(id: Int) -> Request<User> { request(.get, "\(id)") }
+///         func get(id: Int) -> APIRequest<User> { request(.get, "\(id)") }
 ///     }
 /// }
 /// let user = try await requests.send(Shop(baseURL: "https://shop.example.com/").users.get(id: 7))
@@ -66,11 +66,4 @@ extension BoundEndpoint {
         context.enter(Self.self)
         return context
     }
-}
-
-// MARK: - Short name
-
-extension APIComponent {
-    /// A request of this API.
-    public typealias Request<Response: Sendable> = APIRequest<Response>
 }

@@ -42,7 +42,7 @@ struct CachingModelsTests {
     private enum Coins: Endpoint {
         typealias Parent = CoinAPI
         static let path: RequestPath = "coins"
-        static let getAll: Request<[Coin]> = request(.get)
+        static let getAll: APIRequest<[Coin]> = request(.get)
     }
 
     private let clock = ManualClock()

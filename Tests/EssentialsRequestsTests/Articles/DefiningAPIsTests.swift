@@ -90,7 +90,7 @@ struct DefiningAPIsTests {
             typealias Parent = Tenant
             static let path: RequestPath = "invoices"
             let parent: Tenant
-            var getAll: Request<[Invoice]> { request(.get) }
+            var getAll: APIRequest<[Invoice]> { request(.get) }
         }
     }
     // Article ends

@@ -10,8 +10,8 @@ struct RequestsOfResourcesTests {
     private struct Receipt: Codable, Sendable { var total: Int }
     private struct User: Codable, Sendable { var name: String }
     private enum Users: APIService {
-        static func get(id: Int) -> Request<User> { request(.get, "users/\(id)") }
-        static func rename(id: Int, to name: String) -> Request<User> {
+        static func get(id: Int) -> APIRequest<User> { request(.get, "users/\(id)") }
+        static func rename(id: Int, to name: String) -> APIRequest<User> {
             request(.put, "users/\(id)") { RequestContent { User(name: name) } }
         }
     }

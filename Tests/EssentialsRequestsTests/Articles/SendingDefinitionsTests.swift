@@ -25,10 +25,10 @@ struct SendingDefinitionsTests {
         typealias Parent = Shop
         typealias User = SendingDefinitionsTests.User
         static let path: RequestPath = "users"
-        static let getAll: Request<[User]> = request(.get)
-        static func get(id: Int) -> Request<User> { request(.get, "\(id)") }
-        static func create(_ user: NewUser) -> Request<User> { request(.post) { RequestContent { user } } }
-        static func delete(id: Int) -> Request<Void> { request(.delete, "\(id)") }
+        static let getAll: APIRequest<[User]> = request(.get)
+        static func get(id: Int) -> APIRequest<User> { request(.get, "\(id)") }
+        static func create(_ user: NewUser) -> APIRequest<User> { request(.post) { RequestContent { user } } }
+        static func delete(id: Int) -> APIRequest<Void> { request(.delete, "\(id)") }
     }
 
     struct UserList: Sendable {

@@ -13,7 +13,7 @@ struct WritingOptimisticallyTests {
     private struct Order: Codable, Sendable { var number: Int }
     private struct User: Codable, Sendable { var name: String }
     private enum Users: APIService {
-        static func rename(id: Int, to name: String) -> Request<Void> {
+        static func rename(id: Int, to name: String) -> APIRequest<Void> {
             request(.patch, "users/\(id)") { RequestContent { User(name: name) } }
         }
     }

@@ -134,7 +134,7 @@ private struct Tenant: APIService {
     enum Login: Endpoint {
         typealias Parent = Tenant
         static let path: RequestPath = "login"
-        static let start: Request<Void> = request(.post) {
+        static let start: APIRequest<Void> = request(.post) {
             RequestHeaders { RequestHeader.removing("Authorization") }
             RequestQuery { ("key", nil) }
         }

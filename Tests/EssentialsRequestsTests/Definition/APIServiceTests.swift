@@ -32,14 +32,14 @@ private enum Stage: String, APIService {
     }
     static var errorModel: (any (Decodable & Sendable).Type)? { Note.self }
 
-    var notes: Request<[Note]> { request(.get, "notes") }
+    var notes: APIRequest<[Note]> { request(.get, "notes") }
     var users: Users { Users(parent: self) }
 
     struct Users: BoundEndpoint {
         static let path: RequestPath = "users"
         static var sharedProperties: RequestProperties { RequestHeaders { ("X-Client", "users") } }
         let parent: Stage
-        func get(id: Int) -> Request<Note> { request(.get, "\(id)") }
+        func get(id: Int) -> APIRequest<Note> { request(.get, "\(id)") }
         var orders: Orders { Orders(parent: self) }
     }
 
@@ -47,7 +47,7 @@ private enum Stage: String, APIService {
         static let path: RequestPath = "orders"
         static var configuration: APIConfiguration { APIConfiguration() }
         let parent: Users
-        func get(_ number: String) -> Request<Note> { request(.get) { RequestPath { number } } }
+        func get(_ number: String) -> APIRequest<Note> { request(.get) { RequestPath { number } } }
     }
 
     /// An endpoint of the namespace.
@@ -59,41 +59,41 @@ private enum Stage: String, APIService {
                 ("X-Tags", "1"); RequestHeader.removing("X-Shared")
             }
         }
-        static let all: Request<[Note]> = request(.get)
+        static let all: APIRequest<[Note]> = request(.get)
     }
 }
 
 private enum Bare: APIService {
-    static let get: Request<Note> = request(.get, "n")
+    static let get: APIRequest<Note> = request(.get, "n")
 }
 
 /// Components that declare their codecs in each way.
 private enum Coded: APIService {
     static let codecs = CodecRegistry().registering(JSONCodec(), for: MediaPattern(.json))
-    static let get: Request<Note> = request(.get)
+    static let get: APIRequest<Note> = request(.get)
 
     enum Inherited: Endpoint {
         typealias Parent = Coded
         static let path: RequestPath = "a"
-        static let get: Request<Note> = request(.get)
+        static let get: APIRequest<Note> = request(.get)
     }
     enum Empty: Endpoint {
         typealias Parent = Coded
         static let path: RequestPath = "b"
         static var codecs: CodecRegistry { CodecRegistry() }
-        static let get: Request<Note> = request(.get)
+        static let get: APIRequest<Note> = request(.get)
     }
     enum Optional: Endpoint {
         typealias Parent = Coded
         static let path: RequestPath = "c"
         static var codecs: CodecRegistry? { CodecRegistry() }
-        static let get: Request<Note> = request(.get)
+        static let get: APIRequest<Note> = request(.get)
     }
     enum None: Endpoint {
         typealias Parent = Coded
         static let path: RequestPath = "d"
         static let codecs: CodecRegistry? = nil
-        static let get: Request<Note> = request(.get)
+        static let get: APIRequest<Note> = request(.get)
     }
 }
 
@@ -165,7 +165,7 @@ struct APIServiceTests {
     func environmentService() async throws {
         struct Shop: APIService {
             let baseURL: RequestBase
-            var notes: Request<Note> { request(.get, "notes") }
+            var notes: APIRequest<Note> { request(.get, "notes") }
         }
         let environment = try ConstantEnvironment("https://e.example/x", headerFields: headerFields(["X-Env": "1"]))
         let fixture = try ServiceFixture(fields: headerFields(["X-Other": "1"]))

@@ -31,14 +31,14 @@ struct LibraryAPI: APIService {
         enum CodingKeys: String, CodingKey { case bookID = "bookId" }
     }
 
-    func logIn(_ name: String) -> Request<Session> {
+    func logIn(_ name: String) -> APIRequest<Session> {
         request(.post, "session") {
             RequestHeader.removing("Authorization")
             RequestContent { Login(userName: name) }
         }
     }
-    var logOut: Request<Void> { request(.delete, "session") }
-    var health: Request<DataResponse> { request(.head, "health") }
+    var logOut: APIRequest<Void> { request(.delete, "session") }
+    var health: APIRequest<DataResponse> { request(.head, "health") }
     var books: Books { Books(parent: self) }
     var members: Members { Members(parent: self) }
 
@@ -46,31 +46,33 @@ struct LibraryAPI: APIService {
         static let path: RequestPath = "books"
         let parent: LibraryAPI
 
-        var all: Request<[Book]> { request(.get) }
-        func search(_ text: String, tags: [String] = [], page: Int? = nil) -> Request<[Book]> {
+        var all: APIRequest<[Book]> { request(.get) }
+        func search(_ text: String, tags: [String] = [], page: Int? = nil) -> APIRequest<[Book]> {
             request(.get, "search") {
                 RequestQuery {
                     ("q", text); ("tag", tags); ("page", page)
                 }
             }
         }
-        func get(_ id: Int) -> Request<Book> { request(.get, "\(id)") }
-        func create(_ book: Book) -> Request<Book> { request(.post) { RequestContent { book } } }
-        func rename(_ id: Int, to title: String) -> Request<Book> {
+        func get(_ id: Int) -> APIRequest<Book> { request(.get, "\(id)") }
+        func create(_ book: Book) -> APIRequest<Book> { request(.post) { RequestContent { book } } }
+        func rename(_ id: Int, to title: String) -> APIRequest<Book> {
             request(.patch, "\(id)") { RequestContent(json: ["full_title": "\(title)"]) }
         }
-        func remove(_ id: Int) -> Request<Void> { request(.delete, "\(id)") }
-        func setCover(_ id: Int, _ image: Data) -> Request<Void> {
+        func remove(_ id: Int) -> APIRequest<Void> { request(.delete, "\(id)") }
+        func setCover(_ id: Int, _ image: Data) -> APIRequest<Void> {
             request(.put, "\(id)/cover") { RequestContent(.data(image, type: try? MediaType("image/png"))) }
         }
-        func cover(_ id: Int) -> Request<Data> { request(.get, "\(id)/cover") { RequestHeader.accept(.octetStream) } }
+        func cover(_ id: Int) -> APIRequest<Data> {
+            request(.get, "\(id)/cover") { RequestHeader.accept(.octetStream) }
+        }
     }
 
     struct Members: BoundEndpoint {
         static let path: RequestPath = "members"
         let parent: LibraryAPI
         func loans(of member: String) -> Loans { Loans(parent: self, member: member) }
-        func next(_ member: String) -> Request<Loan?> {
+        func next(_ member: String) -> APIRequest<Loan?> {
             request(.get) {
                 RequestPath {
                     member; "next"
@@ -83,14 +85,14 @@ struct LibraryAPI: APIService {
         static let path: RequestPath = ""
         let parent: Members
         let member: String
-        var all: Request<[Loan]> {
+        var all: APIRequest<[Loan]> {
             request(.get) {
                 RequestPath {
                     member; "loans"
                 }
             }
         }
-        func borrow(_ book: Int) -> Request<Loan> {
+        func borrow(_ book: Int) -> APIRequest<Loan> {
             request(.post) {
                 RequestPath {
                     member; "loans"
@@ -98,7 +100,7 @@ struct LibraryAPI: APIService {
                 RequestContent { Loan(bookID: book) }
             }
         }
-        func giveBack(_ book: Int) -> Request<Void> {
+        func giveBack(_ book: Int) -> APIRequest<Void> {
             request(.delete) {
                 RequestPath {
                     member; "loans"; book

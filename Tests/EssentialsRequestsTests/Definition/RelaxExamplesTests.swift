@@ -25,21 +25,21 @@ private enum UserService: APIService {
         static let path: RequestPath = "users"
 
         // Relax's example named the service as the parent, so that the request went to the base URL.
-        static let getAll = Request<[User]>(.get, parent: Users.self)
+        static let getAll = APIRequest<[User]>(.get, parent: Users.self)
 
         // Relax's example decoded one user as an array.
-        static func get(with id: Int) -> Request<User> {
+        static func get(with id: Int) -> APIRequest<User> {
             Request(.get, parent: Users.self) { RequestPath { id } }
         }
 
         @APIRequestBuilder<Users>
-        static func add(_ user: User, notify: Bool) -> Request<User> {
+        static func add(_ user: User, notify: Bool) -> APIRequest<User> {
             HTTPRequest.Method.post
             RequestContent { user }
             if notify { RequestQuery { ("notify", true) } }
         }
 
-        static func filter(_ terms: [String: String]) -> Request<[User]> {
+        static func filter(_ terms: [String: String]) -> APIRequest<[User]> {
             request(.get) {
                 RequestQuery {
                     for term in terms.sorted(by: { $0.key < $1.key }) { (term.key, term.value) }

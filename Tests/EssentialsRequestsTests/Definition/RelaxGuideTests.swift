@@ -14,23 +14,23 @@ private enum Directory: APIService {
         RequestHeaders { RequestHeader.authorization(.basic(user: "secret", password: "password")) }
     }
 
-    static let stats: Request<Data> = Request(.get, parent: Directory.self)
+    static let stats: APIRequest<Data> = Request(.get, parent: Directory.self)
 
     enum Users: Endpoint {
         typealias Parent = Directory
         static let path: RequestPath = "users"
 
         @APIRequestBuilder<Users>
-        static var getUsers: Request<[User]> { HTTPRequest.Method.get }
+        static var getUsers: APIRequest<[User]> { HTTPRequest.Method.get }
 
         @APIRequestBuilder<Users>
-        static func getUser(name: String) -> Request<User> {
+        static func getUser(name: String) -> APIRequest<User> {
             HTTPRequest.Method.get
             RequestQuery { ("name", name) }
         }
 
         @APIRequestBuilder<Users>
-        static func add(_ new: User) -> Request<User> {
+        static func add(_ new: User) -> APIRequest<User> {
             HTTPRequest.Method.post
             RequestContent { new }
         }

@@ -11,12 +11,13 @@ private enum Notes: APIService {
 
     static var errorModel: (any (Decodable & Sendable).Type)? { Problem.self }
 
-    static func at<Response: Sendable>(_ path: RequestPath, as type: Response.Type = Response.self) -> Request<Response>
-    {
+    static func at<Response: Sendable>(
+        _ path: RequestPath, as type: Response.Type = Response.self
+    ) -> APIRequest<Response> {
         request(.get, path)
     }
-    static func create(_ note: Note) -> Request<Note> { request(.post, "notes") { RequestContent { note } } }
-    static let delete: Request<Void> = request(.delete, "gone")
+    static func create(_ note: Note) -> APIRequest<Note> { request(.post, "notes") { RequestContent { note } } }
+    static let delete: APIRequest<Void> = request(.delete, "gone")
 }
 
 @Suite("Sending definitions")

@@ -65,7 +65,7 @@ struct ModelFilterLiveTests {
     private enum Items: Endpoint {
         typealias Parent = ItemAPI
         static let path: RequestPath = "items"
-        static let getAll: Request<[Item]> = request(.get)
+        static let getAll: APIRequest<[Item]> = request(.get)
     }
 
     private struct RecordingHandler: LogHandler {

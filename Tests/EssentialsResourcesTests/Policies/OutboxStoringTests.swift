@@ -70,7 +70,7 @@ struct OutboxStoringTests {
         typealias Parent = EnvironmentAPI
         static let path: RequestPath = "views"
 
-        static func add(_ item: Item) -> Request<Item> { request(.post, "new") { RequestContent(item) } }
+        static func add(_ item: Item) -> APIRequest<Item> { request(.post, "new") { RequestContent(item) } }
     }
 
     @Test("A definition's request and one to another base keep their URL")

@@ -12,13 +12,13 @@ struct DefinitionTests {
         typealias Parent = EnvironmentAPI
         static let path: RequestPath = "items"
 
-        static func get(id: Int) -> Request<Item> { request(.get, "\(id)") }
-        static func find(_ text: String) -> Request<[Item]> { request(.get) { RequestQuery { ("q", text) } } }
-        static func rename(id: Int, _ item: Item) -> Request<Item> {
+        static func get(id: Int) -> APIRequest<Item> { request(.get, "\(id)") }
+        static func find(_ text: String) -> APIRequest<[Item]> { request(.get) { RequestQuery { ("q", text) } } }
+        static func rename(id: Int, _ item: Item) -> APIRequest<Item> {
             request(.put, "\(id)") { RequestContent { item } }
         }
-        static func delete(id: Int) -> Request<Void> { request(.delete, "\(id)") }
-        static func marked(id: Int) -> Request<Item> {
+        static func delete(id: Int) -> APIRequest<Void> { request(.delete, "\(id)") }
+        static func marked(id: Int) -> APIRequest<Item> {
             request(.get, "\(id)") {
                 RequestHeaders {
                     ("X-Client", "test")
@@ -26,8 +26,8 @@ struct DefinitionTests {
                 }
             }
         }
-        static let broken: Request<Item> = request(.get) { RequestHeaders { ("Bad Name", "x") } }
-        static let table: Request<String> = request(.get, "table") { RequestHeaders { ("Accept", "text/csv") } }
+        static let broken: APIRequest<Item> = request(.get) { RequestHeaders { ("Bad Name", "x") } }
+        static let table: APIRequest<String> = request(.get, "table") { RequestHeaders { ("Accept", "text/csv") } }
     }
 
     private struct Problem: Decodable, Sendable { let title: String }

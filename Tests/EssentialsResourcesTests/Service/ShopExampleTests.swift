@@ -33,8 +33,8 @@ struct ShopExampleTests {
     enum Users: Endpoint {
         typealias Parent = EnvironmentAPI
         static let path: RequestPath = "users"
-        static func get(id: Int) -> Request<User> { request(.get, "\(id)") }
-        static func rename(id: Int, to name: String) -> Request<Void> {
+        static func get(id: Int) -> APIRequest<User> { request(.get, "\(id)") }
+        static func rename(id: Int, to name: String) -> APIRequest<Void> {
             request(.put, "\(id)") { RequestContent { User(name: name) } }
         }
     }

@@ -12,7 +12,7 @@ struct UnreadableWriteTests {
         headerFields: [.contentType: "text/html", .contentLocation: "/v1/cart", .eTag: "\"p\""])
 
     private enum Carts: APIService {
-        static let change: Request<Item> = request(.patch, "cart") { RequestContent { Item(name: "b") } }
+        static let change: APIRequest<Item> = request(.patch, "cart") { RequestContent { Item(name: "b") } }
     }
 
     @Test("After PATCH with a body that cannot be read the optimistic change stays, and the failure is thrown")

@@ -8,12 +8,12 @@ import Testing
 @Suite("Resource: definitions that write", .leavesNothing, .timeLimit(.minutes(5)))
 struct WriteDefinitionTests {
     private enum Carts: APIService {
-        static let get: Request<Cart> = request(.get, "cart")
-        static let delete: Request<Void> = request(.delete, "cart")
-        static let report: Request<DataResponse> = request(.post, "cart")
-        static let export: Request<ResponseBody> = request(.post, "cart/export")
-        static let broken: Request<Cart> = request(.patch, "cart") { RequestHeaders { ("Bad Name", "x") } }
-        static func change(_ items: [String]) -> Request<Cart> {
+        static let get: APIRequest<Cart> = request(.get, "cart")
+        static let delete: APIRequest<Void> = request(.delete, "cart")
+        static let report: APIRequest<DataResponse> = request(.post, "cart")
+        static let export: APIRequest<ResponseBody> = request(.post, "cart/export")
+        static let broken: APIRequest<Cart> = request(.patch, "cart") { RequestHeaders { ("Bad Name", "x") } }
+        static func change(_ items: [String]) -> APIRequest<Cart> {
             request(.patch, "cart") { RequestContent { Cart(items: items) } }
         }
     }

@@ -12,17 +12,17 @@ private enum Shop: APIService {
     static var codecs: CodecRegistry? { .standard.registering(JSONCodec(keys: .snakeCase), for: MediaPattern(.json)) }
     static var errorModel: (any (Decodable & Sendable).Type)? { Problem.self }
 
-    static let all: Request<[User]> = request(.get, "users")
-    static func get(_ name: String) -> Request<User> {
+    static let all: APIRequest<[User]> = request(.get, "users")
+    static func get(_ name: String) -> APIRequest<User> {
         request(.get) {
             RequestPath {
                 "users"; name
             }
         }
     }
-    static func create(_ user: User) -> Request<User> { request(.post, "users") { RequestContent { user } } }
-    static func remove(_ name: String) -> Request<Void> { request(.delete, "users/\(name)") }
-    static func send(_ bytes: Data) -> Request<Void> { request(.put, "bytes") { RequestContent { bytes } } }
+    static func create(_ user: User) -> APIRequest<User> { request(.post, "users") { RequestContent { user } } }
+    static func remove(_ name: String) -> APIRequest<Void> { request(.delete, "users/\(name)") }
+    static func send(_ bytes: Data) -> APIRequest<Void> { request(.put, "bytes") { RequestContent { bytes } } }
 }
 
 @Suite("Scripts for definitions")

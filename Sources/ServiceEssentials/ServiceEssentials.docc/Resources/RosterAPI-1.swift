@@ -7,5 +7,5 @@ struct Team: Codable, Hashable, Sendable {
 
 /// The API of the roster's server, below the environment of the service that sends the requests.
 enum RosterAPI: APIService {
-    static let getTeams: Request<[Team]> = request(.get, "teams")
+    static let getTeams: APIRequest<[Team]> = request(.get, "teams")
 }

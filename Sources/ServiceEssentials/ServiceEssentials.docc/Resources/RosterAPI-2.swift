@@ -17,8 +17,8 @@ enum RosterAPI: APIService {
         typealias Parent = RosterAPI
         static let path: RequestPath = "teams"
 
-        static let getAll: Request<[Team]> = request(.get)
-        static func members(of team: Int, role: String? = nil) -> Request<[Member]> {
+        static let getAll: APIRequest<[Team]> = request(.get)
+        static func members(of team: Int, role: String? = nil) -> APIRequest<[Member]> {
             request(.get, "\(team)/members") {
                 if let role { RequestQuery { ("role", role) } }
             }

@@ -26,8 +26,8 @@ enum RosterAPI: APIService {
         typealias Parent = RosterAPI
         static let path: RequestPath = "teams"
 
-        static let getAll: Request<[Team]> = request(.get)
-        static func members(of team: Int, role: String? = nil) -> Request<[Member]> {
+        static let getAll: APIRequest<[Team]> = request(.get)
+        static func members(of team: Int, role: String? = nil) -> APIRequest<[Member]> {
             request(.get, "\(team)/members") {
                 if let role { RequestQuery { ("role", role) } }
             }
@@ -38,7 +38,7 @@ enum RosterAPI: APIService {
         typealias Parent = RosterAPI
         static let path: RequestPath = "sessions"
 
-        static func open(user: String, password: String) -> Request<Session> {
+        static func open(user: String, password: String) -> APIRequest<Session> {
             request(.post) { RequestHeader.authorization(.basic(user: user, password: password)) }
         }
     }

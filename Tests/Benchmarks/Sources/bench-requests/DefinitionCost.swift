@@ -17,7 +17,7 @@ enum DefinitionCost {
         typealias Parent = Shop
         static let path: RequestPath = "films"
 
-        static func find(_ values: Values) -> Request<Data> {
+        static func find(_ values: Values) -> APIRequest<Data> {
             request(.get) {
                 RequestPath {
                     values.genre

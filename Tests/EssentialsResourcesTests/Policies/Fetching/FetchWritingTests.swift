@@ -9,8 +9,8 @@ private enum Coins: Endpoint {
     typealias Parent = EnvironmentAPI
     static let path: RequestPath = "coins"
 
-    static func get(id: Int) -> Request<Coin> { request(.get, "\(id)") }
-    static func rename(id: Int, to name: String) -> Request<Coin> {
+    static func get(id: Int) -> APIRequest<Coin> { request(.get, "\(id)") }
+    static func rename(id: Int, to name: String) -> APIRequest<Coin> {
         request(.patch, "\(id)") { RequestContent(Coin(name: name)) }
     }
 }
