@@ -29,7 +29,7 @@ private enum UserService: APIService {
 
         // Relax's example decoded one user as an array.
         static func get(with id: Int) -> APIRequest<User> {
-            Request(.get, parent: Users.self) { RequestPath { id } }
+            APIRequest(.get, parent: Users.self) { RequestPath { id } }
         }
 
         @APIRequestBuilder<Users>

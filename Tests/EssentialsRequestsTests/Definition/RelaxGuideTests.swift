@@ -14,7 +14,7 @@ private enum Directory: APIService {
         RequestHeaders { RequestHeader.authorization(.basic(user: "secret", password: "password")) }
     }
 
-    static let stats: APIRequest<Data> = Request(.get, parent: Directory.self)
+    static let stats: APIRequest<Data> = APIRequest(.get, parent: Directory.self)
 
     enum Users: Endpoint {
         typealias Parent = Directory
