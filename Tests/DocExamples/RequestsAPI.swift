@@ -27,13 +27,13 @@ private enum Shop: APIService {
 private enum Users: Endpoint {
     typealias Parent = Shop
     static let path: RequestPath = "users"
-    static let getAll: Request<[User]> = request(.get)
-    static func get(id: Int) -> Request<User> { request(.get, "\(id)") }
-    static func find(role: String) -> Request<[User]> { request(.get) { RequestQuery { ("role", role) } } }
-    static func delete(id: Int) -> Request<Void> { request(.delete, "\(id)") }
+    static let getAll: APIRequest<[User]> = request(.get)
+    static func get(id: Int) -> APIRequest<User> { request(.get, "\(id)") }
+    static func find(role: String) -> APIRequest<[User]> { request(.get) { RequestQuery { ("role", role) } } }
+    static func delete(id: Int) -> APIRequest<Void> { request(.delete, "\(id)") }
 }
-private enum Exports: APIService { static let all: Request<Data> = request(.get, "exports") }
-private enum Prices: APIService { static let current: Request<Price> = request(.get, "prices") }
+private enum Exports: APIService { static let all: APIRequest<Data> = request(.get, "exports") }
+private enum Prices: APIService { static let current: APIRequest<Price> = request(.get, "prices") }
 
 private let app = Application()
 private let show = app

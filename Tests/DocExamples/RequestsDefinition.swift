@@ -28,10 +28,10 @@ private enum Shop: APIService {
 private enum Users: Endpoint {
     typealias Parent = Shop
     static let path: RequestPath = "users"
-    static let getAll: Request<[User]> = request(.get)
-    static func get(id: Int) -> Request<User> { request(.get, "\(id)") }
-    static func find(role: String) -> Request<[User]> { request(.get) { RequestQuery { ("role", role) } } }
-    static func delete(id: Int) -> Request<Void> { request(.delete, "\(id)") }
+    static let getAll: APIRequest<[User]> = request(.get)
+    static func get(id: Int) -> APIRequest<User> { request(.get, "\(id)") }
+    static func find(role: String) -> APIRequest<[User]> { request(.get) { RequestQuery { ("role", role) } } }
+    static func delete(id: Int) -> APIRequest<Void> { request(.delete, "\(id)") }
 }
 private struct StagingShop: APIService { let baseURL: RequestBase }
 private let staging = StagingShop(baseURL: "https://staging.example.com/v1/")
@@ -73,12 +73,12 @@ private func aPIRequestExample() async throws {
         typealias Parent = Shop
         static let path: RequestPath = "users"
 
-        static let getAll: Request<[User]> = request(.get)
-        static func get(id: Int) -> Request<User> { request(.get, "\(id)") }
-        static func find(role: String, page: Int?) -> Request<[User]> {
+        static let getAll: APIRequest<[User]> = request(.get)
+        static func get(id: Int) -> APIRequest<User> { request(.get, "\(id)") }
+        static func find(role: String, page: Int?) -> APIRequest<[User]> {
             request(.get) {
-                QueryItems { ("role", role); ("page", page) }
-                Headers { Header.accept(.json) }
+                RequestQuery { ("role", role); ("page", page) }
+                RequestHeaders { RequestHeader.accept(.json) }
             }
         }
     }
@@ -95,10 +95,10 @@ private func aPIRequestExample2() async throws {
 // Definition/APIRequestBuilder.swift
 private enum APIRequestBuilderExample: APIService {
     @APIRequestBuilder<Users>
-    static func find(role: String?) -> Request<[User]> {
-        HTTPMethod.get
-        PathComponents { "search" }
-        if let role { QueryItems { ("role", role) } }
+    static func find(role: String?) -> APIRequest<[User]> {
+        HTTPRequest.Method.get
+        RequestPath { "search" }
+        if let role { RequestQuery { ("role", role) } }
     }
 }
 
@@ -107,9 +107,9 @@ private func aPIServiceExample() async throws {
     enum Users: Endpoint {
         typealias Parent = Shop
         static let path: RequestPath = "users"
-        static var sharedProperties: Properties { Headers { ("X-Client", "cli") } }
+        static var sharedProperties: RequestProperties { RequestHeaders { ("X-Client", "cli") } }
 
-        static let getAll: Request<[User]> = request(.get)
+        static let getAll: APIRequest<[User]> = request(.get)
     }
 }
 
@@ -117,7 +117,7 @@ private func aPIServiceExample() async throws {
 private func aPIServiceExample3() async throws {
     enum Shop: APIService {
         static let baseURL: RequestBase = "https://shop.example.com/v1/"
-        static let status: Request<Status> = request(.get, "status")
+        static let status: APIRequest<Status> = request(.get, "status")
     }
 }
 
@@ -125,7 +125,7 @@ private func aPIServiceExample3() async throws {
 private func aPIServiceExample4() async throws {
     struct Shop: APIService {
         let baseURL: RequestBase
-        var status: Request<Status> { request(.get, "status") }
+        var status: APIRequest<Status> { request(.get, "status") }
     }
     let staging = Shop(baseURL: "https://staging.example.com/v1/")
     let status = try await requests.send(staging.status)
@@ -160,7 +160,7 @@ private func endpointExample2() async throws {
         struct Users: BoundEndpoint {
             static let path: RequestPath = "users"
             let parent: Shop
-            func get(id: Int) -> Request<User> { request(.get, "\(id)") }
+            func get(id: Int) -> APIRequest<User> { request(.get, "\(id)") }
         }
     }
     let user = try await requests.send(Shop(baseURL: "https://shop.example.com/").users.get(id: 7))
@@ -170,17 +170,17 @@ private func endpointExample2() async throws {
 // Definition/Properties/RequestContent.swift
 private enum requestContentExample: APIService {
     static var sharedProperties: RequestProperties {
-        Body { NewUser(name: "Ada") }                       // a model, as JSON
-        Body(form: ["name": "Ada"])
-        Body(json: ["name": "Ada", "tags": ["a", nil]])
-        Body(try .file("/srv/films/1.mp4"))                 // an error is thrown when the request is built
+        RequestContent { NewUser(name: "Ada") }                       // a model, as JSON
+        RequestContent(form: ["name": "Ada"])
+        RequestContent(json: ["name": "Ada", "tags": ["a", nil]])
+        RequestContent(try .file("/srv/films/1.mp4"))                 // an error is thrown when the request is built
     }
 }
 
 // Definition/Properties/RequestContent.swift
 private enum requestContentExample2: APIService {
     static var sharedProperties: RequestProperties {
-        Body {
+        RequestContent {
             if let draft { draft } else { Draft.empty }
         }
     }
@@ -211,7 +211,7 @@ private enum requestContentExample2: APIService {
 // Definition/Properties/RequestHeaders.swift
 private enum requestHeadersExample2: APIService {
     static var sharedProperties: RequestProperties {
-        Headers {
+        RequestHeaders {
             RequestHeader.accept(.json)
             ("X-Tenant", tenant)                     // nil removes the field
             if isDebug { ("X-Debug", "1") }
@@ -221,9 +221,9 @@ private enum requestHeadersExample2: APIService {
 
 // Definition/Properties/RequestPath+Template.swift
 private enum requestPathTemplateExample: APIService {
-    static func user() -> Request<User> {
+    static func user() -> APIRequest<User> {
         request(.get) {
-            PathComponents {
+            RequestPath {
                 "users"
                 id
                 if let revision { "revisions"; revision }
@@ -244,18 +244,18 @@ private func requestPathExample() async throws {
 // Definition/Properties/RequestProperties.swift
 private enum RequestPropertiesExample: APIService {
     static var sharedProperties: RequestProperties {
-        Headers { ("X-Tenant", "acme") }
-        QueryItems { ("v", 2) }
+        RequestHeaders { ("X-Tenant", "acme") }
+        RequestQuery { ("v", 2) }
     }
 }
 
 // Definition/Properties/RequestProperties.swift
 private enum requestPropertiesExample2: APIService {
-    static func create(_ user: User, tag: String?) -> Request<User> {
+    static func create(_ user: User, tag: String?) -> APIRequest<User> {
         request(.post) {
-            PathComponents { "users" }
-            if let tag { QueryItems { ("tag", tag) } }
-            Body { user }
+            RequestPath { "users" }
+            if let tag { RequestQuery { ("tag", tag) } }
+            RequestContent { user }
         }
     }
 }
@@ -273,7 +273,7 @@ private enum requestPropertiesExample2: APIService {
 // Definition/Properties/RequestQuery.swift
 private enum requestQueryExample2: APIService {
     static var sharedProperties: RequestProperties {
-        QueryItems {
+        RequestQuery {
             for tag in tags { ("tag", tag) }
             ("role", "admin")
         }
@@ -307,8 +307,8 @@ private func typedRequestExample2() async throws {
         typealias Response = [Film]
         let text: String
 
-        var method: HTTPMethod { .get }
-        var pathComponents: PathComponents { "films"; "search" }
+        var method: HTTPRequest.Method { .get }
+        var pathComponents: RequestPath { "films"; "search" }
         var queryItems: RequestQuery { ("q", text) }
     }
     let films = try await requests.send(SearchFilms(text: "metropolis"))

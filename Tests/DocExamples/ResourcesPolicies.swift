@@ -47,13 +47,13 @@ private struct Picture: Codable, Sendable {
 }
 
 private enum Users: APIService {
-    static func get(id: Int) -> Request<User> { request(.get, "users/\(id)") }
-    static func rename(id: Int, to name: String) -> Request<User> { request(.patch, "users/\(id)") }
+    static func get(id: Int) -> APIRequest<User> { request(.get, "users/\(id)") }
+    static func rename(id: Int, to name: String) -> APIRequest<User> { request(.patch, "users/\(id)") }
 }
 private enum Coins: APIService {
-    static let getAll: Request<[Coin]> = request(.get, "coins")
-    static let top: Request<[Coin]> = request(.get, "coins/top")
-    static func get(id: Int) -> Request<Coin> { request(.get, "coins/\(id)") }
+    static let getAll: APIRequest<[Coin]> = request(.get, "coins")
+    static let top: APIRequest<[Coin]> = request(.get, "coins/top")
+    static func get(id: Int) -> APIRequest<Coin> { request(.get, "coins/\(id)") }
 }
 private protocol CoinFetching { func coins() -> Emissions<[Coin]> }
 private struct CoinService: FetchingService, ModelCaching {

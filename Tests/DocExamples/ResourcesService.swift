@@ -29,8 +29,8 @@ private struct Picture: Codable, Sendable {
 }
 
 private enum Users: APIService {
-    static func get(id: Int) -> Request<User> { request(.get, "users/\(id)") }
-    static func rename(id: Int, to name: String) -> Request<User> { request(.patch, "users/\(id)") }
+    static func get(id: Int) -> APIRequest<User> { request(.get, "users/\(id)") }
+    static func rename(id: Int, to name: String) -> APIRequest<User> { request(.patch, "users/\(id)") }
 }
 private struct Shop: Sendable {
     let service: any ResourceService

@@ -11,9 +11,9 @@ private struct User: Codable, Sendable, Equatable {
     var name = ""
 }
 private enum Users: APIService {
-    static let getAll: Request<[User]> = request(.get)
-    static func get(id: Int) -> Request<User> { request(.get, "\(id)") }
-    static func delete(id: Int) -> Request<Void> { request(.delete, "\(id)") }
+    static let getAll: APIRequest<[User]> = request(.get)
+    static func get(id: Int) -> APIRequest<User> { request(.get, "\(id)") }
+    static func delete(id: Int) -> APIRequest<Void> { request(.delete, "\(id)") }
 }
 private let (user, ada, transport, locator) = (User(), User(), ScriptedTransport(), ServiceLocator(name: "app"))
 private var authority: TestAuthority { given() }

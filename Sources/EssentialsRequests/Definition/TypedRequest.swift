@@ -27,8 +27,8 @@ extension TypedRequest {
 ///     typealias Response = [Film]
 ///     let text: String
 ///
-///     var method: HTTPMethod { .get }
-///     var pathComponents: PathComponents { "films"; "search" }
+///     var method: HTTPRequest.Method { .get }
+///     var pathComponents: RequestPath { "films"; "search" }
 ///     var queryItems: RequestQuery { ("q", text) }
 /// }
 /// let films = try await requests.send(SearchFilms(text: "metropolis"))

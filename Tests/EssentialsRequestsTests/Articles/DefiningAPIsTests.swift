@@ -25,8 +25,8 @@ struct DefiningAPIsTests {
     // Article begins
     enum Shop: APIService {
         static let baseURL: RequestBase = "https://shop.example.com/v1/"
-        static var sharedProperties: Properties {
-            Headers { ("X-Client", "cli") }
+        static var sharedProperties: RequestProperties {
+            RequestHeaders { ("X-Client", "cli") }
         }
         static var errorModel: (any (Decodable & Sendable).Type)? {
             Problem.self
@@ -37,13 +37,13 @@ struct DefiningAPIsTests {
         typealias Parent = Shop
         static let path: RequestPath = "users"
 
-        static let getAll: Request<[User]> = request(.get)
+        static let getAll: APIRequest<[User]> = request(.get)
         // GET /v1/users/7
-        static func get(id: Int) -> Request<User> { request(.get, "\(id)") }
-        static func create(_ user: NewUser) -> Request<User> {
-            request(.post) { Body { user } }
+        static func get(id: Int) -> APIRequest<User> { request(.get, "\(id)") }
+        static func create(_ user: NewUser) -> APIRequest<User> {
+            request(.post) { RequestContent { user } }
         }
-        static func delete(id: Int) -> Request<Void> {
+        static func delete(id: Int) -> APIRequest<Void> {
             request(.delete, "\(id)")
         }
     }
@@ -63,7 +63,7 @@ struct DefiningAPIsTests {
             return configuration
         }
         // GET /v1/users/orders/3/
-        static func get(_ number: Int) -> Request<Order> {
+        static func get(_ number: Int) -> APIRequest<Order> {
             request(.get, "\(number)")
         }
     }
@@ -77,7 +77,7 @@ struct DefiningAPIsTests {
                 ? "https://films.example.com/" : "https://staging.example.com/"
         }
         // Films.staging.get(7)
-        func get(_ id: Int) -> Request<Film> { request(.get, "films/\(id)") }
+        func get(_ id: Int) -> APIRequest<Film> { request(.get, "films/\(id)") }
     }
 
     struct Tenant: APIService {
@@ -295,20 +295,20 @@ extension DefiningAPIsTests.Users {
     // Article begins
     static func find(
         role: String?, tags: [String] = [], page: Int? = nil
-    ) -> Request<[User]> {
+    ) -> APIRequest<[User]> {
         request(.get, "search") {
-            QueryItems {
+            RequestQuery {
                 // an empty value: the name alone
                 if let role { ("role", role) } else { ("all", "") }
                 for tag in tags { ("tag", tag) }
                 // `nil` removes earlier items of this name, also inherited ones
                 ("page", page)
             }
-            Headers {
+            RequestHeaders {
                 // replaces a parent's field; `nil` removes it
                 ("X-Client", "search")
                 // one more value; `removing` removes
-                Header.adding("Via", "1.1 proxy")
+                RequestHeader.adding("Via", "1.1 proxy")
             }
             if page != nil { RequestHeader.cacheControl("no-cache") }
         }

@@ -19,9 +19,9 @@ struct MovingFromRelaxTests {
     enum Users: Endpoint {
         typealias Parent = Shop
         static let path: RequestPath = "users"
-        static let getAll: Request<[User]> = request(.get)
-        static func find(_ name: String) -> Request<[User]> {
-            request(.get) { QueryItems { ("name", name) } }
+        static let getAll: APIRequest<[User]> = request(.get)
+        static func find(_ name: String) -> APIRequest<[User]> {
+            request(.get) { RequestQuery { ("name", name) } }
         }
     }
 

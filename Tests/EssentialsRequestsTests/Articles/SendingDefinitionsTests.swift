@@ -291,9 +291,9 @@ extension SendingDefinitionsTests {
 // Article begins
 extension Users {
     // `nil` if the body is empty, as for 204
-    static let draft: Request<User?> = request(.get, "draft")
-    static let log: Request<ResponseBody> = request(.get, "log")
-    static func picture(id: Int) -> Request<Data> {
+    static let draft: APIRequest<User?> = request(.get, "draft")
+    static let log: APIRequest<ResponseBody> = request(.get, "log")
+    static func picture(id: Int) -> APIRequest<Data> {
         request(.get, "\(id)/picture")
     }
 }

@@ -110,7 +110,7 @@ extension RequestQuery: ExpressibleByDictionaryLiteral {
 /// Builds a ``RequestQuery`` from pairs of name and value.
 ///
 /// ```swift
-/// QueryItems {
+/// RequestQuery {
 ///     for tag in tags { ("tag", tag) }
 ///     ("role", "admin")
 /// }
