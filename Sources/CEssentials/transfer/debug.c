@@ -1,5 +1,5 @@
-// libcurl calls back in verbose mode, which is on for the first lines of a response over HTTP/1 (first_field.c) and while
-// a response over HTTP/2 is awaited (endings.c).
+// libcurl calls back in verbose mode, which is on for the first lines of a response over HTTP/1 (first_field.c), and over HTTP/2
+// once a request was sent (endings.c).
 #include "debug.h"
 
 #include "endings.h"

@@ -4,9 +4,9 @@
 // libcurl shows a refused stream by wanting to send the request again: on a kept connection too, because the option
 // CURLOPT_RTSP_REQUEST keeps it from doing the same for a dead connection (see options.c). Before 8.1 it shows nothing if
 // a GOAWAY also ends the session. The GOAWAY's last stream decides then. libcurl only writes it to its texts, so verbose
-// mode is on from the moment at which the request was sent to the first line of the response, where libcurl has nothing
-// else to write. The stream's own number is that of the requests that were sent on the connection. A request that may
-// not have been sent is not counted, so a number can be too low, but never too high.
+// mode is on once the request was sent, or before on a kept connection. It stays on to the end, because any
+// transfer may read the GOAWAY that ends another one. The stream's own number is that of the requests that were sent on
+// the connection. A request that may not have been sent is not counted, so a number can be too low, but never too high.
 #include "endings.h"
 
 #include "first_field.h"
@@ -34,6 +34,8 @@ void ce_endings_expect_stream(ce_transfer *transfer) {
     ce_loop *loop = transfer->handle.multi->loop;
     ce_places *places = &transfer->places;
     transfer->run.stream = 0;
+    // A GOAWAY that a kept connection has received unread is read as soon as the request was sent.
+    if (transfer->run.sent_on_kept) ce_await_goaway(transfer);
     if (places->is_sent) return;
     places->is_sent = true;
     // The order of the streams is that of the requests.
@@ -207,8 +209,10 @@ static ce_ended of_resend(ce_resend resend) {
     }
 }
 
+// libcurl before 8.1 reports success for a stream without a response if a GOAWAY has ended the session.
 static bool is_end_of_connection(int code) {
     switch (code) {
+    case CURLE_OK:
     case CURLE_HTTP2: case CURLE_PARTIAL_FILE: case CURLE_GOT_NOTHING: case CURLE_SEND_ERROR: case CURLE_RECV_ERROR:
         return true;
     default: return false;
@@ -219,7 +223,7 @@ static ce_ended judge(const ce_transfer *transfer, int code) {
     const ce_run *run = &transfer->run;
     if (run->refusal != CE_REFUSED_NOT && run->refusal != CE_REFUSED_RESEND) return CE_ENDED_OTHERWISE;
     if (run->receive.is_void) return CE_ENDED_EXPECTATION;
-    if (code == CURLE_OK) return CE_ENDED_OTHERWISE;
+    if (code == CURLE_OK && run->receive.head_done) return CE_ENDED_OTHERWISE;
     if (run->resend != CE_RESEND_NONE) {
         bool is_unidentified = run->resend == CE_RESEND_DEAD && lacks_identity(transfer);
         return is_unidentified ? CE_ENDED_NO_IDENTITY : of_resend(run->resend);

@@ -33,7 +33,7 @@ static void set_verbose(ce_transfer *transfer, bool is_verbose) {
 }
 
 void ce_await_first_field(ce_transfer *transfer) {
-    set_verbose(transfer, !transfer->run.gates.speaks_http2 && ce_remembers_fields());
+    if (!transfer->run.gates.speaks_http2 && ce_remembers_fields()) set_verbose(transfer, true);
 }
 
 void ce_await_goaway(ce_transfer *transfer) { set_verbose(transfer, true); }

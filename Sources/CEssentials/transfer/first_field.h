@@ -8,7 +8,7 @@
 bool ce_remembers_fields(void);
 // Watches the lines of a response until its first field.
 void ce_await_first_field(ce_transfer *transfer);
-// Watches for a GOAWAY until the first line of the response.
+// Watches for a GOAWAY until the transfer ends.
 void ce_await_goaway(ce_transfer *transfer);
 // Stops watching.
 void ce_await_no_field(ce_transfer *transfer);
