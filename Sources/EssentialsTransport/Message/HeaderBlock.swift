@@ -79,8 +79,10 @@ package enum HeaderBlock {
         }
         for line in block.split(separator: UInt8(ascii: "\n")) {
             if let first = line.first, isBlank(first), name != nil {
-                // Folded lines are joined with one blank (RFC 9112, section 5.2).
-                value += [UInt8(ascii: " ")] + trimmed(line)
+                // Folded lines are joined with one blank (RFC 9112, section 5.2). The end of the head is no such line.
+                let more = trimmed(line)
+                if !value.isEmpty, !more.isEmpty { value.append(UInt8(ascii: " ")) }
+                value += more
                 continue
             }
             finish()
