@@ -38,7 +38,7 @@ extension HTTPField {
     /// Whether the value has a control character (RFC 9110, 5.5).
     ///
     /// The fields of a response have the bytes that the server sent. Whoever sends a value back checks this first.
-    package var hasControlCharacters: Bool { withUnsafeBytesOfValue { $0.contains(where: \.isFieldControl) } }
+    package var hasControlCharacters: Bool { withUnsafeBytesOfValue { $0.contains { $0.isFieldControl } } }
 }
 
 extension HTTPFields {
