@@ -2,9 +2,9 @@
 // whatever its method (RFC 9113, 6.8 and 8.7).
 //
 // libcurl shows a refused stream by wanting to send the request again: on a kept connection too, because the option
-// CURLOPT_RTSP_REQUEST keeps it from doing the same for a dead connection (see options.c). Before 8.1 it shows nothing if
-// a GOAWAY also ends the session. The GOAWAY's last stream decides then. libcurl only writes it to its texts, so verbose
-// mode is on once the request was sent, or before on a kept connection. It stays on to the end, because any
+// CURLOPT_RTSP_REQUEST keeps it from doing the same for a dead connection (see options.c). Before 8.1 it shows nothing
+// if a GOAWAY also ends the session. The GOAWAY's last stream decides then. libcurl only writes it to its texts, so
+// verbose mode is on once the request was sent, or before on a kept connection. It stays on to the end, because any
 // transfer may read the GOAWAY that ends another one. The stream's own number is that of the requests that were sent on
 // the connection. A request that may not have been sent is not counted, so a number can be too low, but never too high.
 #include "endings.h"
