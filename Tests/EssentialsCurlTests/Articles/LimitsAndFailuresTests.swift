@@ -56,6 +56,7 @@ struct LimitsAndFailuresTests {
     private static let limitsOfLibcurl = [
         "one header line": "100 KiB", "extensions of a chunk's size": "none", "window of a zstd body": "128 MiB",
         "TLS sessions that an engine thread keeps": "8",
+        "names of `Content-Encoding` that libcurl does not know": "any number",
     ]
 
     private static var ofRequest: [String: String] {
