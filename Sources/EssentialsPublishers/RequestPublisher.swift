@@ -70,7 +70,8 @@
         /// A publisher of the model of a definition; see ``RequestPublisher``.
         ///
         /// ```swift
-        /// let subscription = requests.publisher(for: Users.get(id: 7)).sink { … } receiveValue: { user in … }
+        /// let subscription = requests.publisher(for: Users.get(id: 7))
+        ///     .sink { _ in } receiveValue: { user in show(user) }
         /// ```
         public func publisher<Request: TypedRequest>(
             for request: Request

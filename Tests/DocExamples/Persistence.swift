@@ -244,11 +244,11 @@ private func conflictResolutionExample() async throws {
 // Overlay/DeletionRules.swift
 private func deletionRulesExample(
     keys: [ForeignKey], film: DeletionRules.Found,
-    children: (ForeignKey, [StoredValue]) throws(PersistenceFailure) -> [DeletionRules.Found]
+    children: (ModelReference, [StoredValue]) throws(PersistenceFailure) -> [DeletionRules.Found]
 ) throws {
     let rules = DeletionRules(foreignKeys: keys)
-    let changes = try rules.changes(deleting: [film]) { (key, values) throws(PersistenceFailure) in
-        try children(key, values)
+    let changes = try rules.changes(deleting: [film]) { (reference, values) throws(PersistenceFailure) in
+        try children(reference, values)
     }
     use(changes)
 }

@@ -9,6 +9,9 @@
     private struct User: Codable, Sendable {}
     private struct Coin: Codable, Sendable {}
     private struct Cart: Codable, Sendable {}
+    private enum Users: APIService {
+        static func get(id: Int) -> APIRequest<User> { request(.get, "users/\(id)") }
+    }
     private struct Coins { func coins() -> Emissions<[Coin]> { given() } }
     private let (show, service) = (Application(), Coins())
     private var requests: any DataRequestService { given() }
@@ -17,6 +20,13 @@
     // RequestPublisher.swift
     private func requestPublisherExample() async throws {
         let subscription = requests.publisher(for: DataRequest(.get, "users/7"), as: User.self)
+            .sink { _ in } receiveValue: { user in show(user) }
+        use(subscription)
+    }
+
+    // RequestPublisher.swift
+    private func requestPublisherExample2() async throws {
+        let subscription = requests.publisher(for: Users.get(id: 7))
             .sink { _ in } receiveValue: { user in show(user) }
         use(subscription)
     }

@@ -33,10 +33,14 @@ private enum Users: Endpoint {
     static func find(role: String) -> APIRequest<[User]> { request(.get) { RequestQuery { ("role", role) } } }
     static func delete(id: Int) -> APIRequest<Void> { request(.delete, "\(id)") }
 }
+private struct Order: Codable, Sendable { var id = "" }
+private enum Orders: APIService {
+    static func create(_ order: Order) -> APIRequest<Void> { request(.post, "orders") { RequestContent { order } } }
+}
 private struct StagingShop: APIService { let baseURL: RequestBase }
 private let staging = StagingShop(baseURL: "https://staging.example.com/v1/")
 
-private let isDebug = true
+private let (isDebug, isForm, order) = (true, false, Order())
 private let (id, page, revision, tag, tenant) = (7, Int?.some(1), Int?.none, String?.none, String?.none)
 private let (tags, user, draft, password) = (["new"], User(), Draft?.none, "")
 private let (token, text) = ("", "")
@@ -56,6 +60,18 @@ private enum APIConfigurationExample: APIService {
     }
 }
 
+// Definition/APIConfiguration.swift
+private enum APIConfigurationExample2: Endpoint {
+    typealias Parent = Shop
+    static let path: RequestPath = "orders"
+
+    static var configuration: APIConfiguration {
+        var configuration = Parent.configuration
+        configuration.idempotencyKey = .automatic
+        return configuration
+    }
+}
+
 // Definition/APIContext.swift
 @Listed private func aPIContextExample() async throws -> [Any] {
     Users.context.path            // "users"
@@ -65,6 +81,24 @@ private enum APIConfigurationExample: APIService {
 private func aPIRequestModifiersExample() async throws {
     let second = Users.getAll.settingQuery("page", 2).removingHeader("X-Debug")
     use(second)
+}
+
+// Definition/APIRequest+Modifiers.swift
+private func aPIRequestModifiersExample2() async throws {
+    try await requests.send(Orders.create(order).idempotencyKey(.text(order.id)))
+}
+
+// Definition/APIRequest+Void.swift
+private struct APIRequestVoidExample: APIService {
+    static let ping = request(.post, "ping")                                // APIRequest<Void>
+    let remove = APIRequest(.delete, "users/7")
+    let bytes = APIRequest(.get, "log").reading(DataResponse.self)          // the response with its body
+}
+
+// Definition/APIRequest+Void.swift
+private enum APIRequestVoidExample2: APIService {
+    static func delete(id: Int) -> APIRequest<Void> { request(.delete, "\(id)") }
+    static let ping = request(.post, "ping")
 }
 
 // Definition/APIRequest.swift
@@ -138,6 +172,16 @@ private func aPIServiceExample5() async throws {
     use(user)
 }
 
+// Definition/DefinitionChoice.swift
+private struct DefinitionChoiceExample: APIService, ServiceRequest {
+    typealias Response = User
+    var method: HTTPRequest.Method { .get }
+
+    static let baseURL = "https://shop.example.com/v1/"     // String
+    static let codecs = CodecRegistry.standard              // CodecRegistry
+    var contentType: MediaType? { isForm ? .form : nil }    // MediaType?
+}
+
 // Definition/Endpoint.swift
 private func endpointExample() async throws {
     enum Users: Endpoint {
@@ -170,10 +214,10 @@ private func endpointExample2() async throws {
 // Definition/Properties/RequestContent.swift
 private enum requestContentExample: APIService {
     static var sharedProperties: RequestProperties {
-        RequestContent { NewUser(name: "Ada") }                       // a model, as JSON
+        RequestContent { NewUser(name: "Ada") }             // a model, as JSON
         RequestContent(form: ["name": "Ada"])
         RequestContent(json: ["name": "Ada", "tags": ["a", nil]])
-        RequestContent(try .file("/srv/films/1.mp4"))                 // an error is thrown when the request is built
+        RequestContent(try .file("/srv/films/1.mp4"))       // an error is thrown when the request is built
     }
 }
 

@@ -18,6 +18,7 @@ private struct User: Codable, Sendable {
     var name = ""
     var accountID = ""
 }
+private struct NewUser: Codable, Sendable { var name = "" }
 private struct Film: Codable, Sendable, Identifiable {
     var id = 1
     var url = ""
@@ -48,7 +49,15 @@ private struct Picture: Codable, Sendable {
 
 private enum Users: APIService {
     static func get(id: Int) -> APIRequest<User> { request(.get, "users/\(id)") }
+    static let getAll: APIRequest<[User]> = request(.get, "users")
+    static func create(_ user: NewUser) -> APIRequest<User> { request(.post, "users") { RequestContent { user } } }
     static func rename(id: Int, to name: String) -> APIRequest<User> { request(.patch, "users/\(id)") }
+    static func delete(id: Int) -> APIRequest<Void> { request(.delete, "users/\(id)") }
+    static func picture(id: Int) -> APIRequest<Data> { request(.get, "users/\(id).png") }
+}
+private enum Films: APIService {
+    static let catalogue: APIRequest<[Film]> = request(.get, "films")
+    static func stream(id: Int) -> APIRequest<Data> { request(.get, "films/\(id).mp4") }
 }
 private enum Coins: APIService {
     static let getAll: APIRequest<[Coin]> = request(.get, "coins")
@@ -148,6 +157,14 @@ private func asyncCacheExample() async throws {
 private func blobFileExample() async throws {
     let file = try await blobs.file(at: film.url)
     player.open(path: file.path)
+}
+
+// Policies/Blobs/BlobService+Definitions.swift
+private func blobServiceDefinitionsExample() async throws {
+    let picture = try await blobs.value(of: Users.picture(id: 7)) { try Picture(decoding: $0) }
+    let catalogue = try await blobs.value(of: Films.catalogue)                       // the definition's type
+    let film = try await blobs.file(of: Films.stream(id: 7))
+    use(picture, catalogue, film)
 }
 
 // Policies/Blobs/BlobService.swift
@@ -256,6 +273,12 @@ private func fetchingServiceFetchingExample3() async throws {
     use(coins)
 }
 
+// Policies/FetchingService+Fetching.swift
+private func fetchingServiceFetchingExample4() async throws {
+    let key = service.modelKey(for: Users.get(id: 7))                                 // ModelKey<User>?
+    use(key)
+}
+
 // Policies/FetchingService+Writing.swift
 private func fetchingServiceWritingExample() async throws {
     let coin: Coin = try await service.post("coins", body: NewCoin(name: "Ada"), outdating: [.get("coins", as: [Coin].self)])
@@ -272,6 +295,11 @@ private func fetchingServiceWritingExample2() async throws {
 // Policies/FetchingService+Writing.swift
 private func fetchingServiceWritingExample3() async throws {
     try await service.fireAndForget(.post("views", parameters: ["id": 7]))
+}
+
+// Policies/FetchingService+Writing.swift
+private func fetchingServiceWritingExample4() async throws {
+    try await service.send(Users.delete(id: 7), outdating: [.request(Users.get(id: 7)), .request(Users.getAll)])
 }
 
 // Policies/FetchingService.swift
@@ -325,6 +353,12 @@ private func filteredModelsExample6() async throws {
     for await coins in service.liveModels(matching: ModelFilter(text, in: \Coin.name), at: "coins") {
         show(coins)
     }
+}
+
+// Policies/FilteredModels.swift
+private func filteredModelsExample7() async throws {
+    let matching = try await service.models(matching: ModelFilter("bit", in: \.name), of: Coins.getAll)
+    use(matching)
 }
 
 // Policies/FixedEmissions.swift
@@ -383,9 +417,21 @@ private func fetchingServiceOutboxExample() async throws {
     try await service.fireAndForget(DataRequest(.post, "views", parameters: ["id": 7]), through: outbox)
 }
 
+// Policies/Outbox/FetchingService+Outbox.swift
+private func fetchingServiceOutboxExample2() async throws {
+    let user = try await service.send(Users.create(NewUser(name: "Ada")), through: outbox)
+    use(user)
+}
+
 // Policies/Outbox/OrderingKey.swift
 private func orderingKeyExample() async throws {
     try await outbox.add(.post("carts/7/items", body: item), in: "carts/7")
+}
+
+// Policies/Outbox/Outbox+Sending.swift
+private func outboxSendingExample() async throws {
+    let user = try await outbox.send(Users.create(NewUser(name: "Ada")))            // User
+    use(user)
 }
 
 // Policies/Outbox/Outbox.swift

@@ -2,8 +2,8 @@
 ///
 /// ```swift
 /// let rules = DeletionRules(foreignKeys: keys)
-/// let changes = try rules.changes(deleting: [film]) { (key, values) throws(PersistenceFailure) in
-///     try children(key, values)
+/// let changes = try rules.changes(deleting: [film]) { (reference, values) throws(PersistenceFailure) in
+///     try children(reference, values)
 /// }
 /// ```
 package struct DeletionRules: Sendable {

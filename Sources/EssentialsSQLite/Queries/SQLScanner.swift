@@ -20,11 +20,7 @@
 
     /// Splits a text in SQL into tokens, as SQLite does. It skips spaces and comments.
     ///
-    /// It reads each byte once, and accepts every text.
-    ///
-    /// ```swift
-    /// for token in SQLScanner("SELECT name -- all") { print(token) }  // word("SELECT"), word("name")
-    /// ```
+    /// It reads each byte once, and accepts every text. From `SELECT name -- all` it makes the words `SELECT` and `name`.
     struct SQLScanner: Sequence, IteratorProtocol {
         private let bytes: [UInt8]
         /// The place behind the last token, counted in bytes of UTF-8.
