@@ -30,8 +30,11 @@ struct BlobsTests {
         let requests = HTTPDataRequestService(environment: environment, transport: transport)
         let blobs = try BlobService(requests: requests, environment: environment, directory: directory)
         // Article begins
-        let catalogue = try await blobs.value(of: Films.catalogue)  // [Film], decoded by the codecs of the definition
-        let poster = try await blobs.value(of: Films.poster(id: 7)) { try Picture(decoding: $0) }
+        // [Film], decoded by the codecs of the definition
+        let catalogue = try await blobs.value(of: Films.catalogue)
+        let poster = try await blobs.value(of: Films.poster(id: 7)) {
+            try Picture(decoding: $0)
+        }
         // Article ends
         #expect(catalogue == [Film(title: "Metropolis")])
         #expect(poster == (try Picture(decoding: Data("poster".utf8))))

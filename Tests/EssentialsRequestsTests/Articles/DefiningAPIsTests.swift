@@ -59,7 +59,7 @@ struct DefiningAPIsTests {
             var configuration = APIConfiguration()
             configuration.appendsTrailingSlash = true
             configuration.options.totalTimeout = .seconds(5)
-            configuration.idempotencyKey = .automatic  // for POST, PUT, PATCH and DELETE
+            configuration.idempotencyKey = .automatic  // for unsafe methods
             return configuration
         }
         // GET /v1/users/orders/3/
@@ -83,7 +83,9 @@ struct DefiningAPIsTests {
     struct Tenant: APIService {
         let baseURL: RequestBase
         let name: String
-        var instanceProperties: RequestProperties { RequestHeaders { ("X-Tenant", name) } }
+        var instanceProperties: RequestProperties {
+            RequestHeaders { ("X-Tenant", name) }
+        }
         var invoices: Invoices { Invoices(parent: self) }
 
         struct Invoices: BoundEndpoint {
@@ -205,10 +207,9 @@ struct DefiningAPIsTests {
     @Test("The article on definitions shows paths, in which a value is one segment")
     func paths() throws {
         // Article begins
-        let id = "2026/1"
-        let text: RequestPath = "users/\(id)/posts"  // users/2026%2F1/posts
-        let parts = RequestPath("users", id, "posts")  // the same
-        // the same
+        let id = "2026/1"  // each of the paths is users/2026%2F1/posts
+        let text: RequestPath = "users/\(id)/posts"
+        let parts = RequestPath("users", id, "posts")
         let named = RequestPath(template: "users/{id}/posts", ["id": id])
         // Article ends
         #expect(text.encoded == "users/2026%2F1/posts")
@@ -259,9 +260,9 @@ struct DefiningAPIsTests {
         #expect(renamed.body == #"{"name":"Grace"}"#)
 
         // Article begins
-        let next = Users.find(role: "admin").settingQuery("page", 2).removingHeader(
-            "Via"
-        ).deadline(.seconds(5))
+        let touch = APIRequest(.put, "touched/7").idempotencyKey(.text("7-3"))
+        let next = Users.find(role: "admin").settingQuery("page", 2)
+            .removingHeader("Via").deadline(.seconds(5))
         let moved = Users.get(id: 7).reading(DataResponse.self).based(
             on: "https://mirror.example.com/")
         // Article ends

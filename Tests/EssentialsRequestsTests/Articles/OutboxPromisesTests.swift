@@ -72,7 +72,8 @@ struct OutboxPromisesTests {
         let requests = HTTPDataRequestService(environment: environment, transport: transport)
         let outbox = try Outbox(directory: directory, requests: requests, environment: environment)
         // Article begins
-        let item = try await outbox.send(Carts.add(Item(product: 12)).idempotencyKey(.text("7-12")))  // Item
+        let addition = Carts.add(Item(product: 12)).idempotencyKey(.text("7-12"))
+        let item = try await outbox.send(addition)  // Item
         // Article ends
         #expect(item == Item(product: 12))
         #expect(transport.requests.first?.headerFields[HTTPField.Name("Idempotency-Key")!] == "7-12")
