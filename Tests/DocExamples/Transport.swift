@@ -105,6 +105,7 @@ private func requestFailureExample2() async throws -> User? {
     case .tooManyRequests?, .serviceUnavailable?: try await clock.sleep(for: failure.retryAfter() ?? .seconds(1))
     default: throw failure
     }
+    return user
 }
 
 // Files/RequestBody+File.swift
