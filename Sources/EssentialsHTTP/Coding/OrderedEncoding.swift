@@ -23,7 +23,7 @@ struct OrderedEncoding<Value: Encodable>: Encodable {
         } else if let ordered = value as? any OrderedEncodable {
             try ordered.encodeInOrder(to: encoder)
         } else {
-            try value.encode(to: OrderedEncoder(encoder: encoder))
+            try value.encode(to: OrderedEncoder(encoder: encoder, type: Value.self))
         }
     }
 }
@@ -56,7 +56,7 @@ extension Dictionary: OrderedEncodable where Key: Encodable, Value: Encodable {
             var container = encoder.singleValueContainer()
             try container.encode(texts.mapValues { OrderedEncoding<Value>($0) })
         } else if Key.self is any CodingKeyRepresentable.Type {
-            try encode(to: OrderedEncoder(encoder: encoder))
+            try encode(to: OrderedEncoder(encoder: encoder, type: Self.self))
         } else {
             var container = encoder.unkeyedContainer()
             for (key, value) in sortedByEncoding(self, \.key) {
@@ -96,6 +96,8 @@ private func sortedByEncoding<Elements: Collection, Key: Encodable>(
 
 private struct OrderedEncoder: Encoder {
     let encoder: any Encoder
+    /// The type of the value that is encoded; `nil` if it is not known.
+    let type: Any.Type?
     var codingPath: [any CodingKey] { encoder.codingPath }
     var userInfo: [CodingUserInfoKey: Any] { encoder.userInfo }
 
@@ -108,7 +110,7 @@ private struct OrderedEncoder: Encoder {
     }
 
     func singleValueContainer() -> any SingleValueEncodingContainer {
-        OrderedSingle(container: encoder.singleValueContainer())
+        OrderedSingle(container: encoder.singleValueContainer(), type: type)
     }
 }
 
@@ -150,10 +152,10 @@ private struct OrderedMembers<Key: CodingKey>: KeyedEncodingContainerProtocol {
         OrderedElements(container: container.nestedUnkeyedContainer(forKey: key))
     }
 
-    mutating func superEncoder() -> any Encoder { OrderedEncoder(encoder: container.superEncoder()) }
+    mutating func superEncoder() -> any Encoder { OrderedEncoder(encoder: container.superEncoder(), type: nil) }
 
     mutating func superEncoder(forKey key: Key) -> any Encoder {
-        OrderedEncoder(encoder: container.superEncoder(forKey: key))
+        OrderedEncoder(encoder: container.superEncoder(forKey: key), type: nil)
     }
 }
 
@@ -180,17 +182,19 @@ private struct OrderedElements: UnkeyedEncodingContainer {
         OrderedElements(container: container.nestedUnkeyedContainer())
     }
 
-    mutating func superEncoder() -> any Encoder { OrderedEncoder(encoder: container.superEncoder()) }
+    mutating func superEncoder() -> any Encoder { OrderedEncoder(encoder: container.superEncoder(), type: nil) }
 }
 
 private struct OrderedSingle: SingleValueEncodingContainer {
     var container: any SingleValueEncodingContainer
+    let type: Any.Type?
     var codingPath: [any CodingKey] { container.codingPath }
 
     mutating func encodeNil() throws { try container.encodeNil() }
 
     mutating func encode<Value: Encodable>(_ value: Value) throws {
-        if isEncodedWhole(Value.self) {
+        // A value that encodes itself as one of its own type, such as a number, is known to all encoders.
+        if Value.self == type || isEncodedWhole(Value.self) {
             try container.encode(value)
         } else {
             try container.encode(OrderedEncoding(value))

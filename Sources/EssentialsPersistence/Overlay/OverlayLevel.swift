@@ -165,6 +165,13 @@ package struct OverlayLevel: Sendable {
     package mutating func apply(_ changes: [Change]) throws(PersistenceFailure) {
         var done: [Change] = []
         done.reserveCapacity(changes.count)
+        // Most changes are of one table, which grows at once instead of step by step.
+        let table = changes.first?.key.table ?? ""
+        if changes.count > 1 {
+            let count = (tables[table]?.count ?? 0) + changes.count
+            tables[table, default: [:]].reserveCapacity(count)
+        }
+        defer { if tables[table]?.isEmpty == true { tables[table] = nil } }
         do throws(PersistenceFailure) {
             for (key, entry) in changes {
                 let own = self.entry(key)

@@ -58,8 +58,9 @@ struct Glob: Sendable {
         let port = ":\(known.defaultPort)"
         if host.hasSuffix(port) { host.removeLast(port.count) }
         let path = afterScheme[authority.endIndex...]
-        parser.isURL = true
+        (parser.isURL, parser.isHost) = (true, true)
         try parser.read("\(known.rawValue)://\(host)".utf8, of: text)
+        parser.isHost = false
         try parser.read(path.isEmpty ? "/".utf8[...] : path, of: text)
         return true
     }
@@ -77,6 +78,8 @@ private struct GlobParser {
 
     /// Whether the text is part of a URL, in which a `%` begins an escape.
     var isURL = false
+    /// Whether the text has a host, in which brackets are not escaped.
+    var isHost = false
     private var prefix: [UInt8] = []
     private var tokens: [GlobRules.Token] = []
     /// Literal bytes in the form of canonical URLs, since the last wildcard.
@@ -119,7 +122,7 @@ private struct GlobParser {
                     literals.append(percentEncoded: escaped)
                 }
                 rest = rest.dropFirst(3)
-            case UInt8(ascii: "[") where isURL, UInt8(ascii: "]") where isURL:
+            case UInt8(ascii: "[") where isHost, UInt8(ascii: "]") where isHost:
                 literals.append(byte)
                 rest = rest.dropFirst()
             default:

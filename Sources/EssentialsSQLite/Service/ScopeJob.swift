@@ -279,7 +279,8 @@
                         guard !contents.isClosed else { throw PersistenceFailure(.closed, "The scope is closed.") }
                         let version = contents.level.version
                         try contents.level.apply(moved)
-                        return contents.level.changes(since: version)
+                        // Without observers nobody asks.
+                        return core.observers.areThere ? contents.level.changes(since: version) : nil
                     }
                     return (scope.level.empty(), changed)
                 }
