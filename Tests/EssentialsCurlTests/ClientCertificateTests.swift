@@ -38,6 +38,30 @@ struct ClientCertificateTests {
         await transport.shutdown()
     }
 
+    @Test(
+        "A server that this side refuses is reported as that, although it has asked for a certificate",
+        arguments: [ServerTLS.Version.tls12, .tls13], [false, true])
+    func refusedHere(version: ServerTLS.Version, isRequired: Bool) async throws {
+        let authority = try Authority()
+        let server = try server(authority, version: version, isRequired: isRequired) { _ in .response(body: "unreached")
+        }
+        let pins = try [UInt8(1), 2].map { try Pin(kind: .publicKey, digest: Array(repeating: $0, count: 32)) }
+        for (policy, reason) in [
+            (try TrustPolicy(pins: pins, anchors: authority.anchors), RequestFailure.Reason.pinMismatch),
+            (try TrustPolicy(anchors: try Authority().anchors), .trustChain),
+            (
+                try TrustPolicy(hosts: [], anchors: authority.anchors, revocation: .stapled(isRequired: true)),
+                .trustChain
+            ),
+        ] {
+            let transport = try CurlTransport(trust: policy)
+            let failure = await failure { try await transport.send(request(server)) }
+            #expect(failure?.reason == reason, "\(String(describing: failure))")
+            await transport.shutdown()
+        }
+        #expect(server.requestCount == 0)
+    }
+
     @Test("A kept connection that is closed stays what it is, although the server has asked for a certificate")
     func keptConnection() async throws {
         let authority = try Authority()

@@ -10,9 +10,14 @@ enum Failures {
         if code == 0, ce_transfer_ended(transfer) == CE_ENDED_OTHERWISE { return hiddenFailure(prepared, transfer) }
         let text = String(cString: ce_transfer_error_text(transfer))
         let detail = text.isEmpty ? String(cString: ce_curl_text(code)) : text
-        if let failure = ended(prepared, transfer, detail: detail) { return failure }
         let phase = phase(of: prepared, transfer, code)
         let host = prepared.origin.host.text
+        let report = ce_transfer_report(transfer).map { GateReport($0) }
+        let proxy = ce_transfer_report_is_of_proxy(transfer) ? prepared.proxy : nil
+        let verdict = report?.failure(host: proxy?.host.text ?? host, phase: phase)
+        // A handshake that a gate of this side has refused ends as one that the server has ended.
+        if ce_transfer_ended(transfer) == CE_ENDED_NO_IDENTITY, let verdict { return verdict }
+        if let failure = ended(prepared, transfer, detail: detail) { return failure }
         let refusal = ce_transfer_refusal(transfer)
         if refusal == CE_REFUSED_STATUS_LINE || refusal == CE_REFUSED_NOT && code == CurlCodes.unsupportedProtocol {
             return withoutStatusLine(ce_transfer_spoken(transfer), prepared)
@@ -20,9 +25,7 @@ enum Failures {
         if refusal != CE_REFUSED_NOT, refusal != CE_REFUSED_TRUST {
             return refused(refusal, prepared, phase: phase)
         }
-        let report = ce_transfer_report(transfer).map { GateReport($0) }
-        let proxy = ce_transfer_report_is_of_proxy(transfer) ? prepared.proxy : nil
-        if let failure = report?.failure(host: proxy?.host.text ?? host, phase: phase) { return failure }
+        if let verdict { return verdict }
         if code == CurlCodes.timedOut {
             // libcurl keeps two deadlines. This is its text for the one that is not about connecting.
             guard detail.hasPrefix("Operation too slow") else { return overdue(.connect, prepared, transfer) }

@@ -51,7 +51,8 @@ extension Set: OrderedEncodable where Element: Encodable {
 
 extension Dictionary: OrderedEncodable where Key: Encodable, Value: Encodable {
     func encodeInOrder(to encoder: any Encoder) throws {
-        if let texts = self as? [String: Value] {
+        // An empty dictionary can be cast to any other one.
+        if Key.self == String.self, let texts = self as? [String: Value] {
             // Encoders do not convert the keys of such a dictionary as they convert names of properties.
             var container = encoder.singleValueContainer()
             try container.encode(texts.mapValues { OrderedEncoding<Value>($0) })

@@ -40,7 +40,6 @@ struct PartialFile: Sendable {
     }
 
     private static func open(_ path: String) throws(RequestFailure) -> OpenFile? {
-        let phase = RequestFailure.Phase.preparation
         let (opened, status): (OpenFile, FileStatus)
         do throws(OwnFile.Refusal) {
             // The mode is that of the downloaded file, which the mask of the process decides.

@@ -38,9 +38,11 @@ struct ClientCredentialsGrant {
         guard failure.reason == .authorization else { return failure }
         let rejection = failure.underlying as? AccessTokenRejection
         guard let cause = (rejection?.underlying ?? failure.underlying) as? RequestFailure else { return failure }
+        // With this grant nobody logs in, so the refused grant is the client.
+        let isClient = rejection != nil && cause.message.contains("invalid_grant")
         return RequestFailure(
             .authorization, "There is no access token. \(cause.message)",
-            remedy: rejection == nil ? cause.remedy : "Check the identifier and the secret of the client.",
+            remedy: isClient ? "Check the identifier and the secret of the client." : cause.remedy,
             phase: cause.phase, host: cause.host, attempt: failure.attempt, underlying: cause.underlying)
     }
 }

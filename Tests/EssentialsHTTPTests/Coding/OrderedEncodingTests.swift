@@ -39,6 +39,9 @@ import Testing
             try (coded(Float(0.5)), plain(Float(0.5))), try (coded([UInt64.max]), plain([UInt64.max])),
             try (coded(Optional(Int32(3))), plain(Optional(Int32(3)))), try (coded(Suit.hearts), plain(Suit.hearts)),
             try (coded([[Int64]()]), plain([[Int64]()])), try (coded(["a": Int16(1)]), plain(["a": Int16(1)])),
+            try (coded([Suit: Int]()), plain([Suit: Int]())), try (coded([Name: Int]()), plain([Name: Int]())),
+            try (coded([String: Int]()), plain([String: Int]())), try (coded(Set<String>()), plain(Set<String>())),
+            try (coded([Suit.clubs: [Int]()]), plain([Suit.clubs: [Int]()])),
             try (coded("text"), plain("text")), try (coded(true), plain(true)),
         ] {
             #expect(text.0 == text.1)

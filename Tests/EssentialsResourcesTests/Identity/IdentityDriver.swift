@@ -175,7 +175,7 @@ final class IdentityDriver {
             let elapsed = ContinuousClock.now - start
             // What waits for the clock alone ends then.
             if elapsed > .milliseconds(500) { clock.advance(by: .seconds(10)) }
-            guard elapsed < .seconds(10) else {
+            guard elapsed < .seconds(60) else {
                 model.report("the process does not end", "\(close.count) closing, \(operations.paths)")
                 return
             }
