@@ -17,7 +17,8 @@ extension DataRequestService {
     /// The sequence ends if the server responds with 204, and without another connection after any other failure than
     /// those of the network and of an overloaded server: 429 and 500 to 599, for which it waits at least for
     /// `Retry-After`. It connects when the loop asks for the first event, and leaving the loop closes the connection.
-    /// Each loop has a stream of its own.
+    /// Each loop has a stream of its own. A stream that began without credentials is connected again with those of a login,
+    /// and then without the id of the last event.
     ///
     /// Iterating throws
     ///
@@ -121,9 +122,12 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
 
         private mutating func connected() async throws(RequestFailure) -> ServerSentEventSequence.AsyncIterator {
             var request = try stream.request.get()
-            let id = machine.lastEventID
-            request.headerFields["Last-Event-ID"] = id.isEmpty ? nil : id
             if let sender = stream.requests.sender {
+                if let scope, !scope.hasCredentials, !scope.isCurrent, !scope.hasEnded {
+                    // With the credentials of a login it is another stream, whose server does not know the last event.
+                    machine.serverChanged()
+                    self.scope = nil
+                }
                 if scope == nil { scope = sender.scope(of: request) }
                 let current = sender.currentEnvironment
                 if request.base.isEnvironment, let environment, environment != current {
@@ -134,6 +138,8 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
                 environment = current
             }
             request.scope = scope
+            let id = machine.lastEventID
+            request.headerFields["Last-Event-ID"] = id.isEmpty ? nil : id
             let response = try await stream.requests.send(request)
             _ = machine.connected()
             return try EventStreamRules.events(of: response, maximumSize: stream.maximumSize).makeAsyncIterator()

@@ -128,6 +128,31 @@ struct ReconnectingEventsTests {
         #expect(transport.requests.count == 1)
     }
 
+    @Test(
+        "After a login during a pause it is another stream: with the credentials, and without the id of the last event")
+    func login() async throws {
+        transport.on(.get, "/v1/events")
+            .answer(pieces: ["id: 1\ndata: a\n\n"], headerFields: fields)
+            .thenAnswer(pieces: ["id: 2\ndata: b\n\n"], headerFields: fields)
+            .thenAnswer(pieces: ["id: 3\ndata: c\n\n"], headerFields: fields)
+            .thenAnswer(.noContent)
+        let events = service.events(of: DataRequest(.get, "events"))
+        let task = Task { () async throws -> [String] in
+            var texts: [String] = []
+            for try await event in events { texts.append(event.data) }
+            return texts
+        }
+        for pause in 0..<3 {
+            await clock.waitForSleepers(count: 1)
+            if pause == 1 { service.setAuthorization(try .bearer("ada")) }
+            clock.advanceToNextDeadline()
+        }
+        #expect(try await task.value == ["a", "b", "c"])
+        #expect(sentIDs == [nil, "1", nil, "3"])
+        let sent = transport.requests.map { $0.headerFields[.authorization] }
+        #expect(sent == [nil, nil, "Bearer ada", "Bearer ada"])
+    }
+
     @Test("A logout and a change of the environment end it, and it sends nothing for somebody else")
     func identity() async throws {
         transport.on(.get, "/v1/events").answer(pieces: ["id: 1\ndata: a\n\n"], headerFields: fields)
