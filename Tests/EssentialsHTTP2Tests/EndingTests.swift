@@ -125,8 +125,9 @@ struct EndingTests {
     func shutdown(isGraceful: Bool) async throws {
         let isInPause = Mutex(false)
         // The server knows when it has refused a request, but not when the client has heard of it.
-        for _ in 0..<20 where !isInPause.withLock({ $0 }) {
+        for round in 0..<20 where !isInPause.withLock({ $0 }) {
             try await refusedRequest { bench, sent in
+                try await Task.sleep(for: .milliseconds(round))
                 await bench.transport.shutdown(grace: isGraceful ? .milliseconds(50) : .zero)
                 let failure = await sent.value
                 #expect(failure?.reason == .cancelled)

@@ -4,9 +4,9 @@
 // libcurl shows a refused stream by wanting to send the request again: on a kept connection too, because the option
 // CURLOPT_RTSP_REQUEST keeps it from doing the same for a dead connection (see options.c). Before 8.1 it shows nothing
 // if a GOAWAY also ends the session. The GOAWAY's last stream decides then. libcurl only writes it to its texts, so
-// verbose mode is on once the request was sent, or before on a kept connection. It stays on to the end, because any
-// transfer may read the GOAWAY that ends another one. The stream's own number is that of the requests that were sent on
-// the connection. A request that may not have been sent is not counted, so a number can be too low, but never too high.
+// verbose mode is on from the moment at which the request is sent to the end, because any transfer may read the GOAWAY
+// that ends another one. The stream's own number is that of the requests that were sent on the connection. A request
+// that may not have been sent is not counted, so a number can be too low, but never too high.
 #include "endings.h"
 
 #include "first_field.h"
@@ -34,8 +34,9 @@ void ce_endings_expect_stream(ce_transfer *transfer) {
     ce_loop *loop = transfer->handle.multi->loop;
     ce_places *places = &transfer->places;
     transfer->run.stream = 0;
-    // A GOAWAY that a kept connection has received unread is read as soon as the request was sent.
-    if (transfer->run.sent_on_kept) ce_await_goaway(transfer);
+    // A GOAWAY can be read in the call that sends the request: a kept connection may have received it unread, and on a
+    // busy machine a server is quicker than the rest of the call.
+    ce_await_goaway(transfer);
     if (places->is_sent) return;
     places->is_sent = true;
     // The order of the streams is that of the requests.
@@ -66,7 +67,6 @@ void ce_endings_note_streams(ce_loop *loop) {
         ce_connection *carrier = run->gates.carrier;
         if (carrier) run->stream = carrier->last_stream += carrier->last_stream ? 2 : 1;
         if (is_alone(transfer)) run->stream = 1;
-        if (run->stream && run->receive.head_total == 0) ce_await_goaway(transfer);
     }
 }
 
