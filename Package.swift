@@ -27,8 +27,8 @@ let grdb: Target.Dependency = .product(
 
 let package = Package(
     name: "ServiceEssentials",
-    // Only EssentialsLocator, EssentialsTransport and EssentialsHTTP build elsewhere than on Linux; these platforms have
-    // the `Synchronization` module.
+    // Only EssentialsTools, EssentialsLocator, EssentialsStorage, EssentialsTransport and EssentialsHTTP build elsewhere
+    // than on Linux; these platforms have the `Synchronization` module.
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "ServiceEssentials", targets: ["ServiceEssentials"]),
@@ -75,79 +75,127 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         // The library below the HTTP/2 tests' server. It is not looked up, so that only tests need it (libnghttp2-dev).
         .systemLibrary(name: "CNghttp2", path: "Tests/CNghttp2"),
-        .target(name: "EssentialsLocator", swiftSettings: settings),
-        .target(name: "EssentialsTransport", dependencies: [httpTypes], swiftSettings: settings),
-        .target(name: "EssentialsHTTP", dependencies: ["EssentialsTransport"], swiftSettings: settings),
+        // What every module may use. It has no product, and nothing in it is public.
+        .target(name: "EssentialsTools", swiftSettings: settings),
+        .target(name: "EssentialsLocator", dependencies: ["EssentialsTools"], swiftSettings: settings),
+        // Files, locks and directories of records. It has no product, and nothing in it is public. It knows no network, so
+        // that the modules below it and those of persistence can use it.
+        .target(name: "EssentialsStorage", dependencies: ["EssentialsTools"], swiftSettings: settings),
+        .target(
+            name: "EssentialsTransport", dependencies: ["EssentialsTools", "EssentialsStorage", httpTypes],
+            swiftSettings: settings),
+        .target(
+            name: "EssentialsHTTP", dependencies: ["EssentialsTools", "EssentialsStorage", "EssentialsTransport"],
+            swiftSettings: settings),
         .target(name: "CEssentials", dependencies: ["CLibcurl", "COpenSSL"]),
         .target(
-            name: "EssentialsCurl", dependencies: ["EssentialsTransport", "CEssentials", logging],
+            name: "EssentialsCurl",
+            dependencies: ["EssentialsTools", "EssentialsStorage", "EssentialsTransport", "CEssentials", logging],
             swiftSettings: settings),
-        .target(name: "EssentialsReachability", swiftSettings: settings),
+        .target(name: "EssentialsReachability", dependencies: ["EssentialsTools"], swiftSettings: settings),
         .target(
-            name: "EssentialsRequests", dependencies: ["EssentialsHTTP", "EssentialsReachability", logging],
+            name: "EssentialsRequests",
+            dependencies: [
+                "EssentialsTools", "EssentialsStorage", "EssentialsHTTP", "EssentialsReachability", logging,
+            ],
             swiftSettings: settings),
         .target(
             name: "EssentialsResources",
-            dependencies: ["EssentialsHTTP", "EssentialsReachability", "EssentialsRequests", logging],
+            dependencies: [
+                "EssentialsTools", "EssentialsStorage", "EssentialsHTTP", "EssentialsReachability",
+                "EssentialsRequests", logging,
+            ],
             swiftSettings: settings),
-        .target(name: "EssentialsObservation", dependencies: ["EssentialsResources"], swiftSettings: settings),
         .target(
-            name: "EssentialsPublishers", dependencies: ["EssentialsRequests", "EssentialsResources", openCombine],
+            name: "EssentialsObservation", dependencies: ["EssentialsTools", "EssentialsResources"],
             swiftSettings: settings),
-        .target(name: "EssentialsPersistence", swiftSettings: settings),
         .target(
-            name: "EssentialsSQLite", dependencies: ["EssentialsPersistence", grdb], swiftSettings: settings),
+            name: "EssentialsPublishers",
+            dependencies: ["EssentialsTools", "EssentialsRequests", "EssentialsResources", openCombine],
+            swiftSettings: settings),
+        .target(name: "EssentialsPersistence", dependencies: ["EssentialsTools"], swiftSettings: settings),
+        .target(
+            name: "EssentialsSQLite",
+            dependencies: ["EssentialsTools", "EssentialsStorage", "EssentialsPersistence", grdb],
+            swiftSettings: settings),
         .target(
             name: "EssentialsFoundation", dependencies: ["EssentialsRequests"], swiftSettings: settings),
         .target(name: "CEssentialsTest", dependencies: ["COpenSSL"]),
         .target(
             name: "EssentialsTestKit",
-            dependencies: ["EssentialsHTTP", "EssentialsReachability", "EssentialsRequests", "CEssentialsTest"],
+            dependencies: [
+                "EssentialsTools", "EssentialsHTTP", "EssentialsReachability", "EssentialsRequests", "CEssentialsTest",
+            ],
             swiftSettings: settings),
         .target(
-            name: "EssentialsResourcesTestKit", dependencies: ["EssentialsResources", "EssentialsTestKit"],
+            name: "EssentialsResourcesTestKit",
+            dependencies: ["EssentialsTools", "EssentialsResources", "EssentialsTestKit"],
             swiftSettings: settings),
         .target(
-            name: "EssentialsPersistenceTestKit", dependencies: ["EssentialsPersistence"], swiftSettings: settings),
+            name: "EssentialsPersistenceTestKit", dependencies: ["EssentialsTools", "EssentialsPersistence"],
+            swiftSettings: settings),
         .target(name: "EssentialsTestTraits", dependencies: ["EssentialsLocator"], swiftSettings: settings),
         .target(
             name: "ServiceEssentials",
             dependencies: [
-                "EssentialsLocator", "EssentialsHTTP", "EssentialsCurl", "EssentialsReachability", "EssentialsRequests",
+                "EssentialsTools", "EssentialsLocator", "EssentialsHTTP", "EssentialsCurl", "EssentialsReachability",
+                "EssentialsRequests",
                 "EssentialsResources", "EssentialsPersistence", "EssentialsSQLite",
             ],
             swiftSettings: settings),
         .executableTarget(
             name: "essentials",
             dependencies: [
-                "ServiceEssentials", "EssentialsTestKit", logging,
+                "EssentialsTools", "EssentialsStorage", "ServiceEssentials", "EssentialsTestKit", logging,
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
             ],
             exclude: ["essentials.1"], swiftSettings: settings),
-        .testTarget(name: "EssentialsLocatorTests", dependencies: ["EssentialsLocator"], swiftSettings: settings),
+        .testTarget(name: "EssentialsToolsTests", dependencies: ["EssentialsTools"], swiftSettings: settings),
         .testTarget(
-            name: "EssentialsTestTraitsTests", dependencies: ["EssentialsTestTraits"], swiftSettings: settings),
-        .testTarget(name: "EssentialsTransportTests", dependencies: ["EssentialsTransport"], swiftSettings: settings),
-        .testTarget(name: "EssentialsHTTPTests", dependencies: ["EssentialsHTTP"], swiftSettings: settings),
+            name: "EssentialsLocatorTests", dependencies: ["EssentialsTools", "EssentialsLocator"],
+            swiftSettings: settings),
         .testTarget(
-            name: "EssentialsTestKitTests", dependencies: ["EssentialsTestKit", "CEssentialsTest"],
+            name: "EssentialsTestTraitsTests", dependencies: ["EssentialsTools", "EssentialsTestTraits"],
+            swiftSettings: settings),
+        // A program with a directory of records, which tests start and kill.
+        .executableTarget(
+            name: "RecordProbe", dependencies: ["EssentialsStorage"], path: "Tests/RecordProbe",
+            swiftSettings: settings),
+        .testTarget(
+            name: "EssentialsStorageTests", dependencies: ["EssentialsTools", "EssentialsStorage", "RecordProbe"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "EssentialsTransportTests",
+            dependencies: ["EssentialsTools", "EssentialsStorage", "EssentialsTransport"], swiftSettings: settings),
+        .testTarget(
+            name: "EssentialsHTTPTests", dependencies: ["EssentialsTools", "EssentialsStorage", "EssentialsHTTP"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "EssentialsTestKitTests", dependencies: ["EssentialsTools", "EssentialsTestKit", "CEssentialsTest"],
             swiftSettings: settings),
         .testTarget(
             name: "EssentialsCurlTests",
-            dependencies: ["EssentialsCurl", "EssentialsHTTP", "EssentialsTestKit", "CEssentialsTest"],
+            dependencies: [
+                "EssentialsTools", "EssentialsCurl", "EssentialsHTTP", "EssentialsTestKit", "CEssentialsTest",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "EssentialsHTTP2Tests",
             dependencies: [
-                "EssentialsCurl", "EssentialsHTTP", "EssentialsTestKit", "CEssentialsTest", "COpenSSL", "CNghttp2",
+                "EssentialsTools", "EssentialsCurl", "EssentialsHTTP", "EssentialsTestKit", "CEssentialsTest",
+                "COpenSSL", "CNghttp2",
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "EssentialsReachabilityTests", dependencies: ["EssentialsReachability"], swiftSettings: settings),
+            name: "EssentialsReachabilityTests", dependencies: ["EssentialsTools", "EssentialsReachability"],
+            swiftSettings: settings),
         .testTarget(
             name: "EssentialsRequestsTests",
-            dependencies: ["ServiceEssentials", "EssentialsTestKit", "EssentialsResourcesTestKit"],
+            dependencies: [
+                "EssentialsTools", "EssentialsStorage", "ServiceEssentials", "EssentialsTestKit",
+                "EssentialsResourcesTestKit",
+            ],
             swiftSettings: settings),
         // A program with an outbox or an entity cache, which tests start and kill.
         .executableTarget(
@@ -155,33 +203,42 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "EssentialsResourcesTests",
-            dependencies: ["ServiceEssentials", "EssentialsTestKit", "EssentialsResourcesTestKit", "ResourceProbe"],
+            dependencies: [
+                "EssentialsTools", "EssentialsStorage", "ServiceEssentials", "EssentialsTestKit",
+                "EssentialsResourcesTestKit", "ResourceProbe",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "EssentialsObservationTests",
-            dependencies: ["EssentialsObservation", "EssentialsResources", "EssentialsTestKit"],
+            dependencies: ["EssentialsTools", "EssentialsObservation", "EssentialsResources", "EssentialsTestKit"],
             swiftSettings: settings),
         .testTarget(
             name: "EssentialsPublishersTests",
-            dependencies: ["EssentialsPublishers", "EssentialsResources", "EssentialsTestKit", openCombine],
+            dependencies: [
+                "EssentialsTools", "EssentialsPublishers", "EssentialsResources", "EssentialsTestKit", openCombine,
+            ],
             swiftSettings: settings),
         .testTarget(
-            name: "EssentialsPersistenceTests", dependencies: ["EssentialsPersistence"], swiftSettings: settings),
+            name: "EssentialsPersistenceTests", dependencies: ["EssentialsTools", "EssentialsPersistence"],
+            swiftSettings: settings),
         .testTarget(
-            name: "EssentialsPersistenceTestKitTests", dependencies: ["EssentialsPersistenceTestKit"],
+            name: "EssentialsPersistenceTestKitTests",
+            dependencies: ["EssentialsTools", "EssentialsPersistenceTestKit"],
             swiftSettings: settings),
         // A program with a store, which its tests start and kill.
         .executableTarget(
-            name: "StoreProbe", dependencies: ["EssentialsSQLite", "EssentialsPersistence", grdb],
+            name: "StoreProbe", dependencies: ["EssentialsTools", "EssentialsSQLite", "EssentialsPersistence", grdb],
             path: "Tests/StoreProbe", swiftSettings: settings),
         .testTarget(
             name: "EssentialsSQLiteTests",
             dependencies: [
-                "EssentialsSQLite", "EssentialsPersistence", "EssentialsPersistenceTestKit", "StoreProbe", grdb,
+                "EssentialsTools", "EssentialsStorage", "EssentialsSQLite", "EssentialsPersistence",
+                "EssentialsPersistenceTestKit", "StoreProbe", grdb,
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "ServiceEssentialsTests", dependencies: ["ServiceEssentials", "EssentialsResourcesTestKit"],
+            name: "ServiceEssentialsTests",
+            dependencies: ["EssentialsTools", "ServiceEssentials", "EssentialsResourcesTestKit"],
             swiftSettings: settings),
         .testTarget(
             name: "EssentialsResourcesTestKitTests", dependencies: ["EssentialsResourcesTestKit"],
@@ -191,7 +248,8 @@ let package = Package(
             dependencies: ["EssentialsFoundation", "EssentialsCurl", "ServiceEssentials", "EssentialsTestKit"],
             swiftSettings: settings),
         .testTarget(
-            name: "ToolTests", dependencies: ["essentials", "EssentialsTestKit"], swiftSettings: settings),
+            name: "ToolTests", dependencies: ["EssentialsTools", "essentials", "EssentialsTestKit"],
+            swiftSettings: settings),
         // The programs of the README and of the tutorials, compiled with a reader's settings.
         .executableTarget(
             name: "FirstProgram", dependencies: ["ServiceEssentials"], path: "Tests/Tutorials/FirstProgram"),

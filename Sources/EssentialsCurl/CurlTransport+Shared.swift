@@ -1,5 +1,5 @@
+import EssentialsTools
 public import EssentialsTransport
-import Synchronization
 
 extension CurlTransport {
     /// Returns a transport with the system's trust and the default configuration. The first call makes it, and it is kept

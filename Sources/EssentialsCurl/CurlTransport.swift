@@ -1,7 +1,7 @@
+import EssentialsTools
 public import EssentialsTransport
 import Glibc
 import Logging
-import Synchronization
 
 /// Sends requests through libcurl, under one trust policy, on a thread of its own.
 ///

@@ -1,5 +1,5 @@
+import EssentialsTools
 public import EssentialsTransport
-import Synchronization
 
 /// Transports for requests with different trust policies: one for each policy, created when it is first needed.
 ///

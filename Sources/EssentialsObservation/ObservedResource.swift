@@ -1,6 +1,6 @@
 public import EssentialsResources
+import EssentialsTools
 public import Observation
-import Synchronization
 
 /// The state of a resource for code that uses the `Observation` module.
 ///

@@ -1,6 +1,6 @@
 import Dispatch
 import EssentialsPersistence
-import Synchronization
+import EssentialsTools
 
 /// A check while it runs: what is found, and the services that are made for it.
 final class ConformanceRun: Sendable {

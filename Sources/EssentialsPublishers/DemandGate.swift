@@ -1,5 +1,5 @@
 #if canImport(Combine) || OpenCombine
-    import Synchronization
+    import EssentialsTools
 
     /// How many values a subscriber still wants. It is a value without a lock.
     struct DemandCounter: Sendable {
@@ -25,48 +25,29 @@
 
     /// Lets the one task of a subscription wait for demand.
     final class DemandGate: Sendable {
-        private struct State {
+        private struct Open: MailboxContents {
             var demand = DemandCounter()
-            var waiter: CheckedContinuation<Bool, Never>?
             var isCancelled = false
+
+            mutating func take() -> Void? { !isCancelled && demand.take() ? () : nil }
         }
 
-        private let state = Mutex(State())
+        private let demand = Mailbox(Open())
 
         /// Adds to the demand.
-        func add(_ count: Int?) {
-            let waiter = state.withLock { state -> CheckedContinuation<Bool, Never>? in
-                state.demand.add(count)
-                guard state.waiter != nil, state.demand.take() else { return nil }
-                return state.waiter.take()
-            }
-            waiter?.resume(returning: true)
-        }
+        func add(_ count: Int?) { demand.change { $0.demand.add(count) } }
 
         /// Waits until there is demand for one value, and takes it.
         ///
         /// - Returns: `false` after ``cancel()``.
-        func take() async -> Bool {
-            await withCheckedContinuation { continuation in
-                let known = state.withLock { state -> Bool? in
-                    if state.isCancelled { return false }
-                    if state.demand.take() { return true }
-                    state.waiter = continuation
-                    return nil
-                }
-                if let known { continuation.resume(returning: known) }
-            }
-        }
+        func take() async -> Bool { await demand.next() != nil }
 
         /// Whether the subscriber has cancelled.
-        var isCancelled: Bool { state.withLock { $0.isCancelled } }
+        var isCancelled: Bool { demand.change { $0.isCancelled } }
 
         func cancel() {
-            let waiter = state.withLock { state in
-                state.isCancelled = true
-                return state.waiter.take()
-            }
-            waiter?.resume(returning: false)
+            demand.change { $0.isCancelled = true }
+            demand.finish()
         }
     }
 #endif

@@ -5,7 +5,7 @@
 #endif
 
 #if canImport(Combine) || OpenCombine
-    import Synchronization
+    import EssentialsTools
 
     /// A subscription whose work is one task. It begins with the first demand, and is cancelled with the subscription.
     final class TaskSubscription: Subscription {

@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// Keeps a handler registered for status changes. The observation ends with ``cancel()`` or when it is released.
 ///

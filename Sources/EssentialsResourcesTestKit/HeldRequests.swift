@@ -1,6 +1,6 @@
 public import EssentialsHTTP
 public import EssentialsTestKit
-import Synchronization
+import EssentialsTools
 
 /// Requests that wait until a test answers them.
 ///
@@ -17,14 +17,11 @@ public final class HeldRequests: Sendable {
     private struct State {
         var answer: ScriptedAnswer?
         var arrived = 0
-        var waiting: [UInt64: CheckedContinuation<ScriptedAnswer?, Never>] = [:]
-        /// The requests that were cancelled before they waited.
-        var departed: Set<UInt64> = []
-        var last: UInt64 = 0
-        var arrivals: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+        var arrivals: [(count: Int, reached: OneShot<Void>)] = []
     }
 
     private let state = Mutex(State())
+    private let firstAnswer = OneShot<ScriptedAnswer>()
 
     init() {}
 
@@ -33,24 +30,19 @@ public final class HeldRequests: Sendable {
 
     /// Waits until a number of requests have come.
     public func arrived(_ count: Int = 1) async {
-        await withCheckedContinuation { continuation in
-            let isThere = state.withLock { state in
-                if state.arrived >= count { return true }
-                state.arrivals.append((count, continuation))
-                return false
-            }
-            if isThere { continuation.resume() }
+        let reached = OneShot<Void>()
+        let isThere = state.withLock { state in
+            if state.arrived >= count { return true }
+            state.arrivals.append((count, reached))
+            return false
         }
+        if !isThere { await reached.value() }
     }
 
     /// Answers all requests.
     public func answer(with answer: ScriptedAnswer) {
-        let waiting = state.withLock { state in
-            state.answer = answer
-            defer { state.waiting = [:] }
-            return Array(state.waiting.values)
-        }
-        for continuation in waiting { continuation.resume(returning: answer) }
+        state.withLock { $0.answer = answer }
+        firstAnswer.provide(answer)
     }
 
     /// Answers all requests with a model as JSON.
@@ -70,36 +62,15 @@ public final class HeldRequests: Sendable {
     ///
     /// - Throws: `CancellationError` if the request was cancelled.
     func answer() async throws -> ScriptedAnswer {
-        let (number, known, arrivals) = state.withLock {
-            state -> (UInt64, ScriptedAnswer?, [CheckedContinuation<Void, Never>]) in
-            state.last += 1
+        let (known, arrivals) = state.withLock { state in
             state.arrived += 1
             let arrived = state.arrived
-            let due = state.arrivals.filter { $0.count <= arrived }.map(\.continuation)
-            state.arrivals.removeAll { $0.count <= arrived }
-            return (state.last, state.answer, due)
+            defer { state.arrivals.removeAll { $0.count <= arrived } }
+            return (state.answer, state.arrivals.filter { $0.count <= arrived }.map(\.reached))
         }
-        for continuation in arrivals { continuation.resume() }
+        for reached in arrivals { reached.provide(()) }
         if let known { return known }
-        let answer = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let (answer, isOver) = state.withLock { state -> (ScriptedAnswer?, Bool) in
-                    if let answer = state.answer { return (answer, true) }
-                    if state.departed.remove(number) != nil { return (nil, true) }
-                    state.waiting[number] = continuation
-                    return (nil, false)
-                }
-                if isOver { continuation.resume(returning: answer) }
-            }
-        } onCancel: {
-            let continuation = state.withLock { state -> CheckedContinuation<ScriptedAnswer?, Never>? in
-                if let waiting = state.waiting.removeValue(forKey: number) { return waiting }
-                state.departed.insert(number)
-                return nil
-            }
-            continuation?.resume(returning: nil)
-        }
-        guard let answer else { throw CancellationError() }
+        guard let answer = await firstAnswer.valueUnlessCancelled() else { throw CancellationError() }
         return answer
     }
 }

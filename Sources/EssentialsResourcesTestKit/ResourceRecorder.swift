@@ -1,6 +1,6 @@
 public import EssentialsHTTP
 public import EssentialsResources
-import Synchronization
+import EssentialsTools
 
 /// Records the changes of a resource, and compares them with what a test expects.
 ///

@@ -1,5 +1,5 @@
 public import EssentialsResources
-import Synchronization
+import EssentialsTools
 
 /// An entity cache in memory that fails, stalls and keeps as a test chooses.
 ///
@@ -49,9 +49,9 @@ public final class ScriptedEntityCache: EntityCache {
         var calls: [Call] = []
         var errors: [Operation: any Error] = [:]
         var stalling: Set<Operation> = []
-        var stalled: [(operation: Operation, continuation: CheckedContinuation<Void, Never>)] = []
+        var stalled: [(operation: Operation, release: OneShot<Void>)] = []
         /// Those who wait for a number of calls.
-        var waiting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+        var waiting: [(count: Int, reached: OneShot<Void>)] = []
     }
 
     /// Whether the service treats the cache as one that outlives the process.
@@ -77,14 +77,13 @@ public final class ScriptedEntityCache: EntityCache {
 
     /// Waits until a number of calls have begun.
     public func called(_ count: Int = 1) async {
-        await withCheckedContinuation { continuation in
-            let isReached = state.withLock { state in
-                if state.calls.count >= count { return true }
-                state.waiting.append((count, continuation))
-                return false
-            }
-            if isReached { continuation.resume() }
+        let reached = OneShot<Void>()
+        let isReached = state.withLock { state in
+            if state.calls.count >= count { return true }
+            state.waiting.append((count, reached))
+            return false
         }
+        if !isReached { await reached.value() }
     }
 
     // MARK: The script
@@ -119,11 +118,11 @@ public final class ScriptedEntityCache: EntityCache {
     public func release(_ operations: Set<Operation> = Set(Operation.allCases)) {
         let released = state.withLock { state in
             state.stalling.subtract(operations)
-            let released = state.stalled.filter { operations.contains($0.operation) }.map(\.continuation)
+            let released = state.stalled.filter { operations.contains($0.operation) }.map(\.release)
             state.stalled.removeAll { operations.contains($0.operation) }
             return released
         }
-        for continuation in released { continuation.resume() }
+        for release in released { release.provide(()) }
     }
 
     // MARK: The cache
@@ -164,19 +163,18 @@ public final class ScriptedEntityCache: EntityCache {
         let due = state.withLock { state in
             state.calls.append(call)
             let count = state.calls.count
-            let due = state.waiting.filter { $0.count <= count }.map(\.continuation)
+            let due = state.waiting.filter { $0.count <= count }.map(\.reached)
             state.waiting.removeAll { $0.count <= count }
             return due
         }
-        for continuation in due { continuation.resume() }
-        await withCheckedContinuation { continuation in
-            let isStalling = state.withLock { state in
-                guard state.stalling.contains(call.operation) else { return false }
-                state.stalled.append((call.operation, continuation))
-                return true
-            }
-            if !isStalling { continuation.resume() }
+        for reached in due { reached.provide(()) }
+        let release = OneShot<Void>()
+        let isStalling = state.withLock { state in
+            guard state.stalling.contains(call.operation) else { return false }
+            state.stalled.append((call.operation, release))
+            return true
         }
+        if isStalling { await release.value() }
         let error = state.withLock { $0.errors[call.operation] }
         if let error { throw error }
     }

@@ -51,10 +51,10 @@ public struct EntityRow: PersistentModel {
     let size: Int
     let contents: [UInt8]
 
-    init(_ name: EntityFile.Name, _ contents: [UInt8]) {
-        id = name.keyText
-        partition = Self.number(name.partition)
-        origin = Self.number(name.origin)
+    init(_ hashes: EntityHashes, _ contents: [UInt8]) {
+        id = hashes.keyText
+        partition = Self.number(hashes.partition)
+        origin = Self.number(hashes.origin)
         used = 0
         size = contents.count
         self.contents = contents

@@ -1,6 +1,6 @@
 public import EssentialsPersistence
 public import EssentialsResources
-import Synchronization
+import EssentialsTools
 
 /// An entity cache in a persistence service, up to a size. The entities that were used longest ago are removed first.
 ///
@@ -43,9 +43,9 @@ public final class PersistentEntityCache: EntityCache {
     ///
     /// - Throws: `PersistenceFailure` if the store cannot be read.
     public func entity(for key: EntityKey) async throws -> StoredEntity? {
-        let id = EntityFile.Name(key).keyText
+        let id = EntityHashes(key).keyText
         guard let row = try await store.find(EntityRow.self, id: id) else { return nil }
-        guard case .entity(let found, let entity) = EntityFile.content(of: row.contents) else {
+        guard let (found, entity) = EntityBytes.read(row.contents) else {
             try await remove(key)
             return nil
         }
@@ -61,10 +61,10 @@ public final class PersistentEntityCache: EntityCache {
     ///
     /// - Throws: `PersistenceFailure` if the store cannot be written, such as on a full disk.
     public func store(_ entity: StoredEntity, for key: EntityKey) async throws {
-        guard let contents = EntityFile.bytes(of: entity, for: key), contents.count <= maximumBytes else {
+        guard let contents = EntityBytes.bytes(of: entity, for: key), contents.count <= maximumBytes else {
             return try await remove(key)
         }
-        let row = EntityRow(EntityFile.Name(key), contents)
+        let row = EntityRow(EntityHashes(key), contents)
         let used = uses.withLock { uses in
             defer { uses = [] }
             return uses.subtracting([row.id])
@@ -88,7 +88,7 @@ public final class PersistentEntityCache: EntityCache {
     ///
     /// - Throws: `PersistenceFailure` if the store cannot be written.
     public func remove(_ key: EntityKey) async throws {
-        let id = EntityFile.Name(key).keyText
+        let id = EntityHashes(key).keyText
         try await store.delete(EntityRow.where { $0.id == id }, save: .store)
     }
 
@@ -99,11 +99,11 @@ public final class PersistentEntityCache: EntityCache {
     public func removeAll(in scope: EntityScope) async throws {
         var rows = EntityRow.all
         if let partition = scope.partition {
-            let hash = EntityRow.number(EntityFile.Name.hash(partition.name))
+            let hash = EntityRow.number(EntityHashes.hash(partition.name))
             rows = rows.where { $0.partition == hash }
         }
         if let origin = scope.origin {
-            let hash = EntityRow.number(EntityFile.Name.hash(origin))
+            let hash = EntityRow.number(EntityHashes.hash(origin))
             rows = rows.where { $0.origin == hash }
         }
         guard scope.matches != nil else {
@@ -112,7 +112,7 @@ public final class PersistentEntityCache: EntityCache {
         }
         for id in try await store.ids(rows) {
             guard let row = try await store.find(EntityRow.self, id: id) else { continue }
-            if case .entity(let key, _) = EntityFile.content(of: row.contents), !scope.contains(key) { continue }
+            if let (key, _) = EntityBytes.read(row.contents), !scope.contains(key) { continue }
             try await store.delete(EntityRow.where { $0.id == id }, save: .store)
         }
     }

@@ -375,9 +375,9 @@ private func modelCacheExample() async throws {
     use(service)
 }
 
-// Policies/ModelChanges.swift
+// Policies/ModelCacheChanges.swift
 private func modelChangesExample() async throws {
-    let changes = ModelChanges()
+    let changes = ModelCacheChanges()
     changes.changed(ModelKey<[Coin]>("coins"))
 }
 
@@ -398,7 +398,7 @@ private func modelKeyExample() async throws {
 
 // Policies/ObservableCache.swift
 private struct ObservableCacheExample {
-    nonisolated let changes = ModelChanges()
+    nonisolated let changes = ModelCacheChanges()
 
     func delete<Value>(_ key: ModelKey<Value>) async throws {
         try await database.delete(key)
@@ -425,7 +425,7 @@ private func fetchingServiceOutboxExample2() async throws {
 
 // Policies/Outbox/OrderingKey.swift
 private func orderingKeyExample() async throws {
-    try await outbox.add(.post("carts/7/items", body: item), in: "carts/7")
+    try await outbox.add(.post("carts/\(id)/items", body: item), in: "carts/\(id)")
 }
 
 // Policies/Outbox/Outbox+Sending.swift

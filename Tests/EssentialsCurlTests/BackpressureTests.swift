@@ -1,8 +1,8 @@
 import EssentialsCurl
 import EssentialsHTTP
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 import Testing
 
 /// Bodies with one side that pauses. The other side counts the bytes in between, which must stay few.

@@ -48,7 +48,7 @@ struct ClientCertificateTests {
         let pins = try [UInt8(1), 2].map { try Pin(kind: .publicKey, digest: Array(repeating: $0, count: 32)) }
         for (policy, reason) in [
             (try TrustPolicy(pins: pins, anchors: authority.anchors), RequestFailure.Reason.pinMismatch),
-            (try TrustPolicy(anchors: try Authority().anchors), .trustChain),
+            (TrustPolicy(anchors: try Authority().anchors), .trustChain),
             (
                 try TrustPolicy(hosts: [], anchors: authority.anchors, revocation: .stapled(isRequired: true)),
                 .trustChain

@@ -1,9 +1,9 @@
 import EssentialsCurl
 import EssentialsHTTP
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
 import Glibc
-import Synchronization
 import Testing
 
 /// Bodies of requests with `Expect: 100-continue` (RFC 9110, 10.1.1). The tests of an exchange's details cover a

@@ -1,8 +1,8 @@
 import EssentialsCurl
 import EssentialsHTTP
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 import Testing
 
 /// While enough requests run, the engine keeps watching the sockets of idle connections.

@@ -278,6 +278,24 @@ import Testing
         #expect(post.failed(Fault(kind: .lostResponse, sendCount: 1)) == Self.ending.union([.deliverRest, .fail]))
     }
 
+    @Test("A request that prefers HTTP/1.1 goes over HTTP/2 if the server refuses that, unless it was sent")
+    func refusedHTTP1() {
+        func preferring() -> ExchangeMachine {
+            var machine = ExchangeMachine()
+            machine.preferHTTP1()
+            _ = machine.arrived(isCancelled: false)
+            _ = machine.entered(.start)
+            return machine
+        }
+        var machine = preferring()
+        #expect(machine.usesHTTP1 && machine.connection == .any)
+        #expect(machine.failed(Fault(kind: .refusesHTTP1, sendCount: 0)) == Self.again)
+        #expect(!machine.usesHTTP1)
+        #expect(machine.failed(Fault(kind: .refusesHTTP1, sendCount: 0)) == Self.ending.union([.deliverRest, .fail]))
+        var sent = preferring()
+        #expect(sent.failed(Fault(kind: .refusesHTTP1, sendCount: 1)) == Self.ending.union([.deliverRest, .fail]))
+    }
+
     @Test("A request that pauses can be cancelled, and its deadline can pass", arguments: [true, false])
     func endsInPause(isCancelled: Bool) {
         var machine = Self.running()

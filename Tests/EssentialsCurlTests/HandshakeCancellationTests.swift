@@ -1,9 +1,9 @@
 import CEssentialsTest
 import EssentialsCurl
 import EssentialsHTTP
+import EssentialsTools
 import FoundationEssentials
 import Glibc
-import Synchronization
 import Testing
 
 @testable import EssentialsTestKit

@@ -1,7 +1,7 @@
 import EssentialsCurl
 import EssentialsHTTP
 import EssentialsTestKit
-import Synchronization
+import EssentialsTools
 import Testing
 
 /// HTTP/2 connections between two requests, with a server that is written out frame by frame (RFC 9113, 4.1).

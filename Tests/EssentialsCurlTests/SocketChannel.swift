@@ -1,5 +1,5 @@
+import EssentialsTools
 import Glibc
-import Synchronization
 
 /// A blocking socket. Its thread reads, writes and closes; any thread may shut it down.
 final class SocketChannel: Sendable {

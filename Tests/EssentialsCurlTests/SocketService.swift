@@ -1,5 +1,5 @@
+import EssentialsTools
 import Glibc
-import Synchronization
 
 /// A listener that serves each connection on its own thread. It ends with its last reference.
 final class SocketService: Sendable {

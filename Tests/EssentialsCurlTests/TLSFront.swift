@@ -1,6 +1,6 @@
 import CEssentialsTest
+import EssentialsTools
 import Glibc
-import Synchronization
 
 @testable import EssentialsTestKit
 

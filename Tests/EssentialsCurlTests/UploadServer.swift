@@ -1,5 +1,5 @@
+import EssentialsTools
 import Glibc
-import Synchronization
 
 /// A server for one request with a body that behaves unusually: it reads slowly and steadily, or it responds while it
 /// is still reading.

@@ -1,14 +1,22 @@
 import EssentialsCurl
 import EssentialsHTTP
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 import Testing
 
 /// Responses that end before their requests, whose streams the server then resets with NO_ERROR (RFC 9113, 8.1).
 @Suite("A response over HTTP/2 that comes before the end of its request", .timeLimit(.minutes(5)))
 struct EarlyResponseTests {
     private static let size = 3_000_000
+
+    /// A server that responds to heads, and leaves the bodies of requests unread.
+    private static var options: HTTP2Server.Options {
+        var options = HTTP2Server.Options()
+        options.answersHeads = true
+        options.readsRequests = false
+        return options
+    }
 
     private static func frames(_ stream: UInt32, status: String, hasLength: Bool) -> [RawFrame] {
         var fields: HeaderList = [":status": status]
@@ -34,11 +42,8 @@ struct EarlyResponseTests {
     private func bench(
         isWhole: Bool, status: String, hasLength: Bool, _ run: (TestBench) async throws -> Void
     ) async throws {
-        var options = HTTP2Server.Options()
-        options.answersHeads = true
-        options.readsRequests = false
         try await TestBench.secure(
-            options,
+            Self.options,
             handler: { request in
                 guard request.path == "/upload", request.ordinal == 1 else { return .text("later") }
                 if isWhole { return .frames { Self.frames($0, status: status, hasLength: hasLength) } }
@@ -46,12 +51,11 @@ struct EarlyResponseTests {
             }, run: run)
     }
 
-    @Test(
-        "It is delivered although its stream is reset", arguments: [true, false], [true, false])
-    func delivered(isStream: Bool, hasLength: Bool) async throws {
+    @Test("It is delivered although its stream is reset", arguments: [true, false])
+    func delivered(isStream: Bool) async throws {
         for method in [HTTPRequest.Method.put, .post] {
             for status in ["200", "401", "413"] {
-                try await bench(isWhole: false, status: status, hasLength: hasLength) { bench in
+                try await bench(isWhole: false, status: status, hasLength: true) { bench in
                     let sent = try bench.request("/upload", method: method, body: Self.body(isStream: isStream))
                     let response = try await bench.transport.send(sent)
                     #expect(response.status.code == Int(status))
@@ -66,7 +70,7 @@ struct EarlyResponseTests {
 
     @Test("It is delivered as a stream, which ends in order")
     func streamed() async throws {
-        try await bench(isWhole: false, status: "200", hasLength: false) { bench in
+        try await bench(isWhole: false, status: "200", hasLength: true) { bench in
             let sent = try bench.request("/upload", method: .post, body: Self.body(isStream: true)) {
                 $0.delivery = .streamed
             }
@@ -75,14 +79,43 @@ struct EarlyResponseTests {
         }
     }
 
+    @Test("It is delivered, or interrupted, if the connection is reset behind it while the upload waits for the server")
+    func connectionReset() async throws {
+        var options = Self.options
+        options.resetsConnections = true
+        try await TestBench.secure(
+            options,
+            handler: { request in
+                guard request.path == "/upload" else { return .text("later") }
+                return StreamReply(
+                    body: nil,
+                    steps: [
+                        .frames { stream, index in
+                            [
+                                RawFrame.headers([":status": "200", "content-length": "5"], stream: stream),
+                                .data("early", stream: stream),
+                            ].dropFirst(index).first
+                        }, .flush,
+                    ], end: .close)
+            }
+        ) { bench in
+            for _ in 0..<20 {
+                let request = try bench.request("/upload", method: .post, body: Self.body(isStream: false))
+                do throws(RequestFailure) {
+                    #expect(try await bench.transport.send(request).body.data == Data("early".utf8))
+                } catch {
+                    #expect(error.reason == .interrupted, "\(error)")
+                }
+            }
+            #expect(try await bench.text("/next") == "later")
+        }
+    }
+
     @Test("It is interrupted if its stream is reset with an error, or before its length")
     func cut() async throws {
         for isShort in [true, false] {
-            var options = HTTP2Server.Options()
-            options.answersHeads = true
-            options.readsRequests = false
             try await TestBench.secure(
-                options,
+                Self.options,
                 handler: { _ in
                     .separateFrames(
                         { stream in
@@ -101,6 +134,46 @@ struct EarlyResponseTests {
                 #expect(failure?.reason == .interrupted)
                 #expect(bench.server.record.requests["/upload"] == 1)
             }
+        }
+    }
+
+    @Test("Without a length it may lack its last bytes, so that it is interrupted and never cut short")
+    func openEnd() async throws {
+        try await TestBench.secure(
+            Self.options,
+            handler: { request in
+                guard request.ordinal == 1 else { return .text("later") }
+                // The last bytes come in one TLS record with the reset.
+                return StreamReply(
+                    body: nil,
+                    steps: [
+                        .frames { stream, index in index == 0 ? .headers([":status": "200"], stream: stream) : nil },
+                        .flush,
+                        .frames { stream, index in
+                            switch index {
+                            case 0: .data("first", stream: stream, flags: 0)
+                            default: nil
+                            }
+                        }, .flush,
+                        .frames { stream, index in
+                            switch index {
+                            case 0: .data("last", stream: stream)
+                            case 1: .reset(.noError, stream: stream)
+                            default: nil
+                            }
+                        },
+                    ], end: .never)
+            }
+        ) { bench in
+            let request = try bench.request("/upload", method: .post, body: Self.body(isStream: false))
+            do throws(RequestFailure) {
+                let response = try await bench.transport.send(request)
+                #expect(response.body.data == Data("firstlast".utf8))
+            } catch {
+                #expect(error.reason == .interrupted && error.transmission == .sent)
+            }
+            #expect(bench.server.record.requests["/upload"] == 1)
+            #expect(try await bench.text("/upload", method: .post, body: Self.body(isStream: true)) == "later")
         }
     }
 
@@ -129,7 +202,32 @@ struct EarlyResponseTests {
             }
             #expect(bench.server.record.requests["/upload"] == 1)
             // The next upload to the origin cannot lose its response.
-            #expect(try await bench.text("/upload", method: .post, body: Self.body(isStream: true)) == "later")
+            for _ in 0..<2 {
+                #expect(try await bench.text("/upload", method: .post, body: Self.body(isStream: true)) == "later")
+            }
+            let protocols = bench.server.record.protocols
+            #expect(protocols.allSatisfy { $0 == "h2" } || protocols == ["h2", "http/1.1"])
+        }
+    }
+
+    @Test("After a lost response, uploads to a server that speaks only HTTP/2 go over HTTP/2")
+    func onlyHTTP2() async throws {
+        var options = Self.options
+        options.applicationProtocols = ["h2"]
+        try await TestBench.secure(
+            options,
+            handler: { request in
+                guard request.path == "/upload", request.ordinal == 1 else { return .text("later") }
+                return .frames { Self.frames($0, status: "401", hasLength: true) }
+            }
+        ) { bench in
+            _ = try? await bench.text("/upload", method: .post, body: Self.body(isStream: false))
+            for _ in 0..<2 {
+                let body = RequestBody.bytes(Data(count: 70_000))
+                let text = try await bench.text("/later", method: .post, body: body)
+                #expect(text == "later")
+            }
+            #expect(bench.server.record.requests["/later"] == 2)
         }
     }
 }

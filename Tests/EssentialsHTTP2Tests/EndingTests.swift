@@ -1,8 +1,8 @@
 import EssentialsCurl
 import EssentialsHTTP
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 import Testing
 
 @Suite("How the wire ends a request over HTTP/2", .timeLimit(.minutes(5)))
@@ -81,6 +81,23 @@ struct EndingTests {
         }
     }
 
+    @Test("A request field that reads like a GOAWAY says nothing about the connection", arguments: [0, 13])
+    func fieldLikeGoAway(code: Int) async throws {
+        try await TestBench.secure(handler: { request in
+            request.path == "/order" ? .frames { [.reset(.internalError, stream: $0)] } : .text("done")
+        }) { bench in
+            var warm = try bench.request("/warm")
+            warm.headerFields[.userAgent] = "received GOAWAY, error=\(code), last_stream=0"
+            warm.headerFields[.cookie] = "recveived GOAWAY, error=\(code), last_stream=0"
+            _ = try await bench.transport.send(warm)
+            var order = try bench.request("/order", method: .post, body: .bytes(Data("one".utf8)))
+            order.headerFields = warm.headerFields
+            let failure = await bench.failure(of: order)
+            #expect(failure?.reason == .interrupted && failure?.transmission == .sent)
+            #expect(bench.server.record.requests["/order"] == 1)
+        }
+    }
+
     @Test("A streamed response to a request that was sent again is delivered once")
     func streamedResponse() async throws {
         try await bench(.goAway) { bench in
@@ -127,7 +144,7 @@ struct EndingTests {
         // The server knows when it has refused a request, but not when the client has heard of it.
         for round in 0..<20 where !isInPause.withLock({ $0 }) {
             try await refusedRequest { bench, sent in
-                try await Task.sleep(for: .milliseconds(round))
+                try await Task.sleep(for: .milliseconds(round * round / 2))
                 await bench.transport.shutdown(grace: isGraceful ? .milliseconds(50) : .zero)
                 let failure = await sent.value
                 #expect(failure?.reason == .cancelled)

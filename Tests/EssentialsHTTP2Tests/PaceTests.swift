@@ -1,8 +1,8 @@
 import EssentialsCurl
 import EssentialsHTTP
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 import Testing
 
 @Suite("The pace of streamed bodies", .timeLimit(.minutes(5)))

@@ -1,6 +1,6 @@
 import EssentialsHTTP
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 import Testing
 
 /// A stream of given chunks that ends or fails, and records how it was used.

@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 import Testing
 
 @testable import EssentialsLocator

@@ -1,5 +1,5 @@
 import EssentialsLocator
-import Synchronization
+import EssentialsTools
 import Testing
 
 #if canImport(Musl)

@@ -3,8 +3,8 @@ import EssentialsObservation
 import EssentialsRequests
 import EssentialsResources
 import EssentialsTestKit
+import EssentialsTools
 import Observation
-import Synchronization
 import Testing
 
 @Suite("Observed resource", .timeLimit(.minutes(2)))

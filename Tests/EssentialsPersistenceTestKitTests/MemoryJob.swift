@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 @testable import EssentialsPersistence
 

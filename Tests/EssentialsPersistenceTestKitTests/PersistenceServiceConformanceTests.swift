@@ -1,6 +1,6 @@
 import EssentialsPersistence
 import EssentialsPersistenceTestKit
-import Synchronization
+import EssentialsTools
 import Testing
 
 @Suite("Conformance of persistence services", .timeLimit(.minutes(5)))

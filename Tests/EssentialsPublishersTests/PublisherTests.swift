@@ -4,7 +4,7 @@
     import EssentialsResources
     import EssentialsTestKit
     @preconcurrency import OpenCombine
-    import Synchronization
+    import EssentialsTools
     import Testing
 
     @testable import EssentialsPublishers

@@ -1,6 +1,6 @@
 import Dispatch
+import EssentialsTools
 import Glibc
-import Synchronization
 import Testing
 
 @testable import EssentialsReachability
@@ -38,20 +38,17 @@ final class NetworkNamespace: Sendable {
     static let isAvailable: Bool = {
         guard geteuid() == 0 else { return false }
         let result = Mutex(false)
-        let done = DispatchSemaphore(value: 0)
-        let code = LoopThread.start(named: "test-namespace") {
+        let thread = try? SystemThread(named: "test-namespace") {
             let works = leaveNamespace() == 0 && shell("ip link add v0 type veth peer name v1")
             result.withLock { $0 = works }
-            done.signal()
         }
-        if code == 0 { done.wait() }
+        thread?.join()
         return result.withLock { $0 }
     }()
 
     init() async throws {
         shared = Shared()
-        let code = LoopThread.start(named: "test-namespace") { [shared] in shared.run() }
-        guard code == 0 else { throw Failed(description: "no thread") }
+        try SystemThread(named: "test-namespace") { [shared] in shared.run() }.detach()
         guard await run({ Self.leaveNamespace() }) == 0 else { throw Failed(description: "no network namespace") }
     }
 

@@ -1,6 +1,6 @@
 import Dispatch
+import EssentialsTools
 import Glibc
-import Synchronization
 import Testing
 
 @testable import EssentialsReachability

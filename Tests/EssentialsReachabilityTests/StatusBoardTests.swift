@@ -1,6 +1,6 @@
 import Dispatch
+import EssentialsTools
 import Glibc
-import Synchronization
 import Testing
 
 @testable import EssentialsReachability
@@ -197,11 +197,11 @@ import Testing
 
     private static func wait(for semaphore: DispatchSemaphore) async {
         await withCheckedContinuation { continuation in
-            let code = LoopThread.start(named: "test-wait") {
+            let thread = try? SystemThread(named: "test-wait") {
                 semaphore.wait()
                 continuation.resume()
             }
-            if code != 0 { continuation.resume() }
+            if let thread { thread.detach() } else { continuation.resume() }
         }
     }
 }

@@ -1,7 +1,7 @@
 import Dispatch
 import EssentialsHTTP
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 import Testing
 
 @testable import EssentialsRequests

@@ -2,8 +2,8 @@ import Dispatch
 import EssentialsHTTP
 import EssentialsRequests
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 import Testing
 
 @Suite struct DataRequestServiceCallbackTests {

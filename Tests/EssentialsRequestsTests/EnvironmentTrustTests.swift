@@ -1,7 +1,7 @@
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
 import ServiceEssentials
-import Synchronization
 import Testing
 
 @Suite("Environment trust")

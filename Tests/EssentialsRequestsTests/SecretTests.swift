@@ -2,9 +2,9 @@ import EssentialsCurl
 import EssentialsHTTP
 import EssentialsRequests
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
 import ServiceEssentials
-import Synchronization
 import Testing
 
 /// A secret that is put into every value that can hold one.

@@ -1,6 +1,6 @@
 import EssentialsHTTP
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 
 /// A transport that responds with a closure and records its requests.
 final class StubTransport: Transport {

@@ -1,6 +1,6 @@
 import EssentialsTestKit
+import EssentialsTools
 import ServiceEssentials
-import Synchronization
 import Testing
 
 /// Bodies of redirects and challenges that a client does not read before it continues.

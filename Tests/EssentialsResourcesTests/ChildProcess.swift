@@ -1,6 +1,6 @@
 import Dispatch
+import EssentialsTools
 import Glibc
-import Synchronization
 import Testing
 
 /// A program that runs beside the tests.

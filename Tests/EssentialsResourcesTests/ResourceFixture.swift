@@ -3,7 +3,7 @@ import EssentialsReachability
 import EssentialsRequests
 import EssentialsResources
 import EssentialsTestKit
-import Synchronization
+import EssentialsTools
 
 /// A resource service over a scripted transport and a clock that is moved by hand.
 struct ResourceFixture {

@@ -180,9 +180,9 @@ final class SocketClient {
     }
 }
 
-/// Polls for a condition that another thread establishes. Returns false after five seconds.
+/// Polls for a condition that another thread establishes. Returns false after 30 seconds.
 func becomesTrue(_ condition: () -> Bool) -> Bool {
-    let deadline = ContinuousClock.now + .seconds(5)
+    let deadline = ContinuousClock.now + .seconds(30)
     while ContinuousClock.now < deadline {
         if condition() { return true }
         usleep(1000)

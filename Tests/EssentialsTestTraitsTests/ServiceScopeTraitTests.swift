@@ -1,6 +1,6 @@
 import EssentialsLocator
 import EssentialsTestTraits
-import Synchronization
+import EssentialsTools
 import Testing
 
 protocol Mailer: Sendable {

@@ -1,6 +1,6 @@
+import EssentialsTools
 import EssentialsTransport
 import FoundationEssentials
-import Synchronization
 import Testing
 
 @Suite struct BodyChunkTests {

@@ -1,5 +1,5 @@
+import EssentialsTools
 import EssentialsTransport
-import Synchronization
 import Testing
 
 @Suite("A cancellation")

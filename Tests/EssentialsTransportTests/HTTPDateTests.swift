@@ -40,6 +40,22 @@ struct HTTPDateTests {
     }
 
     @Test(
+        "A two-digit year is that of the last century if the whole timestamp is more than 50 years in the future",
+        arguments: [
+            ("Thursday, 31-Dec-76 23:59:59 GMT", "Fri, 31 Dec 1976 23:59:59 GMT"),
+            ("Friday, 15-Jan-76 12:00:01 GMT", "Thu, 15 Jan 1976 12:00:01 GMT"),
+            ("Friday, 15-Jan-76 12:00:00 GMT", "Wed, 15 Jan 2076 12:00:00 GMT"),
+            ("Friday, 14-Jan-76 23:59:59 GMT", "Tue, 14 Jan 2076 23:59:59 GMT"),
+            ("Friday, 31-Dec-75 23:59:59 GMT", "Tue, 31 Dec 2075 23:59:59 GMT"),
+            ("Friday, 01-Jan-77 00:00:00 GMT", "Sat, 01 Jan 1977 00:00:00 GMT"),
+        ])
+    func century(text: String, meaning: String) throws {
+        let now = try #require(HTTPDate.date(from: "Thu, 15 Jan 2026 12:00:00 GMT"))
+        #expect(HTTPDate.date(from: text, now: now).map(HTTPDate.text(of:)) == meaning)
+        #expect(HTTPDate.strictDate(from: text, now: now).map(HTTPDate.text(of:)) == meaning)
+    }
+
+    @Test(
         "A text in another format is not a date",
         arguments: [
             "", "now", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 31 Feb 1994 08:49:37 GMT",

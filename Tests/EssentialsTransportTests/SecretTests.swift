@@ -1,6 +1,6 @@
+import EssentialsTools
 import EssentialsTransport
 import FoundationEssentials
-import Synchronization
 import Testing
 
 /// A secret that is put into every value that can hold one.

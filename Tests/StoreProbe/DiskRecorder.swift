@@ -1,7 +1,7 @@
 #if Persistence
+    import EssentialsTools
     import GRDBSQLite
     import Glibc
-    import Synchronization
 
     /// Records what SQLite writes to the files of a store, in order, so that a test can tell what a loss of power may leave.
     ///

@@ -1,6 +1,6 @@
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 import Testing
 
 extension ToolTests {

@@ -1,6 +1,6 @@
 import Dispatch
+import EssentialsTools
 import Glibc
-import Synchronization
 import Testing
 
 /// A terminal for a process, whose output is read until the process has closed it.

@@ -7,9 +7,9 @@
 //
 // libcurl 7.88 waits for writability while an HTTP/2 upload waits for the peer's window, and epoll would report it
 // endlessly. A socket that is writable several times in a row without anything being written is therefore "muted": it
-// is watched for reading only, until the peer sends something, libcurl changes what it waits for, or MUTED_MS have
-// passed. Over HTTP/1 libcurl writes whenever it can, so those sockets are not checked: the two system calls cost as
-// much as writing 16 KiB.
+// is watched for reading only, or for errors only if libcurl does not read, until the peer sends something, libcurl
+// changes what it waits for, or MUTED_MS have passed. Over HTTP/1 libcurl writes whenever it can, so those sockets are
+// not checked: the two system calls cost as much as writing 16 KiB.
 #include "sockets.h"
 
 #include "../base/clock.h"
@@ -78,7 +78,9 @@ static uint64_t acknowledged(int fd) {
 }
 
 static void mute(ce_loop *loop, int fd, struct ce_socket *entry) {
-    if (register_socket(loop, fd, entry, EPOLLIN) != 0) return;
+    // libcurl reads nothing more for a transfer whose response is complete. Bytes that arrive would be reported endlessly.
+    uint32_t quiet = entry->events & EPOLLIN ? EPOLLIN : EPOLLET;
+    if (register_socket(loop, fd, entry, quiet) != 0) return;
     entry->muted = true;
     loop->mutes++;
     if (loop->muted_until_ms == 0) loop->muted_until_ms = ce_now_ms() + MUTED_MS;
@@ -87,7 +89,7 @@ static void mute(ce_loop *loop, int fd, struct ce_socket *entry) {
 static void unmute(ce_loop *loop, int fd, struct ce_socket *entry) {
     if (!entry->muted) return;
     entry->muted = false;
-    register_socket(loop, fd, entry, EPOLLIN | EPOLLOUT);
+    register_socket(loop, fd, entry, entry->events & EPOLLIN ? EPOLLIN | EPOLLOUT : EPOLLOUT);
 }
 
 // Scans all sockets. The cost is bounded: it happens at most once in MUTED_MS, and only while a socket is muted.
@@ -101,8 +103,7 @@ void ce_socket_serve(ce_loop *loop, int fd, uint32_t events) {
     struct ce_socket *entry = socket_entry(loop, fd);
     if (!entry || !entry->events) return; // closed or forgotten while an earlier event was served
     if (entry->dormant) return forget_socket(loop, fd, entry);
-    // Only a socket that is also watched for reading can be muted. Otherwise nothing but time would end the muting.
-    bool may_mute = entry->speaks_http2 && entry->events == (EPOLLIN | EPOLLOUT);
+    bool may_mute = entry->speaks_http2 && !entry->muted && entry->events & EPOLLOUT;
     bool is_writable_only = may_mute && (events & (EPOLLIN | EPOLLOUT | EPOLLERR | EPOLLHUP)) == EPOLLOUT;
     int before = is_writable_only ? unacknowledged(fd) : -1;
     uint32_t generation = entry->generation;
@@ -119,7 +120,7 @@ void ce_socket_serve(ce_loop *loop, int fd, uint32_t events) {
     // Acknowledgements that arrive meanwhile can hide written bytes, so a single such event proves nothing. Several
     // prove it if no acknowledgement came between them: a near peer acknowledges everything written before the write
     // returns.
-    bool is_idle = entry->events == (EPOLLIN | EPOLLOUT) && before >= 0 && unacknowledged(fd) <= before;
+    bool is_idle = entry->events & EPOLLOUT && before >= 0 && unacknowledged(fd) <= before;
     if (is_idle) {
         uint64_t total = acknowledged(fd);
         if (total != entry->acknowledged) entry->idle_writes = 0;

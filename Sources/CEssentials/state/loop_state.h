@@ -31,7 +31,7 @@ struct ce_socket {
     bool ours;       // opened by ce_open_socket, so its closing will be seen
     bool dormant;
     bool speaks_http2;     // libcurl may wait for writability although the peer's window lets it write nothing
-    bool muted;            // libcurl waits for writability, but epoll watches for reading only
+    bool muted;            // libcurl waits for writability, but epoll watches for reading or errors only
     uint8_t idle_writes;   // consecutive events of writability after which nothing was written
     uint64_t acknowledged; // bytes that the peer had acknowledged at the last of them
     uint32_t generation;   // distinguishes sockets that had the same number

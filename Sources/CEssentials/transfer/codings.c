@@ -72,8 +72,10 @@ ce_refusal ce_codings_judge(const ce_transfer *transfer) {
 
 // A name that libcurl does not know is often no coding at all, such as `utf-8`. libcurl would fail with the first byte of
 // the body. Known codings of the same body are not decoded either, because the unknown one may have been applied last.
+// From 8.5, libcurl has chosen its decoders by now, and fails with that byte.
 bool ce_codings_skip_unknown(ce_transfer *transfer) {
     if (!transfer->run.receive.names_unknown) return true;
+    if (curl_version_info(CURLVERSION_NOW)->version_num >= 0x080500) return true;
     transfer->run.receive.coding_count = 0;
     transfer->run.receive.names_zstd = false;
     return ce_codings_stop(transfer);

@@ -9,11 +9,13 @@
 // that may not have been sent is not counted, so a number can be too low, but never too high.
 #include "endings.h"
 
+#include "../trust/peek.h"
 #include "first_field.h"
 
-#include <openssl/err.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 enum { HTTP_1_1_REQUIRED = 13, ENHANCE_YOUR_CALM = 11, RST_STREAM = 3 };
 
@@ -33,7 +35,11 @@ static long request_size(const ce_transfer *transfer) {
 void ce_endings_expect_stream(ce_transfer *transfer) {
     ce_loop *loop = transfer->handle.multi->loop;
     ce_places *places = &transfer->places;
+    ce_endings_note_streams(loop);
     transfer->run.stream = 0;
+    transfer->run.goaway = (ce_goaway){0};
+    // What was sent before, such as a CONNECT to a proxy, is no stream.
+    transfer->run.request_size = request_size(transfer);
     // A GOAWAY can be read in the call that sends the request: a kept connection may have received it unread, and on a
     // busy machine a server is quicker than the rest of the call.
     ce_await_goaway(transfer);
@@ -72,14 +78,23 @@ void ce_endings_note_streams(ce_loop *loop) {
 
 // MARK: GOAWAY
 
-static bool read_number(const char *text, const char *name, uint32_t *number) {
-    const char *found = strstr(text, name);
-    if (!found) return false;
+// The whole text, so that no request field that libcurl repeats in its texts can look like one.
+static bool read_goaway(const char *line, ce_goaway *found) {
+    static const char *const beginnings[] = {"recveived GOAWAY, error=", "received GOAWAY, error="};
+    const char *number = NULL;
+    for (size_t i = 0; !number && i < sizeof beginnings / sizeof *beginnings; i++) {
+        size_t size = strlen(beginnings[i]);
+        if (strncmp(line, beginnings[i], size) == 0) number = line + size;
+    }
+    if (!number) return false;
     char *end = NULL;
-    const char *start = found + strlen(name);
-    unsigned long value = strtoul(start, &end, 10);
-    *number = (uint32_t)value;
-    return end != start && value <= UINT32_MAX;
+    // Before 8.11, libcurl writes the code as a signed number.
+    found->code = (uint32_t)strtoll(number, &end, 10);
+    static const char middle[] = ", last_stream=";
+    if (end == number || strncmp(end, middle, sizeof middle - 1) != 0) return false;
+    number = end + sizeof middle - 1;
+    found->last_stream = (uint32_t)strtoull(number, &end, 10);
+    return end != number && (*end == '\0' || *end == '\n');
 }
 
 void ce_endings_note_text(ce_transfer *transfer, const char *text, size_t size) {
@@ -88,10 +103,7 @@ void ce_endings_note_text(ce_transfer *transfer, const char *text, size_t size) 
     memcpy(line, text, count);
     line[count] = '\0';
     ce_goaway found = {.has_come = true};
-    if (!strstr(line, "GOAWAY, ") || !read_number(line, "error=", &found.code) ||
-        !read_number(line, "last_stream=", &found.last_stream)) {
-        return;
-    }
+    if (!read_goaway(line, &found)) return;
     // The transfer reads for all streams of a connection, which is not always the one that carries its own request.
     SSL *ssl = ce_session_of(transfer);
     ce_connection *connection = ssl ? ce_connection_of(ssl) : NULL;
@@ -143,12 +155,28 @@ bool ce_transfer_has_whole_response(const ce_transfer *transfer) {
     const ce_run_receive *receive = &transfer->run.receive;
     bool has_head = receive->head_done && !receive->is_void;
     if (transfer->run.refusal != CE_REFUSED_NOT || !has_head || receive->draining) return false;
+    // libcurl may hold bytes that it has counted, and would drop them.
+    if (receive->is_paused) return false;
     if (transfer->run.request.is_head || receive->status == 204 || receive->status == 304) return true;
     if (!receive->has_length) return false;
     curl_off_t expected = -1, received = 0;
     curl_easy_getinfo(transfer->handle.easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &expected);
     curl_easy_getinfo(transfer->handle.easy, CURLINFO_SIZE_DOWNLOAD_T, &received);
     return expected >= 0 && received == expected;
+}
+
+// The socket of a transfer's connection, or -1 if it is not certain: libcurl may have told of it for another transfer. The
+// local port of the connection decides.
+static int socket_of(const ce_transfer *transfer) {
+    int fd = transfer->run.socket;
+    struct sockaddr_in6 address = {0};
+    socklen_t size = sizeof address;
+    long port = 0;
+    if (fd <= 0 || getsockname(fd, (struct sockaddr *)&address, &size) != 0) return -1;
+    if (curl_easy_getinfo(transfer->handle.easy, CURLINFO_LOCAL_PORT, &port) != CURLE_OK) return -1;
+    // The port is at the same place for IPv4.
+    bool has_port = address.sin6_family == AF_INET || address.sin6_family == AF_INET6;
+    return has_port && port > 0 && ntohs(address.sin6_port) == port ? fd : -1;
 }
 
 // libcurl reads nothing more for a response whose length is complete. The record in which the server resets the stream
@@ -159,10 +187,12 @@ bool ce_endings_is_reset(const ce_transfer *transfer) {
     const ce_connection *carrier = run->gates.carrier;
     SSL *ssl = carrier && carrier->carried == 1 && run->stream ? ce_session_of(transfer) : NULL;
     if (!ssl || ce_connection_of(ssl) != carrier) return false;
+    // The session with a proxy below this one cannot be read here.
+    int fd = run->request.proxy_is_secure ? -1 : socket_of(transfer);
+    if (fd < 0) return false;
     unsigned char bytes[512];
-    ERR_clear_error();
-    int count = SSL_peek(ssl, bytes, sizeof bytes);
-    ERR_clear_error();
+    int error = SSL_ERROR_NONE;
+    int count = ce_peek(ssl, fd, bytes, sizeof bytes, &error);
     const unsigned char *frame = bytes;
     while (count >= 13) {
         uint32_t size = (uint32_t)frame[0] << 16 | (uint32_t)frame[1] << 8 | frame[2];
@@ -187,11 +217,9 @@ static bool hides_response(const ce_transfer *transfer, int code) {
     case CURLE_HTTP2: case CURLE_PARTIAL_FILE: case CURLE_SEND_ERROR: case CURLE_RECV_ERROR: break;
     default: if (!is_clean_reset) return false;
     }
-    if (ce_transfer_has_whole_response(transfer)) return true;
-    // A server may do this only after the end of its response (RFC 9113, 8.1).
-    const ce_run_receive *receive = &run->receive;
-    bool has_open_end = receive->head_done && !receive->is_void && !receive->has_length && !receive->draining;
-    return is_clean_reset && run->request.has_body && has_open_end;
+    // A response without a length may lack its last bytes: libcurl before 8.1 drops those that it reads together with the
+    // reset of their stream.
+    return ce_transfer_has_whole_response(transfer);
 }
 
 static bool lacks_identity(const ce_transfer *transfer) {
@@ -206,6 +234,16 @@ static ce_ended of_resend(ce_resend resend) {
     case CE_RESEND_HTTP_1_1: return CE_ENDED_HTTP_1_1;
     case CE_RESEND_EXPECTATION: return CE_ENDED_EXPECTATION;
     default: return CE_ENDED_DEAD;
+    }
+}
+
+// The new connection for a request that libcurl sends again has failed.
+static bool is_failed_connection(int code) {
+    switch (code) {
+    case CURLE_COULDNT_RESOLVE_HOST: case CURLE_COULDNT_RESOLVE_PROXY: case CURLE_COULDNT_CONNECT: case CURLE_PROXY:
+    case CURLE_SSL_CONNECT_ERROR:
+        return true;
+    default: return false;
     }
 }
 
@@ -230,15 +268,20 @@ static ce_ended judge(const ce_transfer *transfer, int code) {
     }
     // Nothing but a wish to send again makes libcurl rewind a body.
     if (code == CURLE_SEND_FAIL_REWIND) return of_resend(ce_endings_resend(transfer, true));
+    // Before 8.1, libcurl drops what arrives in one piece with the reset of its stream. It writes no text then.
+    if (code == CURLE_HTTP2_STREAM && run->error_text[0] == '\0' && run->send_count && run->request.has_body) {
+        return CE_ENDED_LOST_RESPONSE;
+    }
     if (run->receive.head_total) return CE_ENDED_OTHERWISE;
     if (run->send_count && is_excluded(transfer)) return of_resend(refused(transfer));
+    // Nothing but a refusal makes libcurl connect again: see options.c.
+    bool shows_refusals = !run->sent_on_kept || transfer->handle.shows_refusals;
+    if (run->send_count && run->sent_over_http2 && shows_refusals && is_failed_connection(code)) {
+        return CE_ENDED_REFUSED;
+    }
     bool has_ended = is_end_of_connection(code);
     if ((has_ended || code == CURLE_SSL_CONNECT_ERROR) && lacks_identity(transfer)) return CE_ENDED_NO_IDENTITY;
     if (run->send_count == 0) return CE_ENDED_OTHERWISE;
-    // Before 8.1, libcurl drops a response that arrives in one piece with the reset of its stream.
-    if (code == CURLE_HTTP2_STREAM && run->error_text[0] == '\0' && run->request.has_body) {
-        return CE_ENDED_LOST_RESPONSE;
-    }
     return has_ended && run->sent_on_kept ? CE_ENDED_DEAD : CE_ENDED_OTHERWISE;
 }
 

@@ -6,12 +6,12 @@
 
 #include "../base/text.h"
 #include "../sockets/socket_lookup.h"
+#include "../trust/peek.h"
 #include "../trust/pins.h"
 #include "../trust/session_gate.h"
 #include "endings.h"
 
 #include <errno.h>
-#include <openssl/err.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -114,13 +114,11 @@ static bool negotiated_http2(const SSL *ssl) {
 
 // Whether the TLS layer of a kept connection holds application data or has ended. Session tickets and the like are
 // consumed.
-static bool holds_plaintext(SSL *ssl) {
+static bool holds_plaintext(SSL *ssl, int fd) {
     char byte;
-    ERR_clear_error();
-    int count = SSL_peek(ssl, &byte, 1);
-    bool is_empty = count <= 0 && SSL_get_error(ssl, count) == SSL_ERROR_WANT_READ;
-    ERR_clear_error();
-    return !is_empty;
+    int error = SSL_ERROR_NONE;
+    int count = ce_peek(ssl, fd, &byte, 1, &error);
+    return count > 0 || error != SSL_ERROR_WANT_READ;
 }
 
 // Excess bytes from a server would be taken for the response to the next request on the connection (response
@@ -137,7 +135,10 @@ static bool is_stale(ce_transfer *transfer, SSL *ssl, const ce_route *route) {
     char byte;
     ssize_t count = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return false;
-    return count <= 0 || !ssl || holds_plaintext(ssl);
+    if (count <= 0 || !ssl) return true;
+    // Two TLS layers, of a proxy and of the server, cannot be looked into.
+    bool is_nested = transfer->run.request.secure && transfer->run.request.proxy_is_secure;
+    return is_nested || holds_plaintext(ssl, fd);
 }
 
 // libcurl wants to send the request again. It may do so once, at once, if the server has refused the HTTP/2 stream. All
@@ -145,9 +146,10 @@ static bool is_stale(ce_transfer *transfer, SSL *ssl, const ce_route *route) {
 static bool may_resend(ce_transfer *transfer, bool speaks_http2) {
     ce_run *run = &transfer->run;
     ce_resend cause = ce_endings_resend(transfer, speaks_http2);
-    // A streamed body that has begun cannot be read again by libcurl.
-    bool may = cause == CE_RESEND_REFUSED && run->request.resends_at_once && run->refused_count == 0 &&
-               !run->send.has_begun && !ce_transfer_is_calmed(transfer);
+    // A streamed body that has begun cannot be read again by libcurl. Without TLS, libcurl may speak HTTP/1.1 the second
+    // time, which does not show here.
+    bool may = cause == CE_RESEND_REFUSED && run->gates.carrier && run->request.resends_at_once &&
+               run->refused_count == 0 && !run->send.has_begun && !ce_transfer_is_calmed(transfer);
     if (may) {
         run->refused_count++;
         run->sent_us = 0;

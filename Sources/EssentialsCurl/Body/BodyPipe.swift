@@ -1,5 +1,5 @@
+import EssentialsTools
 import EssentialsTransport
-import Synchronization
 
 /// The chunks of one streamed response between the engine's thread and a reader.
 final class BodyPipe: Sendable {

@@ -1,6 +1,6 @@
+import EssentialsTools
 import EssentialsTransport
 import FoundationEssentials
-import Synchronization
 
 /// Reads the source of a streamed request body, a little ahead of what the engine sends.
 ///

@@ -1,3 +1,4 @@
+import EssentialsTools
 import EssentialsTransport
 
 /// How many requests and connections an engine thread uses at the same time.
@@ -27,8 +28,22 @@ struct AdmissionMachine<Ticket: Hashable> {
         case unknown, shares, sharesNot
     }
 
+    /// What is known about the long uploads to an origin.
+    enum LongUploads: Hashable {
+        case unknown
+        /// libcurl has discarded a response that came before the end of its request over HTTP/2.
+        case loseResponses
+        /// The server refuses connections that speak HTTP/1.1.
+        case needHTTP2
+    }
+
+    private struct Key: Hashable {
+        var origin: Origin
+        var isOverHTTP1: Bool
+    }
+
     private struct Lane {
-        var origin: Origin?
+        var key: Key?
         var active = 0
         var waiting = PriorityFifo<Ticket>()
         /// The number of waiting requests that were not withdrawn.
@@ -39,8 +54,7 @@ struct AdmissionMachine<Ticket: Hashable> {
         var sharing = Sharing.unknown
         /// The time for which the origin's server keeps an idle connection, in seconds; 0 if it has not said so.
         var keepAliveSeconds = 0
-        /// Whether libcurl has discarded a response that came before the end of its request.
-        var losesResponses = false
+        var longUploads = LongUploads.unknown
         var isReady = false
     }
 
@@ -50,7 +64,7 @@ struct AdmissionMachine<Ticket: Hashable> {
     private let limits: AdmissionLimits
     private var lanes: [Lane] = []
     private var freeLanes: [Int] = []
-    private var indexes: [Origin: Int] = [:]
+    private var indexes: [Key: Int] = [:]
     /// The lane that was looked up last. The next request usually needs the same lane.
     private var lastIndex = 0
     /// Lanes that have room and waiting requests, in the order of their turns.
@@ -67,19 +81,22 @@ struct AdmissionMachine<Ticket: Hashable> {
     init(limits: AdmissionLimits) { self.limits = limits }
 
     /// Returns the lane of an origin. The index is valid until the request that needs it has left.
-    mutating func lane(for origin: Origin) -> Int {
-        if lastIndex < lanes.count, lanes[lastIndex].origin == origin { return lastIndex }
-        let index = indexes[origin] ?? newLane(for: origin)
+    ///
+    /// - Parameter isOverHTTP1: Whether it is the lane of requests that do not share the origin's HTTP/2 connections.
+    mutating func lane(for origin: Origin, overHTTP1 isOverHTTP1: Bool = false) -> Int {
+        let key = Key(origin: origin, isOverHTTP1: isOverHTTP1)
+        if lastIndex < lanes.count, lanes[lastIndex].key == key { return lastIndex }
+        let index = indexes[key] ?? newLane(for: key)
         lastIndex = index
         return index
     }
 
-    private mutating func newLane(for origin: Origin) -> Int {
+    private mutating func newLane(for key: Key) -> Int {
         if indexes.count >= sweepCount { forgetIdleLanes() }
         let index = freeLanes.popLast() ?? lanes.count
         if index == lanes.count { lanes.append(Lane()) }
-        lanes[index] = Lane(origin: origin)
-        indexes[origin] = index
+        lanes[index] = Lane(key: key)
+        indexes[key] = index
         return index
     }
 
@@ -92,7 +109,7 @@ struct AdmissionMachine<Ticket: Hashable> {
             return .start
         }
         guard waiting < limits.queue else { return .full }
-        lanes[index].waiting.append(ticket, priority)
+        lanes[index].waiting.append(ticket, level: priority.level)
         lanes[index].waitingCount += 1
         waiting += 1
         makeReady(index)
@@ -119,7 +136,7 @@ struct AdmissionMachine<Ticket: Hashable> {
     ///
     /// - Parameter priority: A priority above all those that the request had before.
     mutating func raise(_ ticket: Ticket, lane index: Int, to priority: RequestPriority) {
-        lanes[index].waiting.append(ticket, priority)
+        lanes[index].waiting.append(ticket, level: priority.level)
         // Finding the earlier entry would take time in proportion to the length of the queue.
         surpassed[ticket, default: 0] += 1
         lanes[index].deadCount += 1
@@ -160,10 +177,10 @@ struct AdmissionMachine<Ticket: Hashable> {
         return seconds > 0 ? max(1, seconds - 2) : nil
     }
 
-    /// Notes that libcurl has discarded a response of an origin that came before the end of its request.
-    mutating func noteLostResponse(lane index: Int) { lanes[index].losesResponses = true }
+    /// Notes what an exchange has shown about long uploads to its origin.
+    mutating func learn(_ longUploads: LongUploads, lane index: Int) { lanes[index].longUploads = longUploads }
 
-    func losesResponses(lane index: Int) -> Bool { lanes[index].losesResponses }
+    func longUploads(lane index: Int) -> LongUploads { lanes[index].longUploads }
 
     func active(lane index: Int) -> Int { lanes[index].active }
 

@@ -1,8 +1,8 @@
 import CEssentials
+import EssentialsTools
 import EssentialsTransport
 import FoundationEssentials
 import Glibc
-import Synchronization
 
 /// The mailbox of an engine thread. Other threads reach the engine by messages only.
 final class Engine: Sendable {

@@ -1,6 +1,6 @@
 import CEssentials
+import EssentialsTools
 import EssentialsTransport
-import Synchronization
 
 // Events of an exchange go to its machine, and what the machine decides is done here.
 extension EngineThread {
@@ -15,13 +15,25 @@ extension EngineThread {
         }
         exchange.arrival = now
         exchange.deadlines = Deadlines(exchange.prepared.request.options.times, now: now)
-        exchange.lane = admission.lane(for: exchange.prepared.origin)
+        exchange.lane = lane(for: exchange)
         exchange.priority = exchange.prepared.request.priority
         let result = admission.arrive(exchange, lane: exchange.lane, priority: exchange.priority)
         if result == .wait, let moment = exchange.deadlines?.waiting?.moment { deadlines.ends(at: moment) }
         let failure =
             result == .full ? Failures.queueFull(exchange.prepared, waiting: admission.waiting) : nil
         perform(exchange.machine.entered(result), on: exchange, failure: failure, now: now)
+    }
+
+    /// The lane of an exchange. Once libcurl has lost a response of an origin over HTTP/2, long uploads go over HTTP/1.1, on
+    /// connections of their own.
+    private func lane(for exchange: Exchange) -> Int {
+        let prepared = exchange.prepared
+        let usual = admission.lane(for: prepared.origin)
+        guard prepared.isLongUpload, prepared.request.options.protocolVersion == .automatic,
+            admission.longUploads(lane: usual) == .loseResponses
+        else { return usual }
+        exchange.machine.preferHTTP1()
+        return admission.lane(for: prepared.origin, overHTTP1: true)
     }
 
     /// Starts the exchanges whose turn has come.
@@ -72,11 +84,20 @@ extension EngineThread {
         of exchange: Exchange, _ transfer: OpaquePointer, _ failure: RequestFailure
     ) -> ExchangeMachine.Fault {
         var fault = WireEnding.fault(of: transfer, exchange.prepared, failure)
-        if fault.kind == .lostResponse { admission.noteLostResponse(lane: exchange.lane) }
+        let usual = { [self] in admission.lane(for: exchange.prepared.origin) }
+        if fault.kind == .lostResponse { admission.learn(.loseResponses, lane: usual()) }
+        // A server that speaks only HTTP/2 ends the handshake.
+        if fault.kind == .other, exchange.machine.prefersHTTP1, fault.sendCount == 0,
+            failure.reason == .tls || failure.reason == .interrupted
+        {
+            fault.kind = .refusesHTTP1
+            admission.learn(.needHTTP2, lane: usual())
+        }
         guard fault.kind == .refusedStream else { return fault }
         let pause = WireEnding.pause(
             refusals: exchange.machine.earlierRefusals + fault.refusedCount, fraction: .random(in: 0...1))
-        exchange.pauseEnd = ce_now_ms() + Int64(max(1, pause.milliseconds))
+        // Pauses end together, because each end looks at all exchanges.
+        exchange.pauseEnd = (ce_now_ms() + Int64(max(1, pause.milliseconds)) + 9) / 10 * 10
         // Without time for the next attempt, the request fails now and for its own reason, and not later as a timeout.
         fault.canPause = exchange.pauseEnd < exchange.deadlines?.waiting?.moment ?? .max
         return fault
@@ -139,7 +160,6 @@ extension EngineThread {
             exchange.multi = multis.place(lane: exchange.lane, active: admission.active(lane: exchange.lane))
             exchange.queued = now - exchange.arrival
         }
-        preferHTTP1IfNeeded(exchange)
         exchange.deadlines?.begin(now: now)
         guard let transfer = transfers.take() else {
             let failure = Failures.noMemory(exchange.prepared)
@@ -155,14 +175,6 @@ extension EngineThread {
         let progress = Deadlines.Progress(lastActivity: now)
         if let moment = exchange.deadlines?.nextCheck(progress, now: now) { deadlines.ends(at: moment) }
         if actions.contains(.restartUpload), let upload = exchange.upload { engine.start(upload, for: exchange) }
-    }
-
-    /// Over HTTP/1.1 libcurl does not lose the early responses of a server.
-    private func preferHTTP1IfNeeded(_ exchange: Exchange) {
-        guard exchange.prepared.isLongUpload, admission.losesResponses(lane: exchange.lane),
-            exchange.prepared.request.options.protocolVersion == .automatic
-        else { return }
-        exchange.machine.useHTTP1()
     }
 
     /// Hands a transfer to libcurl, and returns the failure if libcurl refuses it.

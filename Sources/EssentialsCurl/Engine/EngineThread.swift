@@ -1,7 +1,7 @@
 import CEssentials
+import EssentialsTools
 import EssentialsTransport
 import Glibc
-import Synchronization
 
 /// The one thread that owns a loop, its multi handles and every transfer, including their clean-up.
 ///
@@ -39,10 +39,10 @@ final class EngineThread: @unchecked Sendable {
 
     /// Starts the thread.
     func launch() throws(RequestFailure) -> SystemThread {
-        do throws(SystemError) {
+        do throws(SystemThread.Failure) {
             return try SystemThread(named: "essentials-http") { self.run() }
         } catch {
-            throw Failures.noThread(error)
+            throw Failures.noThread(SystemError(code: error.code))
         }
     }
 

@@ -1,5 +1,5 @@
+import EssentialsTools
 import Glibc
-import Synchronization
 
 /// Distinguishes a process from the process that it was forked from, without a system call.
 enum ProcessGeneration {

@@ -1,6 +1,6 @@
 import CEssentials
+import EssentialsTools
 import EssentialsTransport
-import Synchronization
 
 /// One request on its way through the engine.
 final class Exchange: @unchecked Sendable {

@@ -51,6 +51,8 @@ struct ExchangeMachine: Equatable {
             case refusesExpectation
             /// libcurl has discarded a response that came before the end of the request.
             case lostResponse
+            /// The server has refused a connection that speaks HTTP/1.1.
+            case refusesHTTP1
             case other
         }
 
@@ -117,8 +119,10 @@ struct ExchangeMachine: Equatable {
 
     private(set) var state = State.new
     private(set) var connection: Connection
-    /// Whether the request is sent over HTTP/1.1, because its server demands that.
+    /// Whether the request is sent over HTTP/1.1, although it does not insist on it.
     private(set) var usesHTTP1 = false
+    /// Whether that is so because libcurl could lose its response over HTTP/2.
+    private(set) var prefersHTTP1 = false
     /// Whether the request is sent without `Expect: 100-continue`, because its server has refused the expectation.
     private(set) var omitsExpectation = false
     /// How many times the request was sent before the transfer that runs now.
@@ -146,6 +150,12 @@ struct ExchangeMachine: Equatable {
     }
 
     // MARK: Beginnings
+
+    /// The request is sent over HTTP/1.1 unless the server refuses that.
+    mutating func preferHTTP1() {
+        guard state == .new else { return }
+        (usesHTTP1, prefersHTTP1) = (true, true)
+    }
 
     /// The engine has read the message that starts the exchange.
     mutating func arrived(isCancelled: Bool) -> Actions {
@@ -270,6 +280,10 @@ struct ExchangeMachine: Equatable {
             hasRepeated = true
             useHTTP1()
             return .startTransfer
+        case .refusesHTTP1:
+            guard prefersHTTP1, fault.sendCount == 0 else { return nil }
+            (usesHTTP1, prefersHTTP1) = (false, false)
+            return .startTransfer
         case .closedConnection:
             guard mayRepeat(fault) else { return nil }
             hasRepeated = true
@@ -286,8 +300,8 @@ struct ExchangeMachine: Equatable {
         fault.isIdempotent && !hasRepeated && fault.sendCount - fault.refusedCount == 1 && !fault.hasFirstByte
     }
 
-    /// Sends the request over HTTP/1.1. A kept connection may speak HTTP/2, so the request gets one of its own.
-    mutating func useHTTP1() {
+    /// Sends the request over HTTP/1.1, on a connection of its own.
+    private mutating func useHTTP1() {
         usesHTTP1 = true
         if connection == .any { connection = .fresh }
     }

@@ -5,13 +5,14 @@ import EssentialsTransport
 ///
 /// | on the wire | processed | what is done | failure, if that does not help |
 /// |---|---|---|---|
-/// | the response is complete, and then its stream or connection ends | yes | the response is delivered | |
+/// | the response has its whole length, and then its stream or connection ends | yes | the response is delivered | |
 /// | a stream with REFUSED_STREAM, or above the last one of a GOAWAY | no | sent again, at once and then after pauses | `interrupted`, or `notReplayable` |
 /// | the same with GOAWAY and ENHANCE_YOUR_CALM | no | sent again after pauses | `interrupted`, or `notReplayable` |
 /// | the same with HTTP_1_1_REQUIRED, or a stream with it | no | sent again over HTTP/1.1 | `protocolViolation`, or `notReplayable` |
 /// | 417 to `Expect: 100-continue`, before the body | no | sent again without the expectation | the response with 417 |
 /// | a kept connection ends before the response | unknown | sent again, once, if idempotent | `interrupted` |
-/// | a response and the reset of its stream in one piece, which libcurl before 8.1 discards | yes | sent again over HTTP/1.1, once, if idempotent | `interrupted` |
+/// | a response, or its end, and the reset of its stream in one piece, which libcurl before 8.1 discards | yes | sent again over HTTP/1.1, once, if idempotent | `interrupted` |
+/// | the handshake of an HTTP/1.1 connection fails that was opened after such a loss | no | sent over HTTP/2 | as there |
 /// | a client certificate was demanded, none was sent, and the connection ends before its first response | no | nothing | `tls` |
 /// | a stream with another code, or a new connection that ends | unknown | nothing | `interrupted` |
 ///
@@ -32,7 +33,7 @@ enum WireEnding {
         return ExchangeMachine.Fault(
             kind: kind(of: transfer, failure), sendCount: Int(ce_transfer_send_count(transfer)),
             refusedCount: Int(ce_transfer_refused_count(transfer)), hasFirstByte: ce_transfer_has_first_byte(transfer),
-            isIdempotent: request.isIdempotent ?? request.method.isIdempotent, body: body,
+            isIdempotent: prepared.isIdempotent, body: body,
             sharesConnection: ce_transfer_speaks_http2(transfer), isCalmed: ce_transfer_is_calmed(transfer),
             allowsHTTP1: request.options.protocolVersion != .http2)
     }

@@ -28,6 +28,7 @@ extension Failures {
                 .protocolViolation, "\(origin) requires HTTP/1.1 for the request and did not process it.",
                 remedy: "Allow HTTP/1.1 for the request.", phase: .waiting, host: host)
         case CE_ENDED_EXPECTATION:
+            if isSpent { return spent(prepared) }
             return received(
                 .protocolViolation, "\(origin) refused an expectation of 100 Continue that the request does not have.",
                 prepared)
@@ -39,7 +40,8 @@ extension Failures {
         case CE_ENDED_LOST_RESPONSE:
             return RequestFailure(
                 .interrupted,
-                "\(origin) responded before it had read the request, and this version of libcurl discarded the response.",
+                "\(origin) responded before it had read the request, and this version of libcurl discarded the response or "
+                    + "its end.",
                 remedy: "Use libcurl 8.1 or newer, or send the request over HTTP/1.1.", phase: .waiting, host: host)
         case CE_ENDED_NO_IDENTITY: return noIdentity(prepared, transfer, detail: detail)
         default: return nil

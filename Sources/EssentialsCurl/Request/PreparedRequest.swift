@@ -106,6 +106,9 @@ final class PreparedRequest: Sendable {
     /// Whether a server can respond before libcurl has sent the whole body.
     var isLongUpload: Bool { bodyKind == CE_BODY_LENT || bodyKind == CE_BODY_STREAM }
 
+    /// Whether the server may process the request twice.
+    var isIdempotent: Bool { request.isIdempotent ?? request.method.isIdempotent }
+
     /// Copies a part of a lent body. The part must lie within its length.
     func copyBody(from offset: Int, count: Int, to target: UnsafeMutableRawPointer) {
         guard let body else { return }

@@ -1,3 +1,4 @@
+import EssentialsStorage
 import EssentialsTransport
 import Glibc
 
@@ -60,17 +61,16 @@ struct SystemAnchors: Sendable, Equatable {
     /// - Throws: `resources` if the system has no descriptor or memory for it. A momentary shortage must not decide which
     ///   anchors a policy has.
     static func isHashedDirectory(_ path: String) throws(RequestFailure) -> Bool {
-        guard let stream = opendir(path) else {
-            let code = errno
-            guard [EMFILE, ENFILE, ENOMEM].contains(code) else { return false }
-            throw Failures.noDescriptor("the anchors in \(path)", SystemError(code: code))
+        do throws(FileError) {
+            let hashed = try DirectoryNames.read(path, upTo: 1) { name in
+                let name = Array(name.utf8)
+                return name.count >= 10 && name[8] == UInt8(ascii: ".")
+                    && name.prefix(8).allSatisfy { Character(UnicodeScalar($0)).isHexDigit }
+            }
+            return !hashed.isEmpty
+        } catch {
+            guard [EMFILE, ENFILE, ENOMEM].contains(error.code) else { return false }
+            throw Failures.noDescriptor("the anchors in \(path)", SystemError(error))
         }
-        defer { closedir(stream) }
-        while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
-            let hexadecimal = name.prefix(8).allSatisfy { Character(UnicodeScalar($0)).isHexDigit }
-            if name.count >= 10, name[8] == UInt8(ascii: "."), hexadecimal { return true }
-        }
-        return false
     }
 }

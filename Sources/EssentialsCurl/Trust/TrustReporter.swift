@@ -1,5 +1,5 @@
+import EssentialsTools
 import EssentialsTransport
-import Synchronization
 
 /// Delivers trust reports to all listeners, each at most once a day.
 final class TrustReporter: Sendable {

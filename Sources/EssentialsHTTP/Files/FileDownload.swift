@@ -1,3 +1,5 @@
+package import EssentialsStorage
+
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else

@@ -1,3 +1,5 @@
+import EssentialsStorage
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -22,10 +24,10 @@ actor FileWriter {
     private let calls: FileCalls
     private var partial: PartialFile?
     private var resource = ""
+    /// A temporary file, which is removed on every failure.
+    private var temporary: AtomicFile?
     /// The path and the open file that the bytes are written to.
     private var source: (path: String, file: OpenFile)?
-    /// The path of a temporary file, which is removed on every failure.
-    private var temporary: String?
     private var hash: (any IncrementalHash)?
     private var hashedBytes: Int64 = 0
     private var directories = DownloadDirectories()
@@ -41,7 +43,7 @@ actor FileWriter {
 
     deinit {
         // Every download ends with `finish` or `abandon`. This is a safeguard.
-        if let temporary { unlink(temporary) }
+        temporary?.abandon()
     }
 
     // MARK: Before the request
@@ -54,13 +56,13 @@ actor FileWriter {
         try makeDirectories()
         try checkDirectory()
         try checkDestination()
-        TemporaryFile.removeAbandoned(for: place)
+        AbandonedFiles.remove(beside: place.file)
         guard options.resumes else { return nil }
         let partial = try openPartial()
         self.partial = partial
         self.resource = resource
         let record = partial.record()
-        size = try onPartial("could not be inspected") { () throws(SystemError) in try partial.size() }
+        size = try onPartial("could not be inspected") { () throws(FileError) in try partial.size() }
         guard let record, record.resource == resource, size > 0 else { return nil }
         hash = options.checksum?.makeHash()
         hashedBytes = 0
@@ -76,9 +78,9 @@ actor FileWriter {
         while hashedBytes < end {
             let wanted = UnsafeMutableRawBufferPointer(rebasing: memory.prefix(Int(clamping: end - hashedBytes)))
             let position = hashedBytes
-            let count = try onPartial("could not be read") { () throws(SystemError) in
+            let count = try onPartial("could not be read") { () throws(FileError) in
                 let count = try partial.file.read(into: wanted, at: position)
-                guard count > 0 else { throw SystemError(code: EIO) }
+                guard count > 0 else { throw FileError(code: EIO) }
                 return count
             }
             hash.update(UnsafeRawBufferPointer(rebasing: wanted.prefix(count)))
@@ -96,7 +98,7 @@ actor FileWriter {
 
     private func openPartial() throws(RequestFailure) -> PartialFile {
         for _ in 0..<16 {
-            do { return try PartialFile(of: place) } catch {
+            do { return try PartialFile(of: place, calls) } catch {
                 guard options.createsDirectories, (error.underlying as? SystemError)?.code == ENOENT else {
                     throw error
                 }
@@ -104,7 +106,7 @@ actor FileWriter {
                 try makeDirectories()
             }
         }
-        return try PartialFile(of: place)
+        return try PartialFile(of: place, calls)
     }
 
     private func checkDirectory() throws(RequestFailure) {
@@ -112,12 +114,12 @@ actor FileWriter {
         let missing = DownloadPlace.missingDirectory
         let status = try RequestFailure.onFile(
             directory, "cannot be written to", missing: missing, phase: .preparation
-        ) { () throws(SystemError) in
+        ) { () throws(FileError) in
             try FileStatus(of: directory)
         }
-        try RequestFailure.onFile(directory, "cannot be written to", phase: .preparation) { () throws(SystemError) in
-            guard status.isDirectory else { throw SystemError(code: ENOTDIR) }
-            guard faccessat(AT_FDCWD, directory, W_OK | X_OK, AT_EACCESS) == 0 else { throw SystemError.last }
+        try RequestFailure.onFile(directory, "cannot be written to", phase: .preparation) { () throws(FileError) in
+            guard status.isDirectory else { throw FileError(code: ENOTDIR) }
+            guard faccessat(AT_FDCWD, directory, W_OK | X_OK, AT_EACCESS) == 0 else { throw FileError.last }
         }
     }
 
@@ -130,7 +132,7 @@ actor FileWriter {
         }
         let target = existing.isLink ? try? FileStatus(of: path) : existing
         guard target?.isDirectory != true else {
-            throw RequestFailure.file(path, "cannot be written", SystemError(code: EISDIR), phase: .preparation)
+            throw RequestFailure.file(path, "cannot be written", FileError(code: EISDIR), phase: .preparation)
         }
         if options.existing == .uniqueName { return }
         guard options.existing == .replace else { throw alreadyThere(.preparation) }
@@ -152,17 +154,16 @@ actor FileWriter {
         let file: OpenFile
         if let partial {
             let record = validator.map { ResumeRecord(resource: resource, validator: $0) }
-            let calls = calls
-            try onPartial("could not be written") { () throws(SystemError) in
-                if offset > 0 { try partial.file.seek(to: offset) } else { try partial.begin(record, calls) }
+            try onPartial("could not be written") { () throws(FileError) in
+                if offset > 0 { try partial.file.seek(to: offset) } else { try partial.begin(record) }
             }
             file = partial.file
-            source = (place.partial, file)
+            source = (partial.path, file)
         } else {
             file = try makeTemporary()
         }
         if let length, let free = calls.freeBytes(file.descriptor), free < length {
-            throw failure("needs \(length) bytes, but only \(free) are free", ENOSPC)
+            throw failure("needs \(length) bytes, but only \(free) are free", FileError(code: ENOSPC))
         }
     }
 
@@ -170,7 +171,7 @@ actor FileWriter {
     func write(_ chunk: BodyChunk) throws(RequestFailure) {
         guard let source else { return }
         do {
-            try chunk.withUnsafeBytes { bytes throws(SystemError) in
+            try chunk.withUnsafeBytes { bytes throws(FileError) in
                 try calls.writeAll(bytes, to: source.file.descriptor)
                 hash?.update(bytes)
             }
@@ -185,10 +186,10 @@ actor FileWriter {
         while true {
             attempts += 1
             do {
-                let (path, file) = try TemporaryFile.create(for: place)
-                temporary = path
-                source = (path, file)
-                return file
+                let temporary = try AtomicFile(place.file, .content, isPrivate: false, calls: calls)
+                self.temporary = temporary
+                source = (temporary.temporary, temporary.file)
+                return temporary.file
             } catch {
                 if error.code == ENOENT, options.createsDirectories, attempts < 16 {
                     try makeDirectories()
@@ -207,18 +208,18 @@ actor FileWriter {
     func finish() throws(RequestFailure) -> String {
         guard let source else { return place.path }
         try checkHash()
-        try synchronize(source.file.descriptor)
+        do { try calls.flush(source.file, isRequired: false) } catch { throw failure("could not be written", error) }
         let path = try putInPlace(source.path)
         temporary = nil
         partial?.removeRecord()
         defer { close() }
-        try synchronizeDirectory()
+        try flushDirectory()
         return path
     }
 
     /// Gives up. Nothing remains, except a resumable partial file if `keepsPart` is `true`.
     func abandon(keepsPart: Bool) {
-        if let temporary { unlink(temporary) }
+        temporary?.abandon()
         temporary = nil
         if keepsPart { partial?.removeIfUseless() } else { partial?.remove() }
         close()
@@ -243,24 +244,21 @@ actor FileWriter {
             remedy: "Try again; if it fails again, the checksum or the server's file is wrong.", phase: .receiving)
     }
 
-    private func synchronize(_ descriptor: Int32) throws(RequestFailure) {
-        let code = calls.sync(descriptor)
-        // Some file systems do not support this (EINVAL).
-        guard code == 0 || code == EINVAL || code == ENOTSUP else { throw failure("could not be written", code) }
-    }
-
-    private func synchronizeDirectory() throws(RequestFailure) {
+    private func flushDirectory() throws(RequestFailure) {
         // A directory that is writable but not readable cannot be opened for this.
-        guard let directory = try? OpenFile(place.directory, O_RDONLY | O_DIRECTORY) else { return }
-        let code = calls.sync(directory.descriptor)
-        guard code == EIO || code == ENOSPC || code == EDQUOT else { return }
-        throw failure("was written, but might not survive a power failure", code)
+        guard let directory = try? calls.open(place.directory, O_RDONLY | O_DIRECTORY) else { return }
+        do { try calls.flush(directory) } catch {
+            guard [EIO, ENOSPC, EDQUOT].contains(error.code) else { return }
+            throw failure("was written, but might not survive a power failure", error)
+        }
     }
 
     private func putInPlace(_ path: String) throws(RequestFailure) -> String {
         switch options.existing {
         case .replace:
-            guard rename(path, place.path) == 0 else { throw failure("could not be moved to its destination", errno) }
+            do { try calls.rename(path, place.path) } catch {
+                throw failure("could not be moved to its destination", error)
+            }
             return place.path
         case .refuse:
             guard try take(place.path, for: path) else { throw alreadyThere(.receiving) }
@@ -276,37 +274,25 @@ actor FileWriter {
 
     /// Gives a file a new name. Returns `false` if the name already exists.
     private func take(_ name: String, for path: String) throws(RequestFailure) -> Bool {
-        let code = calls.link(path, name)
-        if code == 0 { unlink(path) }
-        guard code != 0, code != EEXIST else { return code == 0 }
-        // For file systems without hard links: creating an empty file reserves the name, and it is then replaced.
-        let claim: OpenFile
-        do { claim = try OpenFile(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW) } catch {
-            if error.code == EEXIST { return false }
+        // Another program may create the file at any moment.
+        do { return try calls.moveUnlessThere(path, name, claims: true) } catch {
             throw RequestFailure.file(name, "could not be created", error, phase: .receiving)
         }
-        defer { _ = claim }
-        guard rename(path, name) == 0 else {
-            let code = errno
-            unlink(name)
-            throw failure("could not be created", code)
-        }
-        return true
     }
 
     // MARK: Failures
 
     private func onPartial<Value>(
-        _ what: String, _ work: () throws(SystemError) -> Value
+        _ what: String, _ work: () throws(FileError) -> Value
     ) throws(RequestFailure) -> Value {
         try RequestFailure.onFile(place.partial, what, phase: .preparation, work)
     }
 
-    private func failure(_ what: String, _ code: Int32) -> RequestFailure {
-        RequestFailure.file(place.path, what, SystemError(code: code), phase: .receiving)
+    private func failure(_ what: String, _ error: FileError) -> RequestFailure {
+        RequestFailure.file(place.path, what, error, phase: .receiving)
     }
 
     private func alreadyThere(_ phase: RequestFailure.Phase) -> RequestFailure {
-        RequestFailure.file(place.path, "already exists", SystemError(code: EEXIST), phase: phase)
+        RequestFailure.file(place.path, "already exists", FileError(code: EEXIST), phase: phase)
     }
 }

@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// The state of a ``ProgressReport``. It decides which values are delivered, and delivers them without holding its
 /// lock.

@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

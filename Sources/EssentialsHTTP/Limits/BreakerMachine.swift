@@ -107,12 +107,5 @@ extension BreakerMachine.Outcome {
     package init(status: Int) { self = (502...504).contains(status) ? .failure : .success }
 
     /// The outcome of a request that ended without a response.
-    package init(_ failure: RequestFailure) {
-        switch failure.reason {
-        // The transport's queue says nothing about the server.
-        case .timeout where failure.phase == .queue: self = .uncounted
-        case .connection, .nameResolution, .timeout, .interrupted: self = .failure
-        default: self = .uncounted
-        }
-    }
+    package init(_ failure: RequestFailure) { self = failure.countsAgainstServer ? .failure : .uncounted }
 }

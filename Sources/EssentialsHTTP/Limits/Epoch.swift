@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// A moment in the order of all operations and clearings of the process.
 ///

@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// Makes a stream fail if it is read a second time, instead of yielding nothing.
 enum OneTimeBody {

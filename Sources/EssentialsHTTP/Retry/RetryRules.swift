@@ -71,25 +71,12 @@ package enum RetryRules {
     }
 
     private static func verdict(on failure: RequestFailure, isIdempotent: Bool) -> Verdict {
-        guard isTransient(failure) else { return .forbidden }
+        guard failure.isWorthAnotherAttempt else { return .forbidden }
         switch failure.transmission {
         case .unsent: return .retried(once: [])
         case .refused: return .retried(once: .refused)
         // If the transport does not report it, the request may have been sent. The reason alone does not decide.
         case .sent, nil: return isIdempotent ? .retried(once: []) : .notRetried
-        }
-    }
-
-    /// Whether another attempt may end differently. All other reasons are final: they come from a decision of this
-    /// program, of its policies, or of a server that would decide the same again.
-    private static func isTransient(_ failure: RequestFailure) -> Bool {
-        switch failure.reason {
-        case .nameResolution, .connection, .interrupted: true
-        // A proxy that has responded would refuse the next attempt too, and may lock the account.
-        case .proxy: failure.phase == .nameResolution || failure.phase == .connect
-        // A full queue is a lack of capacity here, which more requests would increase.
-        case .timeout: failure.phase != .queue
-        default: false
         }
     }
 

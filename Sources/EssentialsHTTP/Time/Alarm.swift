@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// A wait until a time that another task can end early, such as the pause between two polls.
 ///

@@ -1,3 +1,5 @@
+import EssentialsStorage
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -44,7 +46,7 @@ public struct BootTime: Sendable, Hashable {
     private static let systemBoot: String? = {
         guard let file = try? OpenFile("/proc/sys/kernel/random/boot_id", O_RDONLY | O_NOFOLLOW) else { return nil }
         var bytes = [UInt8](repeating: 0, count: 64)
-        let count = try? bytes.withUnsafeMutableBytes { buffer throws(SystemError) in
+        let count = try? bytes.withUnsafeMutableBytes { buffer throws(FileError) in
             try file.read(into: buffer, at: 0)
         }
         let text = bytes[..<(count ?? 0)].prefix { $0 > 0x20 && $0 < 0x7f }

@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// A running installation of an assembly: the changes that it has made, and the keys that doubles have taken.
 ///

@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// An operation that may wait for others of its kind: an asynchronous factory, or the closing of a locator.
 final class WaitNode: Sendable {

@@ -1,3 +1,5 @@
+import EssentialsTools
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -11,14 +13,12 @@
 /// ``wait()`` blocks the thread, and ``delivered()`` suspends the task. A POSIX condition is used because
 /// `Synchronization` has no condition variable.
 ///
-/// `@unchecked Sendable`: `value` and `continuations` are used only while `mutex` is locked. Both pointers are
-/// constants. Their memory is initialized before the object can be shared and destroyed in `deinit`, when nothing
-/// waits.
+/// `@unchecked Sendable`: Both pointers are constants. Their memory is initialized before the object can be shared and
+/// destroyed in `deinit`, when nothing waits.
 final class BlockingResult<Value: Sendable>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
-    private var value: Value?
-    private var continuations: [CheckedContinuation<Value, Never>] = []
+    private let result = OneShot<Value>()
 
     init() {
         mutex = .allocate(capacity: 1)
@@ -40,34 +40,23 @@ final class BlockingResult<Value: Sendable>: @unchecked Sendable {
     }
 
     /// Delivers the value to everything that waits now or later. Only the first delivery counts.
-    func deliver(_ newValue: Value) {
+    func deliver(_ value: Value) {
+        guard result.provide(value) else { return }
+        // A thread that has found no value is asleep when the mutex is free.
         pthread_mutex_lock(mutex)
-        let delivered = value ?? newValue
-        value = delivered
-        let waiting = continuations
-        continuations = []
         pthread_cond_broadcast(condition)
         pthread_mutex_unlock(mutex)
-        for continuation in waiting { continuation.resume(returning: delivered) }
     }
 
     /// Suspends the calling task until the value is delivered.
-    func delivered() async -> Value {
-        await withCheckedContinuation { continuation in
-            pthread_mutex_lock(mutex)
-            let delivered = self.value
-            if delivered == nil { continuations.append(continuation) }
-            pthread_mutex_unlock(mutex)
-            if let delivered { continuation.resume(returning: delivered) }
-        }
-    }
+    func delivered() async -> Value { await result.value() }
 
     /// Blocks the calling thread until the value is delivered.
     func wait() -> Value {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while true {
-            if let value { return value }
+            if let value = result.current { return value }
             pthread_cond_wait(condition, mutex)
         }
     }

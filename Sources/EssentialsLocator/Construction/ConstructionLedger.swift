@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// The waits among threads that build services. Decides whether a thread waits, or whether that wait would never end.
 ///

@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// Tracks a locator and its descendants, to find those that were never closed although they hold ``Closeable``
 /// services.

@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// A service that has something to finish when the locator that holds it is closed.
 ///
@@ -18,8 +18,8 @@ public protocol Closeable: Sendable {
 /// The progress of closing a locator.
 enum Closing: Sendable {
     case open
-    /// Other calls of `close()` wait for the first one with these continuations. Factories may wait for the node.
-    case running(WaitNode, [CheckedContinuation<Void, Never>])
+    /// Other calls of `close()` wait for the end of the first one. Factories may wait for the node.
+    case running(WaitNode, OneShot<Void>)
     case closed
 }
 
@@ -53,7 +53,7 @@ extension ServiceLocator {
     /// closes its own locator, or a locator whose closing waits for the factory, does not wait for itself: its service
     /// is notified once it is built. A service that closes its own locator in its `close()` waits for itself forever.
     public func close() async {
-        guard let slots = table.close(), let node = closingNode() else { return await awaitClosed() }
+        guard let slots = table.close(), let node = runningClosing()?.node else { return await awaitClosed() }
         let caller = AsyncAttempt.running?.node
         // While the calling factory waits for the closing, nothing that it waits for may wait for it. The link cannot
         // be refused, because the closing waits for nothing yet.
@@ -62,12 +62,11 @@ extension ServiceLocator {
         for slot in slots { await slot.ended(for: node) }
         for slot in Self.slotsToNotify(slots) { await notify(slot) }
         if let caller, isLinked { AsyncLinks.shared.withLock { $0.unlink(caller, from: node) } }
-        let waiting = closing.withLock { closing in
+        let end = closing.withLock { closing -> OneShot<Void>? in
             defer { closing = .closed }
-            if case .running(_, let waiting) = closing { return waiting }
-            return []
+            return if case .running(_, let end) = closing { end } else { nil }
         }
-        for continuation in waiting { continuation.resume() }
+        end?.provide(())
     }
 
     /// Runs a closure with a child of this locator and closes the child when the closure returns or throws.
@@ -120,30 +119,24 @@ extension ServiceLocator {
 
     /// Waits until another call of `close()` has finished.
     private func awaitClosed() async {
-        guard let node = closingNode() else { return }
+        guard let (node, end) = runningClosing() else { return }
         let caller = AsyncAttempt.running?.node
         if let caller, AsyncLinks.shared.withLock({ $0.link(caller, to: node) }) != nil { return }
-        await withCheckedContinuation { continuation in
-            let isOver = closing.withLock { closing in
-                guard case .running(let node, let waiting) = closing else { return true }
-                closing = .running(node, waiting + [continuation])
-                return false
-            }
-            if isOver { continuation.resume() }
-        }
+        await end.value()
         if let caller { AsyncLinks.shared.withLock { $0.unlink(caller, from: node) } }
     }
 
-    /// The node that represents the closing while it runs, or `nil` if it is over.
-    private func closingNode() -> WaitNode? {
+    /// The node that represents the closing while it runs, and its end; `nil` if it is over.
+    private func runningClosing() -> (node: WaitNode, end: OneShot<Void>)? {
         closing.withLock { closing in
             switch closing {
             case .closed: return nil
-            case .running(let node, _): return node
+            case .running(let node, let end): return (node, end)
             case .open:
                 let node = WaitNode("the closing of \"\(name)\"")
-                closing = .running(node, [])
-                return node
+                let end = OneShot<Void>()
+                closing = .running(node, end)
+                return (node, end)
             }
         }
     }

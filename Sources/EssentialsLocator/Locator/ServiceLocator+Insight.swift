@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 extension ServiceLocator {
     /// Builds or checks every registration of this locator and returns all errors.

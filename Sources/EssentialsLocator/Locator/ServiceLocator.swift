@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// Finds services by their protocol: a set of registrations, and a parent for everything that is not in the set.
 ///

@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// A value that is written once and read without a lock.
 ///

@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// A registration that builds its service in a task that all first resolves share.
 ///

@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// A registration that builds its service at the first resolve.
 ///

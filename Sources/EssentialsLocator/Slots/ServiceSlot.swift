@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// A registration that stores its service: a strong one, and the base of the kinds that store a service later.
 ///

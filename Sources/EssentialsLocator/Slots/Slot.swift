@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// One registration in one locator, whatever its service's type.
 ///

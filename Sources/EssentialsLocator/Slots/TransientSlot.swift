@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// A registration that builds a new service at each resolve, with or without arguments.
 ///

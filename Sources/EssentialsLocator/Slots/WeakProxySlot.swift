@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// A registration of a proxy, which it retains, for an object, which it does not retain.
 ///

@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// A registration that does not retain its object.
 ///

@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// The registrations of one locator: read without a lock, written under one.
 ///

@@ -1,5 +1,5 @@
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 
 /// Creates ids. The default uses the system's clock and random numbers.
 ///

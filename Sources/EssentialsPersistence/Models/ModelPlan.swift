@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// Where the columns of a model are in the rows of one layout.
 final class ModelPlan<Model: PersistentModel>: Sendable {

@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// The rows of a model that have changed.
 public enum ModelChange<Model: PersistentModel>: Sendable, Hashable {

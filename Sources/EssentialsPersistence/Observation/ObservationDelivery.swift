@@ -1,5 +1,5 @@
 import Dispatch
-import Synchronization
+import EssentialsTools
 
 /// Calls the handler of an observation on its queue, one call after the other.
 final class ObservationDelivery<Value: Sendable>: Sendable {

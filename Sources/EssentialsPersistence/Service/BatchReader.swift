@@ -1,5 +1,5 @@
 import Dispatch
-import Synchronization
+import EssentialsTools
 
 /// Reads the batches of one state: a job that waits within its read until the next batch is asked for.
 ///
@@ -55,7 +55,7 @@ final class BatchExchange<Value: Sendable>: Sendable {
     typealias Outcome = Result<Value?, PersistenceFailure>
 
     private struct State {
-        var waiting: CheckedContinuation<Outcome, Never>?
+        var waiting: OneShot<Outcome>?
         var end: Outcome?
         var isClosed = false
     }
@@ -76,17 +76,18 @@ final class BatchExchange<Value: Sendable>: Sendable {
 
     /// The next value; `nil` after the last one.
     nonisolated(nonsending) func next() async -> Outcome {
-        await withCheckedContinuation { continuation in
-            let outcome = state.withLock { state -> Outcome? in
-                if let end = state.end { return end }
-                guard state.waiting == nil else {
-                    return .failure(PersistenceFailure(.invalidQuery, "Two tasks ask for the next batch at once."))
-                }
-                state.waiting = continuation
-                return nil
+        let asked = OneShot<Outcome>()
+        let outcome = state.withLock { state -> Outcome? in
+            if let end = state.end { return end }
+            guard state.waiting == nil else {
+                return .failure(PersistenceFailure(.invalidQuery, "Two tasks ask for the next batch at once."))
             }
-            if let outcome { continuation.resume(returning: outcome) } else { demand.signal() }
+            state.waiting = asked
+            return nil
         }
+        if let outcome { return outcome }
+        demand.signal()
+        return await asked.value()
     }
 
     /// Ends the thread's part without asking for more.
@@ -120,10 +121,6 @@ final class BatchExchange<Value: Sendable>: Sendable {
     }
 
     private func resume(_ outcome: Outcome) {
-        let continuation = state.withLock { state in
-            defer { state.waiting = nil }
-            return state.waiting
-        }
-        continuation?.resume(returning: outcome)
+        state.withLock { $0.waiting.take() }?.provide(outcome)
     }
 }

@@ -1,5 +1,5 @@
 import Dispatch
-import Synchronization
+import EssentialsTools
 
 /// An `async` call that waits for the end of its job.
 struct CallWaiting<Value: Sendable> {

@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// A call of a persistence service as a value: what it does, without where its result goes.
 ///

@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// One call of a persistence service on its way: what it does, and where its result goes.
 ///

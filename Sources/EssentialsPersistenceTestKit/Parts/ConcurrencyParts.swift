@@ -1,6 +1,6 @@
 import Dispatch
 import EssentialsPersistence
-import Synchronization
+import EssentialsTools
 
 extension PersistenceServiceConformance {
     static let concurrencyParts = [

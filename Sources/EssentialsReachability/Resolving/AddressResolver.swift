@@ -1,5 +1,5 @@
+import EssentialsTools
 import Glibc
-import Synchronization
 
 /// Resolves host names. A custom resolver can use DNS over HTTPS, or a table in a test.
 ///
@@ -39,15 +39,17 @@ public struct SystemAddressResolver: AddressResolver {
                 .resolution, "\(Self.limit) names are already being resolved.", remedy: "Track fewer hosts.")
         }
         let result = await withCheckedContinuation { continuation in
-            let code = LoopThread.start(named: "essentials-name") {
-                let result = Self.lookUp(name)
+            do throws(SystemThread.Failure) {
+                try SystemThread(named: "essentials-name") {
+                    let result = Self.lookUp(name)
+                    Self.leave()
+                    continuation.resume(returning: result)
+                }.detach()
+            } catch {
                 Self.leave()
-                continuation.resume(returning: result)
+                let what = "The system could not create a thread to resolve a name"
+                continuation.resume(returning: .failure(ReachabilityError.system(what, code: error.code)))
             }
-            guard code != 0 else { return }
-            Self.leave()
-            let error = ReachabilityError.system("The system could not create a thread to resolve a name", code: code)
-            continuation.resume(returning: .failure(error))
         }
         return try result.get()
     }

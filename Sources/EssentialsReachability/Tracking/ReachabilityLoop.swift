@@ -1,6 +1,6 @@
 import Dispatch
+import EssentialsTools
 import Glibc
-import Synchronization
 
 /// Executes the machine's actions on a thread of its own.
 ///
@@ -57,10 +57,13 @@ final class ReachabilityLoop: @unchecked Sendable {
     func begin() throws(ReachabilityError) {
         running.enter()
         perform(machine.start())
-        let code = LoopThread.start(named: "essentials-path") { self.run() }
-        guard code != 0 else { return }
-        end()
-        throw .system("The system could not create a thread", code: code)
+        do throws(SystemThread.Failure) {
+            // It begins in the network namespace of the calling thread.
+            try SystemThread(named: "essentials-path") { self.run() }.detach()
+        } catch {
+            end()
+            throw .system("The system could not create a thread", code: error.code)
+        }
     }
 
     func refresh() { post(.refresh) }

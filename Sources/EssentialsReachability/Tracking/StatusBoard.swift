@@ -1,5 +1,5 @@
 package import Dispatch
-import Synchronization
+import EssentialsTools
 
 /// The current status and its observers.
 package final class StatusBoard: Sendable {
@@ -12,14 +12,14 @@ package final class StatusBoard: Sendable {
     private struct State {
         var status = ReachabilityStatus.unknown
         var version: UInt64 = 1
-        var isSettled = false
         var isClosed = false
         var lastNumber: UInt64 = 0
         var entries: [UInt64: Entry] = [:]
-        var waiters: [UInt64: CheckedContinuation<ReachabilityStatus, Never>] = [:]
     }
 
     private let state = Mutex(State())
+    /// The status at the end of the initial phase.
+    private let settled = OneShot<ReachabilityStatus>(maximumWaiters: StatusBoard.limit)
     private let queue = DispatchQueue(label: "essentials.reachability")
     /// The maximum number of observers, and the maximum number of tasks that wait for the first status.
     static let limit = 4096
@@ -43,12 +43,7 @@ package final class StatusBoard: Sendable {
 
     /// Ends the initial phase, and resumes the tasks that wait for the first status.
     package func settle() {
-        let (waiters, status) = state.withLock { state in
-            state.isSettled = true
-            defer { state.waiters = [:] }
-            return (state.waiters, state.status)
-        }
-        for waiter in waiters.values { waiter.resume(returning: status) }
+        settled.provide(status)
     }
 
     /// Ends all observations.
@@ -102,21 +97,8 @@ package final class StatusBoard: Sendable {
 
     /// The status after the initial phase, or the current one if the task is cancelled.
     func settledStatus() async -> ReachabilityStatus {
-        let number = state.withLock { Self.nextNumber(&$0) }
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let status = state.withLock { state -> ReachabilityStatus? in
-                    let waits = !state.isSettled && !Task.isCancelled && state.waiters.count < Self.limit
-                    guard waits else { return state.status }
-                    state.waiters[number] = continuation
-                    return nil
-                }
-                if let status { continuation.resume(returning: status) }
-            }
-        } onCancel: {
-            let (waiter, status) = state.withLock { ($0.waiters.removeValue(forKey: number), $0.status) }
-            waiter?.resume(returning: status)
-        }
+        if settled.isProvided { return status }
+        return await settled.valueUnlessCancelled() ?? status
     }
 
     /// Adds an observer and offers it the current status; `nil` if the limit is reached or the board is closed.

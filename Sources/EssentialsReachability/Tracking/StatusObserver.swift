@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// Delivers statuses to one observer, one at a time. Only the newest is delivered, and never the same one twice in a
 /// row.

@@ -1,5 +1,5 @@
 public import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// A handle to a request with a completion handler: it reports the progress of the request and cancels it.
 ///

@@ -1,5 +1,5 @@
 import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// The scopes of credentials by origin.
 final class AuthorizationStore: Sendable {
@@ -48,6 +48,11 @@ final class AuthorizationStore: Sendable {
     static let limit = 64
 
     private let state = Mutex(State())
+    /// How often credentials were cleared or replaced, at any origin.
+    private let endings = Atomic<UInt64>(0)
+
+    /// A number that changes whenever credentials are cleared or replaced, at any origin.
+    var sessionNumber: UInt64 { endings.load(ordering: .acquiring) }
 
     // MARK: Changes
 
@@ -72,7 +77,7 @@ final class AuthorizationStore: Sendable {
         let scope = CredentialScope(new, for: origin)
         var hasReplaced = false
         while true {
-            let step = state.withLock { Self.step(to: scope, with: new, &$0) }
+            let step = state.withLock { state in next(to: scope, with: new, &state) }
             // Without the lock, because waiting requests continue.
             switch step {
             case .same(let scope):
@@ -89,12 +94,12 @@ final class AuthorizationStore: Sendable {
         }
     }
 
-    private static func step(to scope: CredentialScope, with new: Credentials, _ state: inout State) -> Step {
+    private func next(to scope: CredentialScope, with new: Credentials, _ state: inout State) -> Step {
         if let former = state.scopes.first(where: { $0.origin == scope.origin }), !former.hasEnded {
             if former.includes(new) { return .same(former) }
             if former.hasCredentials { return .ended(end(scope.origin, &state)) }
             former.phase.follow()
-            keep(former, &state)
+            Self.keep(former, &state)
         }
         state.scopes.removeAll { $0.origin == scope.origin }
         return .done(oldest: add(scope, &state))
@@ -105,43 +110,51 @@ final class AuthorizationStore: Sendable {
     /// - Parameter whileEnded: Removes what belongs to it, before anything can begin in the next scope. It is called without
     ///   the lock.
     func clear(_ origin: Origin, whileEnded: () -> Void) {
-        let ended = state.withLock { Self.end(origin, &$0) }
+        let ended = state.withLock { end(origin, &$0) }
         for scope in ended { scope.endContent() }
         whileEnded()
         state.withLock { $0.scopes.removeAll { $0.origin == origin && $0.hasEnded } }
     }
 
     /// Ends all scopes of an origin.
-    private static func end(_ origin: Origin, _ state: inout State) -> [CredentialScope] {
+    private func end(_ origin: Origin, _ state: inout State) -> [CredentialScope] {
         var ended = state.earlier.filter { $0.origin == origin }.compactMap(\.scope)
         state.earlier.removeAll { $0.origin == origin }
         ended += state.scopes.filter { $0.origin == origin && !$0.hasEnded }
         for scope in ended { scope.phase.end() }
+        endings.add(1, ordering: .releasing)
         return ended
     }
 
-    /// Ends the refreshes of the service. Its requests have ended.
-    func close() {
-        for scope in state.withLock({ $0.scopes }) { scope.endContent() }
+    /// Ends the refreshes of the service, and waits for those that must not be given up. Its requests have ended.
+    func close() async {
+        let scopes = state.withLock { $0.scopes }
+        for scope in scopes { scope.endContent() }
+        var sources: Set<TokenSource> = []
+        for scope in scopes { if case .tokens(let session)? = scope.content { sources.insert(session.source) } }
+        await withDiscardingTaskGroup { group in
+            for source in sources { group.addTask { await source.waitForExchanges() } }
+        }
     }
 
     /// Adds a scope, and returns the one with credentials that had to go for it and has ended.
-    private static func add(_ scope: CredentialScope, _ state: inout State) -> CredentialScope? {
+    private func add(_ scope: CredentialScope, _ state: inout State) -> CredentialScope? {
         state.scopes.append(scope)
-        guard state.scopes.count > limit else { return nil }
+        guard state.scopes.count > Self.limit else { return nil }
         let position = state.scopes.dropLast().firstIndex { !$0.hasCredentials } ?? 0
         let oldest = state.scopes.remove(at: position)
         guard oldest.hasCredentials else {
-            keep(oldest, &state)
+            Self.keep(oldest, &state)
             return nil
         }
         oldest.phase.end()
+        endings.add(1, ordering: .releasing)
         return oldest
     }
 
     /// Remembers a scope without credentials as long as something runs in it.
     private static func keep(_ scope: CredentialScope, _ state: inout State) {
-        if state.earlier.count >= limit { state.earlier.removeAll { $0.scope == nil } }
+        if state.earlier.count >= Self.limit { state.earlier.removeAll { $0.scope == nil } }
         state.earlier.append(EarlierScope(origin: scope.origin, scope: scope))
     }
 
@@ -159,7 +172,7 @@ final class AuthorizationStore: Sendable {
         let (scope, oldest) = state.withLock { state -> (CredentialScope, CredentialScope?) in
             if let scope = state.scopes.first(where: { $0.origin == origin }) { return (scope, nil) }
             let scope = CredentialScope(nil, for: origin)
-            return (scope, Self.add(scope, &state))
+            return (scope, add(scope, &state))
         }
         // There are more origins with credentials than can be remembered.
         oldest?.endContent()

@@ -1,5 +1,5 @@
+import EssentialsTools
 package import EssentialsTransport
-import Synchronization
 
 /// How far a scope of credentials is. It outlives the credentials, so that they need not be kept to know that they have
 /// ended.

@@ -1,6 +1,6 @@
 import EssentialsHTTP
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 
 /// The Digest credentials of one origin and the nonces of its server, which are removed together.
 final class DigestSession: Sendable {

@@ -1,5 +1,5 @@
 import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// The private-state stores of a service: those of its configuration, and those that have joined it since.
 final class PrivateStateStores: Sendable {
@@ -56,12 +56,12 @@ final class PrivateStateStores: Sendable {
     func clear(_ origin: Origin, _ clock: RequestClock) async {
         let stores = stores
         guard !stores.isEmpty else { return }
-        let promise = Promise<Void>()
+        let promise = OneShot<Void>()
         let countdown = Countdown(stores.count)
         for store in stores {
             Task.immediate {
                 await store.clearPrivateState(of: origin)
-                if countdown.isLast() { promise.keep(()) }
+                if countdown.isLast() { promise.provide(()) }
             }
         }
         await promise.value(within: Self.patience, clock, otherwise: ())

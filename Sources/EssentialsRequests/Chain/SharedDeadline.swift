@@ -22,7 +22,7 @@ struct SharedDeadline: Sendable {
     /// The remaining time; `nil` if there is no deadline.
     var remaining: Duration? { limit.map { max(.zero, $0.total - $0.elapsed()) } }
 
-    /// The request with the remaining time as its total deadline.
+    /// The request with the remaining time as its total deadline, unless its own is shorter, such as that of an attempt.
     ///
     /// - Parameters:
     ///   - request: The next request to send.
@@ -42,7 +42,8 @@ struct SharedDeadline: Sendable {
                 .timeout, "The exchange did not finish within \(limit.total); \(after()).", host: request.hostText)
         }
         var limited = request
-        limited.options.totalTimeout = limit.total - elapsed
+        let remaining = limit.total - elapsed
+        limited.options.totalTimeout = min(remaining, request.options.totalTimeout ?? remaining)
         return limited
     }
 

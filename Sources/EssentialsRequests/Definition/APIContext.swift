@@ -38,7 +38,11 @@ public struct APIContext: Sendable {
     }
 
     /// Adds what a child has, so that this is the context of the child.
-    mutating func enter<Component: Endpoint>(_ component: Component.Type) {
+    mutating func enter<Component: Endpoint>(_ component: Component.Type)
+    where
+        Component.Codecs: DefinitionChoice<CodecRegistry>, Component.SharedPropertiesChoice == RequestProperties,
+        Component.ConfigurationChoice == APIConfiguration
+    {
         path.append(component.path)
         inherited.append(component.sharedProperties)
         configuration = component.configuration
@@ -60,4 +64,7 @@ public struct APIContext: Sendable {
         self.base = base
         inherited.setValue(properties)
     }
+
+    /// Sets the base URL and the properties of the value that another context belongs to.
+    mutating func setValue(of other: APIContext) { setValue(base: other.base, other.inherited.value) }
 }

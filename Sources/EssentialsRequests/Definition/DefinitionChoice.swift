@@ -60,27 +60,42 @@ extension Optional: DefinitionChoice where Wrapped: DefinitionChoice {
 /// Reads the error model of a component, whose declaration can have several types. They cannot conform to a protocol, because
 /// they are types of types.
 enum ErrorModelDeclaration {
-    private typealias Chosen = (any (Decodable & Sendable).Type)?
+    private typealias Checked = any (Decodable & Sendable).Type
+    private typealias Chosen = Checked?
 
     /// The declared model type; `nil` for that of the parent.
     ///
-    /// - Throws: `invalidRequest` if the declaration is not the type of a model.
+    /// - Throws: `invalidRequest` if the declaration is not the type of a model, or if it is a class that the compiler has
+    ///   not checked.
     static func model<Declared>(
         _ declared: Declared, of component: Any.Type
     ) throws(RequestFailure) -> (any (Decodable & Sendable).Type)? {
-        // `Sendable` has no representation at run time (SE-0302), so it cannot be cast to, and the types with and without
-        // it have the same bytes. Whoever reads the model names a type that is checked to be `Sendable`.
-        if Declared.self == Chosen.self {
-            // This is the default, and much faster than the cast below.
-            return unsafeBitCast(declared, to: Chosen.self)
+        // This is the default. The comparison spares other types the cast to an optional type, which is the slow one.
+        if Declared.self == Chosen.self, let chosen = cast(declared, to: Chosen.self) { return chosen }
+        if let model = cast(declared, to: Checked.self) {
+            // The object would be shared by all copies of a failure, in every task.
+            // A declaration without `Sendable`, as `any Decodable.Type`, is the same type at run time as one with it.
+            guard Declared.self == Checked.self || !(model is AnyClass) else { throw unchecked(model, of: component) }
+            return model
         }
-        let model = declared as? any Decodable.Type
-        if model != nil { return unsafeBitCast(model, to: Chosen.self) }
         if let optional = declared as? any OptionalDeclaration, optional.isNil { return nil }
         throw RequestFailure(
             .invalidRequest, "The errorModel of \(component) is not the type of a model.",
             remedy:
                 "Declare it as in “static let errorModel = Problem.self”, with a type that is Decodable and Sendable.")
+    }
+
+    /// Casts to a type with `Sendable`, which `as?` accepts only as a type parameter: `Sendable` has no representation at run
+    /// time (SE-0302), so the cast does not check it. The code that reads the model names a type that the compiler has
+    /// checked to be `Sendable`.
+    private static func cast<Model>(_ declared: some Any, to type: Model.Type) -> Model? { declared as? Model }
+
+    private static func unchecked(_ model: Any.Type, of component: Any.Type) -> RequestFailure {
+        RequestFailure(
+            .invalidRequest, "The errorModel of \(component) is the class \(model), which may not be Sendable.",
+            remedy:
+                "Use a struct, or let the compiler check the class: “static var errorModel: (any (Decodable & "
+                + "Sendable).Type)? { \(model).self }”.")
     }
 }
 

@@ -1,4 +1,4 @@
-public import EssentialsHTTP
+import EssentialsHTTP
 
 /// A part of an API below a path. Endpoints nest to any depth, and inherit from their parents.
 ///
@@ -18,7 +18,7 @@ public import EssentialsHTTP
 /// replaces the parent's. Configuration, codecs and error model are the parent's unless the endpoint has its own.
 public protocol Endpoint: APIComponent {
     /// The component above.
-    associatedtype Parent: APIComponent
+    associatedtype Parent: APIComponent where Parent.ConfigurationChoice == APIConfiguration
     /// The path below the parent. The written text is split at `/`, and slashes at its beginning and end make no
     /// difference. Write it without percent-encoding: a `%` is sent as `%25`. A placeholder such as `{id}` without a value
     /// fails as `invalidRequest` when a request is built.
@@ -28,7 +28,13 @@ public protocol Endpoint: APIComponent {
 extension Endpoint {
     /// The configuration of the parent.
     public static var configuration: APIConfiguration { Parent.configuration }
+}
 
+extension Endpoint
+where
+    Codecs: DefinitionChoice<CodecRegistry>, SharedPropertiesChoice == RequestProperties,
+    ConfigurationChoice == APIConfiguration
+{
     /// The context of the parent, extended with the endpoint's own members.
     public static var context: APIContext {
         var context = Parent.context
@@ -59,7 +65,11 @@ public protocol BoundEndpoint: Endpoint, APIContextProvider {
     var parent: Parent { get }
 }
 
-extension BoundEndpoint {
+extension BoundEndpoint
+where
+    Codecs: DefinitionChoice<CodecRegistry>, SharedPropertiesChoice == RequestProperties,
+    ConfigurationChoice == APIConfiguration
+{
     /// The context of the parent, extended with the endpoint's own members.
     public var context: APIContext {
         var context = parent.context

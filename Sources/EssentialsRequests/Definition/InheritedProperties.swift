@@ -24,6 +24,9 @@ struct InheritedProperties: Sendable {
         }
     }
 
+    /// The properties of the value of an API.
+    var value: RequestProperties { storage?.value ?? RequestProperties() }
+
     /// The properties of the value of an API, instead of those that another value has set.
     mutating func setValue(_ properties: RequestProperties) {
         guard storage != nil || !properties.isEmpty else { return }

@@ -1,6 +1,6 @@
 public import Dispatch
 public import EssentialsReachability
-import Synchronization
+import EssentialsTools
 
 /// Tracks whether the server of the current environment can be reached, and follows changes of the environment.
 ///

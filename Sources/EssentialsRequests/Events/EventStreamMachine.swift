@@ -26,6 +26,8 @@ package struct EventStreamMachine: Sendable {
     package let replays: Bool
     /// The id of the last event as it is sent; empty if it has none, or one that no field can carry.
     package private(set) var lastEventID: String
+    /// The value of the field `Last-Event-ID`; `nil` without an id.
+    package var sentID: String? { lastEventID.isEmpty ? nil : lastEventID }
     package private(set) var retry = standardRetry
     /// How many connections in a row have brought no event.
     private var fruitless = 0
@@ -56,6 +58,11 @@ package struct EventStreamMachine: Sendable {
         fruitless = 0
         noted(id: event.id, retry: event.retry)
     }
+
+    /// The last event was not passed on, so the server is asked for it again.
+    ///
+    /// - Parameter id: The id of the event before.
+    package mutating func dropped(after id: String) { lastEventID = id }
 
     /// A connection has ended after these. They can be of a block without data, which is no event.
     ///
@@ -95,7 +102,7 @@ package struct EventStreamMachine: Sendable {
     ///   - random: 64 random bits, which lengthen the pause by up to a half, so that the clients of a server that was
     ///     restarted do not come back at once.
     package mutating func ended(_ failure: RequestFailure?, retryAfter: Duration?, random: UInt64) -> Action {
-        if let failure, !Self.isTemporary(failure) {
+        if let failure, !failure.mayPass {
             // A server says 204 if clients should not come back.
             return .end(failure.status == .noContent ? nil : failure)
         }
@@ -104,15 +111,5 @@ package struct EventStreamMachine: Sendable {
         let jitter = pause * (Double(random >> 11) * 0x1p-54)
         let least = min(max(retryAfter ?? .zero, .zero), Self.retryRange.upperBound)
         return .wait(max(pause + jitter, least))
-    }
-
-    private static func isTemporary(_ failure: RequestFailure) -> Bool {
-        switch failure.reason {
-        case .nameResolution, .connection, .timeout, .interrupted, .queueFull, .circuitOpen: return true
-        case .status:
-            guard let code = failure.status?.code else { return false }
-            return code == 429 || code >= 500
-        default: return false
-        }
     }
 }

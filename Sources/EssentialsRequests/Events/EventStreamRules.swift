@@ -12,6 +12,15 @@ package enum EventStreamRules {
         request.retry = .never
     }
 
+    /// Whether a connection carried something of a user: a field whose name sounds secret and whose value is not that of
+    /// the environment, whose own credentials belong to no user.
+    package static func isPersonal(_ response: DataResponse, in environment: EnvironmentSnapshot) -> Bool {
+        (response.sentFields ?? [:]).contains { field in
+            SecretName.isSecret(field.name.canonicalName, .stored)
+                && field.value != environment.headerFields[field.name]
+        }
+    }
+
     /// The events of a response.
     ///
     /// - Throws: `protocolViolation` if it is not an event stream.

@@ -15,10 +15,10 @@ extension DataRequestService {
     /// without data. The first connection has the request's own `Last-Event-ID`, if it has one.
     ///
     /// The sequence ends if the server responds with 204, and without another connection after any other failure than
-    /// those of the network and of an overloaded server: 429 and 500 to 599, for which it waits at least for
-    /// `Retry-After`. It connects when the loop asks for the first event, and leaving the loop closes the connection.
-    /// Each loop has a stream of its own. A stream that began without credentials is connected again with those of a login,
-    /// and then without the id of the last event.
+    /// those of the network, of an overloaded server (429 and 500 to 599, for which it waits at least for `Retry-After`)
+    /// and of a token provider that is called again. It connects when the loop asks for the first event, and leaving the
+    /// loop closes the connection. Each loop has a stream of its own. A stream that began without credentials is connected
+    /// again with those of a login, and then without the id of the last event.
     ///
     /// Iterating throws
     ///
@@ -73,28 +73,20 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
 
     /// Iterates over the events of a stream.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        private let stream: ReconnectingEvents
-        private let clock: RequestClock
-        private var machine: EventStreamMachine
-        /// The events of the present connection.
-        private var events: ServerSentEventSequence.AsyncIterator?
-        /// For whom and where the first connection was opened.
-        private var scope: CredentialScope?
-        private var environment: EnvironmentSnapshot?
-        private var hasEnded = false
+        private var reader: EventStreamReader<RequestedEvents>
 
         fileprivate init(_ stream: ReconnectingEvents) {
-            self.stream = stream
-            clock = stream.requests.sender?.settings.configuration.clock ?? .system
             let id = (try? stream.request.get())?.headerFields["Last-Event-ID"] ?? ""
-            machine = EventStreamMachine(replays: true, lastEventID: id)
+            reader = EventStreamReader(
+                RequestedEvents(stream), machine: EventStreamMachine(replays: true, lastEventID: id),
+                maximumSize: stream.maximumSize)
         }
 
         /// The next event; `nil` after the end of the stream and after a failure.
         ///
         /// - Throws: The failures of ``DataRequestService/events(of:maximumSize:idleTimeout:)``.
         public mutating func next() async throws(RequestFailure) -> ServerSentEvent? {
-            try await next(isolation: #isolation)
+            try await reader.next(isolation: #isolation)
         }
 
         /// The next event, read on the caller's actor. A `for` loop calls this method.
@@ -103,69 +95,69 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(RequestFailure) -> ServerSentEvent? {
-            while !hasEnded {
-                let failure: RequestFailure?
-                do throws(RequestFailure) {
-                    if events == nil { events = try await connected() }
-                    if let event = try await events?.next(isolation: actor) {
-                        machine.received(event)
-                        return event
-                    }
-                    failure = nil
-                } catch {
-                    failure = error
-                }
-                try await pause(after: failure)
-            }
-            return nil
-        }
-
-        private mutating func connected() async throws(RequestFailure) -> ServerSentEventSequence.AsyncIterator {
-            var request = try stream.request.get()
-            if let sender = stream.requests.sender {
-                if let scope, !scope.hasCredentials, !scope.isCurrent, !scope.hasEnded {
-                    // With the credentials of a login it is another stream, whose server does not know the last event.
-                    machine.serverChanged()
-                    self.scope = nil
-                }
-                if scope == nil { scope = sender.scope(of: request) }
-                let current = sender.currentEnvironment
-                if request.base.isEnvironment, let environment, environment != current {
-                    throw RequestFailure(
-                        .hostRefused, "The environment has changed since the event stream began.",
-                        remedy: "Begin a new loop.")
-                }
-                environment = current
-            }
-            request.scope = scope
-            let id = machine.lastEventID
-            request.headerFields["Last-Event-ID"] = id.isEmpty ? nil : id
-            let response = try await stream.requests.send(request)
-            _ = machine.connected()
-            return try EventStreamRules.events(of: response, maximumSize: stream.maximumSize).makeAsyncIterator()
-        }
-
-        /// Waits before the next connection.
-        ///
-        /// - Throws: The failure that ends the stream.
-        private mutating func pause(after failure: RequestFailure?) async throws(RequestFailure) {
-            if let events { machine.noted(id: events.lastEventID, retry: events.retry) }
-            events = nil
-            let retryAfter = failure?.retryAfter(now: clock.date)
-            switch machine.ended(failure, retryAfter: retryAfter, random: clock.random()) {
-            case .end(let failure):
-                hasEnded = true
-                if let failure { throw failure }
-            case .wait(let pause):
-                do {
-                    try await clock.sleep(for: pause)
-                } catch {
-                    hasEnded = true
-                    throw RequestFailure(.cancelled, "The task was cancelled while its event stream was interrupted.")
-                }
-            }
+            try await reader.next(isolation: actor)
         }
     }
+}
+
+/// The connections of a stream for one user and one environment.
+private struct RequestedEvents: EventStreamSource {
+    let clock: RequestClock
+    private let requests: any DataRequestService
+    private let request: Result<DataRequest, RequestFailure>
+    /// For whom and where the first connection was opened.
+    private var scope: CredentialScope?
+    private var environment: EnvironmentSnapshot?
+    /// Whether the last connection carried something of its user, such as a cookie.
+    private var isPersonal = false
+
+    init(_ stream: ReconnectingEvents) {
+        (requests, request) = (stream.requests, stream.request)
+        clock = stream.requests.sender?.settings.configuration.clock ?? .system
+    }
+
+    mutating func connect(_ machine: inout EventStreamMachine) async throws(RequestFailure) -> DataResponse {
+        var request = try request.get()
+        guard let sender = requests.sender else {
+            request.headerFields["Last-Event-ID"] = machine.sentID
+            return try await requests.send(request)
+        }
+        let current = sender.currentEnvironment
+        if request.base.isEnvironment, let environment, environment != current { throw Self.changedEnvironment }
+        environment = current
+        if request.base == .environment { request.base = .pinned(to: current) }
+        takeScope(of: request, sender, &machine)
+        request.scope = scope
+        request.headerFields["Last-Event-ID"] = machine.sentID
+        do throws(RequestFailure) {
+            let response = try await requests.send(request)
+            isPersonal = EventStreamRules.isPersonal(response, in: current)
+            return response
+        } catch {
+            let hasMoved = request.base.isEnvironment && sender.currentEnvironment != current
+            throw error.reason == .cancelled && hasMoved && !Task.isCancelled ? Self.changedEnvironment : error
+        }
+    }
+
+    /// Takes the scope of the first connection. A stream that was opened without credentials goes on after a logout. After
+    /// a login it is another one, whose server does not know the last event.
+    private mutating func takeScope(
+        of request: DataRequest, _ sender: HTTPDataRequestService, _ machine: inout EventStreamMachine
+    ) {
+        guard let present = scope else { return scope = sender.scope(of: request) }
+        guard !present.hasCredentials, !present.isCurrent, !(present.hasEnded && isPersonal) else { return }
+        scope = sender.scope(of: request)
+        if scope?.hasCredentials == true { machine.serverChanged() }
+    }
+
+    private static let changedEnvironment = RequestFailure(
+        .hostRefused, "The environment has changed since the event stream began.", remedy: "Begin a new loop.")
+
+    func connected(isGap: Bool) {}
+
+    func disconnected(missesEvents: Bool) {}
+
+    func pause(for time: Duration) async throws { try await clock.sleep(for: time) }
 }
 
 extension ReconnectingEvents: CustomReflectable {

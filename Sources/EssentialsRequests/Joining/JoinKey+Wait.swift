@@ -1,8 +1,8 @@
-import Synchronization
+import EssentialsTools
 
 /// The wait of a request for the verdict on its group.
 ///
-/// It is not a ``Promise``, because releasing an object of a generic type costs more than the rest of a wait.
+/// It is not a `OneShot`, because releasing an object of a generic type costs more than the rest of a wait.
 extension JoinKey {
     enum Wait {
         case ahead

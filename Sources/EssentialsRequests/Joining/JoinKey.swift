@@ -1,5 +1,5 @@
 import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// All that makes requests to one URL equal, so that they can share a response.
 ///

@@ -1,5 +1,5 @@
 import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// The groups of equal requests of one service, and the requests that wait for their outcomes.
 final class JoinedExchanges: Sendable {

@@ -1,5 +1,5 @@
 import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// A streamed body that has a permit of its origin until it was read or dropped.
 final class PermitBody: ResponseBody.Source {

@@ -1,5 +1,5 @@
 public import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// The limits of a service's origins: which requests are sent now, and which wait for their turn.
 ///
@@ -31,7 +31,7 @@ public final class RequestLimits: Sendable {
     struct Place: Sendable {
         fileprivate let lane: Int
         fileprivate let number: UInt64
-        fileprivate let promise: Promise<Verdict>
+        fileprivate let promise: OneShot<Verdict>
     }
 
     enum Arrival: Sendable {
@@ -41,12 +41,12 @@ public final class RequestLimits: Sendable {
         case refused(CircuitOpen)
     }
 
-    private typealias Turn = (promise: Promise<Verdict>, verdict: Verdict)
+    private typealias Turn = (promise: OneShot<Verdict>, verdict: Verdict)
 
     private struct Lane {
         var origin: Origin?
         var machine: GateMachine
-        var waiters: [UInt64: Promise<Verdict>] = [:]
+        var waiters: [UInt64: OneShot<Verdict>] = [:]
         /// Wakes up the line when the rate allows the next request; `nil` if nobody waits for that.
         var timer: (time: Duration, task: Task<Void, Never>)?
         /// The number of the latest request.
@@ -113,7 +113,7 @@ public final class RequestLimits: Sendable {
             case .refused(let open): return .refused(open)
             case .full: return .full(waiting: state.lanes[lane].machine.waiting)
             case .wait:
-                let promise = Promise<Verdict>()
+                let promise = OneShot<Verdict>()
                 state.lanes[lane].waiters[number] = promise
                 turns = dueTurns(in: lane, &state, at: now)
                 return .wait(Place(lane: lane, number: number, promise: promise))
@@ -221,7 +221,7 @@ public final class RequestLimits: Sendable {
 
     /// Resumes waiting requests. It is called without the lock, because they resume at once.
     private func tell(_ turns: [Turn]) {
-        for turn in turns { turn.promise.keep(turn.verdict) }
+        for turn in turns { turn.promise.provide(turn.verdict) }
     }
 
     /// Sets the timer for the next moment at which the rate allows a request.

@@ -1,6 +1,6 @@
 import EssentialsHTTP
+import EssentialsTools
 import Logging
-import Synchronization
 
 /// Identifies a request in log messages: the number of its service in the process, and its number in the service.
 struct RequestID: Sendable, CustomStringConvertible {

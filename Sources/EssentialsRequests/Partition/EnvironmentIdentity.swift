@@ -1,5 +1,6 @@
 import EssentialsHTTP
-import Synchronization
+import EssentialsStorage
+import EssentialsTools
 
 /// Where an operation runs: an environment at one moment, with all that tells it apart from others in the keys of stores.
 ///
@@ -33,6 +34,13 @@ package final class EnvironmentIdentity: Sendable {
 
     /// Whether the environment has header fields, so that ``text(_:key:)`` needs the key of a store.
     package var hasHeaderFields: Bool { !fields.isEmpty }
+
+    /// Whether both are the same environment to every store: name, base URL, header fields and trust policy are equal.
+    package func isSame(as other: EnvironmentIdentity) -> Bool {
+        if self === other { return true }
+        return snapshot.name == other.snapshot.name && snapshot.baseURL == other.snapshot.baseURL
+            && fields == other.fields && trustFingerprint == other.trustFingerprint
+    }
 
     /// The text by which a store tells the environment apart from others.
     ///

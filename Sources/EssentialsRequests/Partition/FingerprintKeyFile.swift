@@ -1,5 +1,5 @@
-package import EssentialsHTTP
-import Synchronization
+package import EssentialsStorage
+import EssentialsTools
 
 /// The key of a store that outlives the process, in a file of the store's directory.
 ///
@@ -22,7 +22,7 @@ package final class FingerprintKeyFile: Sendable {
         /// The key of this process, until the file can be used.
         var own: FingerprintKey?
         var failures = 0
-        var last: SystemError?
+        var last: FileError?
     }
 
     /// - Parameter temporary: A name for a file that is being written, which the store removes if its writer was killed.
@@ -31,12 +31,12 @@ package final class FingerprintKeyFile: Sendable {
     }
 
     /// How often the file could not be used, and why the last time.
-    package var failures: (count: Int, last: SystemError?) { state.withLock { ($0.failures, $0.last) } }
+    package var failures: (count: Int, last: FileError?) { state.withLock { ($0.failures, $0.last) } }
 
     /// The key. The first use reads or writes the file.
     package var key: FingerprintKey {
         if let key = state.withLock({ $0.key }) { return key }
-        do throws(SystemError) {
+        do throws(FileError) {
             let key = try readOrMake()
             return state.withLock { state in
                 // Another thread may have been faster.
@@ -57,7 +57,7 @@ package final class FingerprintKeyFile: Sendable {
     }
 
     /// The key of the file; `nil` if the name belongs to something else.
-    private func readOrMake() throws(SystemError) -> FingerprintKey? {
+    private func readOrMake() throws(FileError) -> FingerprintKey? {
         for _ in 0..<Self.attempts {
             switch try directory.read(Self.name, upTo: FingerprintKey.size) {
             case .bytes(let bytes):
@@ -73,18 +73,15 @@ package final class FingerprintKeyFile: Sendable {
     }
 
     /// - Returns: `false` if another process has written its key.
-    private func write(_ key: FingerprintKey) throws(SystemError) -> Bool {
+    private func write(_ key: FingerprintKey) throws(FileError) -> Bool {
         try directory.make()
-        let temporary = temporaryName()
-        let file = try directory.create(temporary: temporary)
-        do throws(SystemError) {
-            try key.bytes.span.bytes.withUnsafeBytes { bytes throws(SystemError) in
-                try directory.append(bytes, to: file)
-            }
+        let file = try directory.begin(Self.name, temporary: temporaryName())
+        do throws(FileError) {
+            try file.append(key.bytes.span.bytes)
         } catch {
-            try? directory.remove(temporary)
+            file.abandon()
             throw error
         }
-        return try directory.publish(temporary, as: Self.name)
+        return try file.commitUnlessThere()
     }
 }

@@ -13,16 +13,23 @@ package struct OperationContext: Sendable {
     /// The scope of the credentials.
     package let scope: CredentialScope
     private let service: HTTPDataRequestService
+    private let sessionNumber: UInt64
 
-    init(
-        begun: Epoch, environment: EnvironmentIdentity, scope: CredentialScope, service: HTTPDataRequestService
-    ) {
+    /// Begins with the present credentials.
+    init(begun: Epoch, environment: EnvironmentIdentity, service: HTTPDataRequestService) {
         (self.begun, self.environment) = (begun, environment)
-        (self.scope, self.service) = (scope, service)
+        // First, so that what ends while the scope is read has ended since.
+        sessionNumber = service.authorization.sessionNumber
+        scope = service.authorization.scope(for: environment.snapshot.baseURL.origin)
+        self.service = service
     }
 
     /// Whether the credentials were cleared or replaced since, so that nothing is read or stored any more.
     package var hasEnded: Bool { scope.hasEnded }
+
+    /// Whether credentials were cleared or replaced since, at any origin. A request can have had those of another origin than
+    /// the environment's, and those that were set after it was submitted without any.
+    package var hasAnySessionEnded: Bool { service.authorization.sessionNumber != sessionNumber }
 
     /// Whether the stores of an account may be read and written. They may not after other credentials were set, until the
     /// account is entered again. The shared account is never suspended.
@@ -62,16 +69,12 @@ extension HTTPDataRequestService {
     /// The context of an operation that begins now.
     package func operation() -> OperationContext {
         let begun = Epoch.now
-        let environment = environmentIdentity
-        let scope = authorization.scope(for: environment.snapshot.baseURL.origin)
-        return OperationContext(begun: begun, environment: environment, scope: scope, service: self)
+        return OperationContext(begun: begun, environment: environmentIdentity, service: self)
     }
 
     /// The context of an operation in a certain environment, such as one that the caller has adopted.
     package func operation(in environment: EnvironmentIdentity, begun: Epoch) -> OperationContext {
-        OperationContext(
-            begun: begun, environment: environment,
-            scope: authorization.scope(for: environment.snapshot.baseURL.origin), service: self)
+        OperationContext(begun: begun, environment: environment, service: self)
     }
 
     func admits(_ account: EntityPartition, in scope: CredentialScope) -> Bool {

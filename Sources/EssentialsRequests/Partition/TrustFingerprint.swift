@@ -1,3 +1,4 @@
+import EssentialsStorage
 package import EssentialsTransport
 import FoundationEssentials
 

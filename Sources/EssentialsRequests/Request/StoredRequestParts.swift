@@ -3,8 +3,8 @@ package import FoundationEssentials
 
 /// The parts of a request that can be stored as bytes, so that it can be sent later, also by another process.
 ///
-/// A body that an encoder makes is encoded now. Timeouts, priority, progress, retries, codecs and the error model are left
-/// out: they belong to the program that sends the request.
+/// A body that an encoder makes is encoded now, and parameters too if the request has codecs of its own. Timeouts,
+/// priority, progress, retries, codecs and the error model are left out: they belong to the program that sends the request.
 package struct StoredRequestParts: Sendable {
     /// The body.
     package enum Body: Sendable {
@@ -55,9 +55,13 @@ package struct StoredRequestParts: Sendable {
     /// - Parameters:
     ///   - request: The request.
     ///   - codecs: The codecs of the service, for a request without its own.
+    ///   - encodesParameters: Whether parameters in the body are encoded now, because the service that sends the request
+    ///     has other codecs. Its interceptors then add none to them.
     /// - Throws: `invalidRequest` for what cannot be stored: a trust policy, a redirect policy, an environment of the
     ///   request's own; `notReplayable` for a body that can be read only once; `encoding`.
-    package init(of request: DataRequest, codecs: CodecRegistry) throws(RequestFailure) {
+    package init(
+        of request: DataRequest, codecs: CodecRegistry, encodesParameters: Bool = false
+    ) throws(RequestFailure) {
         if request.options.trust != nil { throw Self.cannotStore("trust policy") }
         if request.redirects != nil { throw Self.cannotStore("redirect policy") }
         guard request.body.isReplayable else {
@@ -80,7 +84,34 @@ package struct StoredRequestParts: Sendable {
             base = url
         }
         headerFields[.contentLength] = nil
+        let own = request.codecs ?? (encodesParameters ? codecs : nil)
+        if let own, try encodeParameters(of: request, own) { return }
         try setBody(of: request, codecs)
+    }
+
+    /// Encodes the parameters that are the body of the request.
+    ///
+    /// - Returns: Whether there are any.
+    private mutating func encodeParameters(
+        of request: DataRequest, _ codecs: CodecRegistry
+    ) throws(RequestFailure) -> Bool {
+        let own: FormParameters
+        if case .parameters(let parameters) = request.body.content {
+            own = parameters
+        } else if !request.parameters.isEmpty, !request.hasParametersInQuery {
+            own = request.parameters
+            parameters = FormParameters()
+        } else {
+            return false
+        }
+        let type = request.body.type ?? headerFields[.contentType]
+        let encoded = try codecs.encode(
+            own,
+            as: try type.map { (text) throws(RequestFailure) in try MediaType(text) }
+                ?? request.body.standardType ?? .json)
+        body = .bytes(encoded.body)
+        headerFields[.contentType] = encoded.contentType.description
+        return true
     }
 
     private mutating func setBody(of request: DataRequest, _ codecs: CodecRegistry) throws(RequestFailure) {

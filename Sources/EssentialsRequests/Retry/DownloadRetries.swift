@@ -1,5 +1,5 @@
 import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// Resumes a download whose body has failed, under the retry policy of its request.
 ///

@@ -1,5 +1,5 @@
 import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// The retry budgets of a service, one for each origin.
 final class RetryBudgets: Sendable {

@@ -1,5 +1,5 @@
 import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// What one service has for the stage settings of its environments: the counts of their limits, and their cookies.
 final class EnvironmentStages: Sendable {

@@ -1,7 +1,7 @@
 public import Dispatch
 public import EssentialsHTTP
+import EssentialsTools
 import Logging
-import Synchronization
 
 /// The data-request service over a transport.
 ///
@@ -250,6 +250,9 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     /// A streamed body throws `cancelled` at its next element. The file of a download is removed, or kept as `NAME.part`
     /// with the option `resumes`. The article “Ending a program” shows programs that end on a signal.
     ///
+    /// If the service is the last one that uses ``OAuth2Tokens`` and a refresh token was sent, the function waits for the
+    /// response and stores the new tokens, within the time limit of their configuration and at most 30 seconds.
+    ///
     /// The function returns when all connections are closed. Callers receive the end of their requests at about the
     /// same time. It may be called more than once: a second call with a shorter grace period ends the first one too.
     ///
@@ -269,7 +272,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
             }
             inFlight.cancelAll(includingThoseThatFinish: true)
         }
-        authorization.close()
+        await authorization.close()
         await transport.shutdown()
         await saveCookies()
     }

@@ -1,5 +1,5 @@
 import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// The running requests of a service, which can be cancelled from outside. A streamed body counts as a request until it
 /// was read.
@@ -40,7 +40,8 @@ final class RequestsInFlight: Sendable {
         var slots: [Place?] = []
         var freeSlots: [Int] = []
         var lastNumber: UInt64 = 0
-        var waiting: [UInt64: CheckedContinuation<Void, Never>] = [:]
+        /// Provided when no request is left; `nil` if nothing waits for that.
+        var emptied: OneShot<Void>?
 
         var count: Int { slots.count - freeSlots.count }
 
@@ -55,13 +56,6 @@ final class RequestsInFlight: Sendable {
                 environment: environment, finishesOnShutdown: finishesOnShutdown)
             if slot == slots.count { slots.append(place) } else { slots[slot] = place }
             return place
-        }
-
-        /// Removes and returns the continuations that wait for the end of all requests, if no request is left.
-        mutating func takeWaiting() -> [CheckedContinuation<Void, Never>] {
-            guard count == 0, !waiting.isEmpty else { return [] }
-            defer { waiting = [:] }
-            return Array(waiting.values)
         }
     }
 
@@ -111,12 +105,12 @@ final class RequestsInFlight: Sendable {
 
     /// Removes a request.
     func end(_ place: Place) {
-        let waiting = state.withLock { state in
+        let emptied = state.withLock { state in
             state.slots[place.slot] = nil
             state.freeSlots.append(place.slot)
-            return state.takeWaiting()
+            return state.count == 0 ? state.emptied.take() : nil
         }
-        for continuation in waiting { continuation.resume() }
+        emptied?.provide(())
     }
 
     /// Refuses further requests.
@@ -137,21 +131,12 @@ final class RequestsInFlight: Sendable {
 
     /// Returns when no request runs, or when the calling task is cancelled.
     func waitUntilEmpty() async {
-        let number = state.withLock { state in
-            state.lastNumber += 1
-            return state.lastNumber
+        let emptied = state.withLock { state -> OneShot<Void>? in
+            guard state.count > 0 else { return nil }
+            let emptied = state.emptied ?? OneShot()
+            state.emptied = emptied
+            return emptied
         }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isOver = state.withLock { state in
-                    if state.count == 0 || Task.isCancelled { return true }
-                    state.waiting[number] = continuation
-                    return false
-                }
-                if isOver { continuation.resume() }
-            }
-        } onCancel: {
-            state.withLock { $0.waiting.removeValue(forKey: number) }?.resume()
-        }
+        await emptied?.valueUnlessCancelled()
     }
 }

@@ -1,5 +1,5 @@
 import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// A streamed body that counts as a request in flight until it was read or dropped.
 final class TrackedBody: ResponseBody.Source {

@@ -9,11 +9,20 @@ extension TokenMachine.Failure {
     func requestFailure(host: String, underlying: (any Error)?) -> RequestFailure {
         RequestFailure(
             self == .full ? .queueFull : .authorization, message, remedy: remedy, host: host,
-            underlying: isOfProvider ? underlying : nil)
+            underlying: isOfProvider ? underlying : nil
+        ).changed { $0.isTemporary = isTemporary }
     }
 
     /// What to try after a 401 that is handed back although it asks for a new token.
     var remedyOfResponse: String { "\(message) \(remedy)" }
+
+    /// Whether the provider is called again without new credentials.
+    private var isTemporary: Bool {
+        switch self {
+        case .provider, .overdue, .refusedTooOften, .full: true
+        case .rejected, .ended: false
+        }
+    }
 
     private var isOfProvider: Bool { self == .provider || self == .rejected }
 

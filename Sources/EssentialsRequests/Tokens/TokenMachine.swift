@@ -149,6 +149,8 @@ struct TokenMachine: Sendable, Hashable {
     var waiterCount: Int { waiters.count }
     /// Whether the provider is running.
     var isRefreshing: Bool { refresh != nil }
+    /// Whether a service uses the token.
+    var isUsed: Bool { !sessions.isEmpty }
 
     // MARK: Sessions
 

@@ -1,5 +1,5 @@
 import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// The use of a token source by one service for one origin, from setting the credentials to clearing or replacing them.
 final class TokenSession: Sendable {

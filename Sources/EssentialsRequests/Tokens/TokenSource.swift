@@ -1,5 +1,5 @@
 import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// The tokens of one ``Credentials`` value: it calls the provider as the machine decides, and lets requests wait.
 ///
@@ -23,7 +23,7 @@ final class TokenSource: Sendable {
 
     private struct State {
         var machine = TokenMachine()
-        var waiting: [Int: Promise<Waited>] = [:]
+        var waiting: [Int: OneShot<Waited>] = [:]
         var lastNumber = 0
         /// The provider's last error.
         var error: (any Error)?
@@ -39,13 +39,15 @@ final class TokenSource: Sendable {
     }
 
     private struct Resumption {
-        let promise: Promise<Waited>
+        let promise: OneShot<Waited>
         let result: Waited
     }
 
     private let provider: any AccessTokenProvider
     private let clock: RequestClock
     private let state = Mutex(State())
+    /// The exchanges that a cancelled call of the provider has left behind.
+    private let exchanges = RunningExchanges()
 
     init(_ provider: any AccessTokenProvider, clock: RequestClock) {
         self.provider = provider
@@ -76,6 +78,13 @@ final class TokenSource: Sendable {
 
     /// Ends a session. With the last one, the token is dropped and the refresh is cancelled.
     func end(_ session: Int) { act { state in ((), state.machine.end(session)) } }
+
+    /// Returns when the exchanges of a refresh that was cancelled have ended, at the latest after ``limit`` or when the
+    /// calling task is cancelled. It does not wait while the source has sessions, because their refresh goes on.
+    func waitForExchanges() async {
+        guard !state.withLock({ $0.machine.isUsed }) else { return }
+        await exchanges.waitUntilEmpty(within: Self.limit, clock)
+    }
 
     // MARK: Requests
 
@@ -117,7 +126,7 @@ final class TokenSource: Sendable {
         in session: Int, _ cancellation: Cancellation, timeout: Duration?, timer: any Clock<Duration>
     ) async -> Waited {
         let number = state.withLock { $0.nextNumber() }
-        let promise = Promise<Waited>()
+        let promise = OneShot<Waited>()
         if let result = join(promise, number, session, cancellation) { return result }
         // The waiter is known by now. A timeout or a cancellation that came before it would be lost.
         let registration = cancellation.add { self.leave(number, .cancelled) }
@@ -140,7 +149,7 @@ final class TokenSource: Sendable {
 
     /// Adds a waiter, or returns the result if it need not wait.
     private func join(
-        _ promise: Promise<Waited>, _ number: Int, _ session: Int, _ cancellation: Cancellation
+        _ promise: OneShot<Waited>, _ number: Int, _ session: Int, _ cancellation: Cancellation
     ) -> Waited? {
         // A request that was cancelled starts no refresh.
         if Task.isCancelled || cancellation.isCancelled { return .cancelled }
@@ -161,7 +170,7 @@ final class TokenSource: Sendable {
             _ = state.machine.left(number)
             return state.waiting.removeValue(forKey: number)
         }
-        promise?.keep(result)
+        promise?.provide(result)
     }
 
     // MARK: Acting
@@ -172,7 +181,7 @@ final class TokenSource: Sendable {
             let (value, actions) = input(&state)
             return (value, actions.isEmpty ? [] : carryOut(actions, &state))
         }
-        for resumption in resumptions { resumption.promise.keep(resumption.result) }
+        for resumption in resumptions { resumption.promise.provide(resumption.result) }
         return value
     }
 
@@ -199,7 +208,9 @@ final class TokenSource: Sendable {
     private func begin(_ number: Int, replacing old: AccessToken?, _ state: inout State) {
         let callers = Self.callers + [ObjectIdentifier(self)]
         state.call = Task.detached { [self] in
-            await Self.$callers.withValue(callers) { await call(number, replacing: old) }
+            await Self.$callers.withValue(callers) {
+                await RunningExchanges.$current.withValue(exchanges) { await call(number, replacing: old) }
+            }
         }
         state.timer = Task.detached { [self] in
             guard (try? await clock.sleep(for: Self.limit)) != nil else { return }

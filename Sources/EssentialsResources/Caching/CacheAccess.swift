@@ -1,6 +1,6 @@
 import EssentialsHTTP
+import EssentialsTools
 import Logging
-import Synchronization
 
 /// The one way to a cache: reads what waits to be written, writes in the background, and keeps faults from the loads.
 ///
@@ -20,8 +20,8 @@ final class CacheAccess: Sendable {
         var reads = 0
         /// What is called at the end of a removal, by its number.
         var removalWaiters: [(number: UInt64, end: @Sendable (Bool) -> Void)] = []
-        /// Those who wait until nothing is left to do.
-        var idleWaiters: [CheckedContinuation<Void, Never>] = []
+        /// Provided when nothing is left to do; `nil` if nothing waits for that.
+        var rested: OneShot<Void>?
         /// The task that waits for the end of a rest.
         var pause: Task<Void, Never>?
     }
@@ -161,17 +161,16 @@ final class CacheAccess: Sendable {
         }
         pause?.cancel()
         work()
-        await withCheckedContinuation { continuation in
-            let isIdle = state.withLock { state in
-                if state.changes.isIdle && !state.isWorking {
-                    state.isHurried = false
-                    return true
-                }
-                state.idleWaiters.append(continuation)
-                return false
+        let rested = state.withLock { state -> OneShot<Void>? in
+            if state.changes.isIdle && !state.isWorking {
+                state.isHurried = false
+                return nil
             }
-            if isIdle { continuation.resume() }
+            let rested = state.rested ?? OneShot()
+            state.rested = rested
+            return rested
         }
+        await rested?.value()
     }
 
     @concurrent
@@ -180,15 +179,14 @@ final class CacheAccess: Sendable {
             let now = clock.now
             let rest = state.withLock { $0.isHurried ? nil : $0.rest.end.flatMap { now < $0 ? $0 : nil } }
             if let rest { await pause(until: rest) }
-            let (work, waiters) = state.withLock { state -> (WriteBehind.Work?, [CheckedContinuation<Void, Never>]) in
-                if let work = state.changes.next() { return (work, []) }
+            let (work, rested) = state.withLock { state -> (WriteBehind.Work?, OneShot<Void>?) in
+                if let work = state.changes.next() { return (work, nil) }
                 state.isWorking = false
                 state.isHurried = false
                 state.changes.resume()
-                defer { state.idleWaiters = [] }
-                return (nil, state.idleWaiters)
+                return (nil, state.rested.take())
             }
-            for waiter in waiters { waiter.resume() }
+            rested?.provide(())
             guard let work else { return }
             await perform(work)
         }

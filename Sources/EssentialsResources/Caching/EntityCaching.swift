@@ -1,7 +1,7 @@
 import EssentialsHTTP
 import EssentialsRequests
+import EssentialsTools
 import Logging
-import Synchronization
 
 /// The entity caches of a service: one ``CacheAccess`` for each, whoever uses it.
 final class EntityCaching: Sendable {
@@ -96,12 +96,12 @@ final class EntityCaching: Sendable {
     func flush(within deadline: Duration) async {
         let accesses = accesses.filter { !$0.isIdle }
         guard !accesses.isEmpty else { return }
-        let promise = Promise<Bool>()
+        let promise = OneShot<Bool>()
         let work = Task {
             await withTaskGroup { group in
                 for access in accesses { group.addTask { await access.flush() } }
             }
-            promise.keep(true)
+            promise.provide(true)
         }
         _ = await promise.value(within: deadline, clock, otherwise: false)
         work.cancel()

@@ -1,3 +1,5 @@
+import EssentialsStorage
+
 extension EntityKey {
     /// Reads the bytes of a key; `nil` if they are damaged or of another format.
     init?(bytes: UnsafeRawBufferPointer) {

@@ -1,3 +1,5 @@
+import EssentialsStorage
+
 /// What an entity is stored under. All parts are compared.
 ///
 /// ```swift

@@ -1,6 +1,6 @@
 import EssentialsHTTP
 import EssentialsRequests
-import Synchronization
+import EssentialsTools
 
 /// A removal of entities that several caches make. The entities are not found any more from its beginning on.
 final class EntityRemoval: Sendable {
@@ -8,14 +8,14 @@ final class EntityRemoval: Sendable {
     static let patience = Duration.seconds(5)
 
     private let clock: RequestClock
-    private let promise = Promise<Bool>()
+    private let promise = OneShot<Bool>()
     private let state: Mutex<(left: Int, isDone: Bool)>
 
     /// - Parameter count: How many caches make it.
     init(_ count: Int, _ clock: RequestClock) {
         self.clock = clock
         state = Mutex((count, true))
-        if count == 0 { promise.keep(true) }
+        if count == 0 { promise.provide(true) }
     }
 
     /// A cache has made its part, or failed.
@@ -25,7 +25,7 @@ final class EntityRemoval: Sendable {
             state.isDone = state.isDone && isDone
             return state.left == 0 ? state.isDone : nil
         }
-        if let result { promise.keep(result) }
+        if let result { promise.provide(result) }
     }
 
     /// Waits until all caches have made their part, for at most ``patience``. Those that take longer go on.

@@ -1,21 +1,32 @@
 public import EssentialsHTTP
 public import EssentialsRequests
-import Synchronization
+import EssentialsStorage
+import EssentialsTools
 
-/// An entity cache in the files of a directory, up to a size. The entities that were used longest ago are removed first.
+/// An entity cache in the files of a directory, up to a size. Entities that were not used lately are removed first.
 ///
 /// ```swift
 /// let cache = try FileEntityCache(directory: "/var/cache/shop", maximumBytes: 64 << 20)
 /// let service = try HTTPResourceService(requests: requests, environment: environment, cache: cache)
 /// ```
 ///
-/// The directory is created when it is needed, for the user of the process only (mode 0700), as are the files (0600). It
-/// should hold nothing else. Each entity is a file, which is written under a temporary name and renamed, so a process that
-/// is killed leaves whole entities. Files are not flushed to the disk, because a cache may be lost: after a power failure
-/// a checksum shows which ones are damaged, and these are removed. The names of removed files are flushed.
+/// The directory is created when it is needed, for the user of the process only (mode 0700), as are the files (0600). One
+/// that is a symbolic link, that belongs to another user or that others can write to is refused as a fault. The directory
+/// should hold nothing else.
 ///
-/// Several processes can use one directory. Each one counts the files that it has found at its first use and those that it
-/// has used since, so several processes together can exceed the size.
+/// Each entity is a file, which is written under a temporary name and renamed, so a process that is killed leaves whole
+/// entities. Files are not flushed to the disk, because a cache may be lost: after a power failure a checksum shows
+/// which ones are damaged, and these are removed. Only ``removeAll(in:)`` flushes its removals; an entity that
+/// ``remove(_:)`` has removed can come back after a power failure.
+///
+/// Several processes can use one directory. Each one counts all files at its first use, and again whenever it has
+/// stored a quarter of the size. In between it knows only the files that it uses itself, so several processes together
+/// can exceed the size for a while.
+///
+/// Entities that were not used since they were stored make room first, the oldest of them before the others, so that what
+/// is read once does not displace what is used often.
+///
+/// Files of earlier versions of this library are never read, and the first use of the directory removes them.
 ///
 /// What is stored can be read by everybody who can read the files; see ``EntitySealing``. All work on files happens on
 /// threads for files.
@@ -36,7 +47,7 @@ public final class FileEntityCache: EntityCache {
     init(_ directory: FileDirectory, _ maximumBytes: Int) throws(RequestFailure) {
         try FileThreads.shared.start()
         store = EntityFileStore(directory, maximumBytes: maximumBytes)
-        keyFile = FingerprintKeyFile(in: directory, temporary: EntityFile.temporaryName)
+        keyFile = FingerprintKeyFile(in: directory, temporary: RecordDirectory.temporaryName)
     }
 
     /// A random key, which lies in a file of the directory (mode 0600) and is made at the first use.
@@ -70,11 +81,12 @@ public final class FileEntityCache: EntityCache {
     /// Removes all entities of a scope, also those of other processes. A partition and an origin are found by the names of
     /// the files; a scope with a condition on keys needs the keys in all of their files to be read.
     ///
-    /// What is removed is written down first, in the file `.removals`. An entity whose file cannot be removed is therefore
-    /// not found any more, neither by other processes nor after a restart, which tries to remove it again, as
-    /// each later removal does. All other entities are stored and found as before.
+    /// The removal is first written to the file `.removals`. An entity whose file cannot be removed is therefore not
+    /// found any more, also by other processes and after a restart. The next start and each later removal try again to
+    /// remove it. All other entities are stored and found as before. The file stays, because it also shows which
+    /// entities are older than a removal. If it is lost, those entities are misses.
     ///
-    /// - Throws: `file` if an entity could not be removed, after all others were.
+    /// - Throws: `file` if an entity could not be removed. Others are removed nevertheless.
     public func removeAll(in scope: EntityScope) async throws(RequestFailure) { try await store.removeAll(in: scope) }
 
     /// What is in the cache, as far as this process knows.
@@ -93,6 +105,6 @@ public final class FileEntityCache: EntityCache {
 
 extension FileEntityCache: RemovalNoting {
     var storeName: String { store.path }
-    var hasNotedRemovals: Bool { store.hasNoted.load(ordering: .acquiring) }
+    var hasNotedRemovals: Bool { store.hasNotedRemovals }
     var ownProblems: CacheProblems { CacheProblems(of: keyFile) }
 }

@@ -1,5 +1,6 @@
 import EssentialsHTTP
 import EssentialsRequests
+import EssentialsStorage
 import Glibc
 
 /// A program or library in the memory of this process, as the dynamic linker has loaded it.

@@ -1,5 +1,6 @@
 import EssentialsHTTP
-import Synchronization
+import EssentialsStorage
+import EssentialsTools
 
 /// An entity cache in memory, up to a size. The entities that were used longest ago are dropped first.
 ///

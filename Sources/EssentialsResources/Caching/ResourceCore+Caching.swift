@@ -1,6 +1,6 @@
 import EssentialsHTTP
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 
 extension ResourceCore.Contents {
     /// Whether the caches may still have something to show.

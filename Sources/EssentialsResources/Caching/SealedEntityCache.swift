@@ -1,5 +1,6 @@
 import EssentialsHTTP
 public import EssentialsRequests
+import EssentialsStorage
 import FoundationEssentials
 
 /// An entity cache whose content is encrypted before another cache stores it; see ``EntitySealing``.

@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import EssentialsStorage
 import FoundationEssentials
 
 /// The entity as bytes. Whatever other bytes are read, the result is `nil` or an entity.

@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// The name of a type in the keys of caches.
 ///

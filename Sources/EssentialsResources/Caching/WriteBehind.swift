@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import EssentialsTools
 
 /// The changes that wait until a cache has taken those before them, as a pure value.
 ///
@@ -70,8 +71,7 @@ struct WriteBehind: Sendable {
     private(set) var bytes = 0
     private var entries: [EntityKey: Entry] = [:]
     /// The keys in the order of their first change. Numbers that do not match an entry are of changes that are gone.
-    private var order: [(number: UInt64, key: EntityKey)] = []
-    private var first = 0
+    private var order = Fifo<(number: UInt64, key: EntityKey)>()
     private var removals: [Removal] = []
     /// What has failed to be removed, and is not tried again before ``resume()``.
     private var postponed: [Removal] = []
@@ -146,13 +146,7 @@ struct WriteBehind: Sendable {
             runningRemoval = removal
             return .removeAll(removal.scope, number: removal.number)
         }
-        while first < order.count {
-            let (number, key) = order[first]
-            first += 1
-            if first * 2 > order.count {
-                order.removeFirst(first)
-                first = 0
-            }
+        while let (number, key) = order.popFirst() {
             guard let entry = entries[key], entry.number == number else { continue }
             take(key)
             running = (key, entry)
@@ -247,7 +241,7 @@ struct WriteBehind: Sendable {
     }
 
     private mutating func enforceLimits() {
-        var position = first
+        var position = 0
         while bytes > maximumBytes || entries.count > maximumCount {
             guard position < order.count else {
                 // Only removals are left. Accounts for which nothing is removed keep what they have.
@@ -268,9 +262,8 @@ struct WriteBehind: Sendable {
             dropped += 1
         }
         // Numbers of changes that are gone do not pile up.
-        if order.count - first > 2 * maximumCount {
-            order = order[first...].filter { entries[$0.key]?.number == $0.number }
-            first = 0
+        if order.count > 2 * maximumCount {
+            order.removeAll { [entries] in entries[$0.key]?.number != $0.number }
         }
     }
 }

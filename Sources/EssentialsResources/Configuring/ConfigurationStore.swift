@@ -1,5 +1,5 @@
 import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// The configuration of a resource for one method, as it was computed from all matching blocks.
 final class EffectiveConfiguration: Sendable {

@@ -1,6 +1,6 @@
 public import EssentialsHTTP
+import EssentialsTools
 import Logging
-import Synchronization
 
 /// Configuring resources by pattern.
 extension HTTPResourceService {

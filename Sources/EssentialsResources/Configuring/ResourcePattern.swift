@@ -1,5 +1,5 @@
 public import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// Selects resources by their URLs, for configurations, invalidations and wipes.
 ///

@@ -1,5 +1,5 @@
 public import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// A resource whose address depends on the content of another one.
 ///

@@ -1,6 +1,6 @@
 import EssentialsHTTP
 import EssentialsRequests
-import Synchronization
+import EssentialsTools
 
 /// One connection of an event stream: for whom it was opened, and whether what it brings still counts.
 ///
@@ -16,17 +16,22 @@ final class EventConnection: Sendable {
     /// Whether it was found to have ended. It stays so.
     private let isOver = Atomic(false)
 
-    init(_ environment: AdoptedEnvironment, of address: ResourceURL) {
+    /// - Parameter last: The connection before. If it carried credentials in the same scope, this one counts as if it did,
+    ///   until its response shows what was sent.
+    init(_ environment: AdoptedEnvironment, of address: ResourceURL, after last: EventConnection? = nil) {
         self.environment = environment
-        scope = environment.scope.flatMap { address.isOf($0.origin) ? $0 : nil }
+        let scope = environment.scope.flatMap { address.isOf($0.origin) ? $0 : nil }
+        self.scope = scope
+        guard let scope, let last, last.scope === scope, last.personal.load(ordering: .acquiring) == 2 else { return }
+        personal.store(2, ordering: .releasing)
     }
+
+    /// Whether both use the credentials of the same origin, or both use none.
+    func isOfSameOrigin(as other: EventConnection) -> Bool { scope?.origin == other.scope?.origin }
 
     /// Takes note of the response, from which it is known what was sent.
     func received(_ response: DataResponse) {
-        let sent = response.sentFields ?? [:]
-        // The environment's own credentials belong to no user.
-        let isAuthorized = sent.contains(.authorization) && !environment.snapshot.headerFields.contains(.authorization)
-        let isPersonal = hasCredentials || isAuthorized || sent.contains(.cookie)
+        let isPersonal = hasCredentials || EventStreamRules.isPersonal(response, in: environment.snapshot)
         personal.store(isPersonal ? 2 : 1, ordering: .releasing)
     }
 

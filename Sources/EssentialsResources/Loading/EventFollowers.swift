@@ -1,5 +1,5 @@
 import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// The event streams that a service follows.
 final class EventFollowers: Sendable {

@@ -1,5 +1,5 @@
 import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// What a load knows about the content that is here, so that the body of an unchanged one is not read again. A response
 /// without a body names what it confirms in the same way.

@@ -1,6 +1,6 @@
 import EssentialsHTTP
+import EssentialsTools
 import Logging
-import Synchronization
 
 /// Logs why a resource was not loaded, at the level debug, with the URL of the resource and without its query.
 struct LoadLog: Sendable {

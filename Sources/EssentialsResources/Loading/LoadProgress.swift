@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// The progress of a load in four bytes, as a whole number of parts of 2⁻³¹. Every resource stores one.
 struct LoadProgress: Sendable, Equatable {

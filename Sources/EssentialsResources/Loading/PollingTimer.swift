@@ -1,5 +1,5 @@
 import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// The timer of a service for all resources that are loaded regularly.
 ///
@@ -13,7 +13,7 @@ final class PollingTimer: Sendable {
     private struct State {
         /// The service. It is weak, because the timer can wait for a resource that only an observer object holds.
         weak var service: HTTPResourceService?
-        var queue = DueQueue<ObjectIdentifier, Waiting>()
+        var queue = Heap<ObjectIdentifier, Duration, Waiting>()
         /// The task that sleeps, and when it wakes up.
         var sleep: (task: Task<Void, Never>, end: Duration)?
         /// Counts the tasks.
@@ -146,7 +146,7 @@ final class PollingTimer: Sendable {
             defer {
                 state.isStopped = true
                 state.sleep = nil
-                state.queue = DueQueue()
+                state.queue = Heap()
             }
             return (state.sleep?.task, state.queue)
         }

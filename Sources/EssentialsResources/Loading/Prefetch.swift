@@ -1,5 +1,5 @@
 import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// Loads that were begun before somebody needs them, by `prefetch` of a ``ResourceService``.
 ///
@@ -19,11 +19,11 @@ public final class ResourcePrefetch: Sendable {
     }
 
     private let state: Mutex<State>
-    private let completion = Completion<Void>()
+    private let completion = OneShot<Void>()
 
     init(_ count: Int) {
         state = Mutex(State(waiting: count))
-        if count == 0 { completion.complete(()) }
+        if count == 0 { completion.provide(()) }
     }
 
     /// How many resources were not loaded, because more than 1,024 of the service waited.
@@ -33,7 +33,7 @@ public final class ResourcePrefetch: Sendable {
     public var isCompleted: Bool { state.withLock { $0.waiting == 0 && $0.running.isEmpty } }
 
     /// Waits until no resource waits or is being loaded, or until the calling task is cancelled.
-    public func waitUntilCompleted() async { _ = await completion.value() }
+    public func waitUntilCompleted() async { _ = await completion.valueUnlessCancelled() }
 
     /// Drops the resources that wait, and cancels the loads that nobody else is interested in.
     public func cancel() {
@@ -44,7 +44,7 @@ public final class ResourcePrefetch: Sendable {
             return Array(state.running.values)
         }
         for leave in leave { leave() }
-        completion.complete(())
+        completion.provide(())
     }
 
     // MARK: For the queue
@@ -93,7 +93,7 @@ public final class ResourcePrefetch: Sendable {
             change(&state)
             return state.waiting == 0 && state.running.isEmpty
         }
-        if isCompleted { completion.complete(()) }
+        if isCompleted { completion.provide(()) }
     }
 }
 
@@ -108,10 +108,9 @@ final class PrefetchQueue: Sendable {
     }
 
     fileprivate struct State {
-        var waiting: [Member?] = []
+        var waiting = Fifo<Member>()
         /// The resources that wait only once.
         var waitingOnce: Set<ObjectIdentifier> = []
-        var first = 0
         var running = 0
         /// Whether a thread begins loads.
         var isBeginning = false
@@ -131,13 +130,13 @@ final class PrefetchQueue: Sendable {
     init(upTo limit: Int = PrefetchQueue.maximumWaiting) { self.limit = limit }
 
     /// The number of resources that wait.
-    var waitingCount: Int { state.withLock { $0.waiting.count - $0.first } }
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
 
     /// Adds resources behind those that wait.
     func add(_ members: [Member]) {
         let (dropped, present) = state.withLock { state in
             let present = state.append(members)
-            return (state.takeFirst(state.waiting.count - state.first - limit), present)
+            return (state.takeFirst(state.waiting.count - limit), present)
         }
         for member in dropped { member.prefetch.drop() }
         for member in present { member.prefetch.skip() }
@@ -195,14 +194,10 @@ extension PrefetchQueue.State {
 
     /// Removes members from the front.
     fileprivate mutating func takeFirst(_ count: Int) -> [PrefetchQueue.Member] {
-        let end = min(first + max(count, 0), waiting.count)
-        let taken = waiting[first..<end].compactMap { $0 }
-        for member in taken { if let core = member.core { waitingOnce.remove(ObjectIdentifier(core)) } }
-        for index in first..<end { waiting[index] = nil }
-        first = end
-        if first * 2 > waiting.count {
-            waiting.removeFirst(first)
-            first = 0
+        var taken: [PrefetchQueue.Member] = []
+        while taken.count < count, let member = waiting.popFirst() {
+            if let core = member.core { waitingOnce.remove(ObjectIdentifier(core)) }
+            taken.append(member)
         }
         return taken
     }

@@ -1,6 +1,6 @@
 import EssentialsHTTP
 import EssentialsRequests
-import Synchronization
+import EssentialsTools
 
 /// Measures the progress of a request to which somebody listens.
 final class ProgressSource: Sendable {

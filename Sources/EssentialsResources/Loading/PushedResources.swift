@@ -1,6 +1,6 @@
 public import EssentialsHTTP
 public import EssentialsRequests
-import Synchronization
+import EssentialsTools
 
 /// The resources that an event stream feeds: a resource service whose resources are remembered.
 ///

@@ -1,6 +1,6 @@
 import EssentialsHTTP
 import EssentialsReachability
-import Synchronization
+import EssentialsTools
 
 /// Loads observed resources again when a server has become reachable, and pauses regular loads while it is not.
 ///
@@ -131,10 +131,5 @@ extension ResourceCore {
 
 extension ResourceFacts {
     /// Whether the last load failed because the network did not carry it to the server or back.
-    fileprivate var isFailedByNetwork: Bool {
-        switch failure?.reason {
-        case .nameResolution, .connection, .timeout, .interrupted: true
-        default: false
-        }
-    }
+    fileprivate var isFailedByNetwork: Bool { failure?.isOfNetwork ?? false }
 }

@@ -1,5 +1,5 @@
 import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// The object behind all copies of a ``ResourceRequest``: its state, its hooks, and how it is started and repeated.
 ///
@@ -36,7 +36,7 @@ final class RequestBox<Content: Sendable>: Sendable {
     }
 
     private let state: Mutex<State>
-    private let completion = Completion<Outcome>()
+    private let completion = OneShot<Outcome>()
     private let begin: Begin
     /// Creates the repeated request; `nil` for a chain.
     private let again: (@Sendable () -> RequestBox)?
@@ -193,7 +193,7 @@ final class RequestBox<Content: Sendable>: Sendable {
         let load = keepsLoad ? state.withLock { $0.load } : nil
         load?.begin()
         defer { load?.end() }
-        return await completion.value() ?? .failure(LoadOutcome.cancelledFailure)
+        return await completion.valueUnlessCancelled() ?? .failure(LoadOutcome.cancelledFailure)
     }
 
     // MARK: Progress
@@ -252,7 +252,7 @@ final class RequestBox<Content: Sendable>: Sendable {
             return outcome
         }
         guard let outcome else { return }
-        completion.complete(outcome)
+        completion.provide(outcome)
         callHooks()
     }
 

@@ -1,7 +1,7 @@
 import EssentialsHTTP
 import EssentialsRequests
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 
 /// The request that was sent last, after all changes.
 final class SentRequest: Sendable {

@@ -1,6 +1,6 @@
 import EssentialsHTTP
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 
 /// The regular loads of one resource. It exists only for resources that have or had an interval.
 ///

@@ -1,6 +1,6 @@
 import EssentialsHTTP
 import EssentialsRequests
-import Synchronization
+import EssentialsTools
 
 /// The tasks that wait until a response cache replaces a stale response that a resource shows.
 ///

@@ -1,60 +1,19 @@
-import Synchronization
+import EssentialsTools
 
 /// Tells one reader that something has changed. Several changes before the reader looks are one, so nothing piles up.
-final class ChangeSignal: Sendable {
-    private struct State {
-        var isRaised = true
-        var waiter: CheckedContinuation<Bool, Never>?
-        var isFinished = false
-    }
-
-    private let state = Mutex(State())
+struct ChangeSignal: Sendable {
+    private let changes = Latest<Void>(())
 
     /// Says that something has changed.
-    func raise() {
-        let waiter = state.withLock { state -> CheckedContinuation<Bool, Never>? in
-            guard let waiter = state.waiter.take() else {
-                state.isRaised = true
-                return nil
-            }
-            return waiter
-        }
-        waiter?.resume(returning: true)
-    }
+    func raise() { changes.put(()) }
 
     /// Says that nothing will change any more.
-    func finish() {
-        let waiter = state.withLock { state in
-            state.isFinished = true
-            return state.waiter.take()
-        }
-        waiter?.resume(returning: false)
-    }
+    func finish() { changes.finish() }
 
     /// Waits for a change. The first call returns at once.
     ///
     /// - Returns: Whether there was one; `false` at the end, and if the calling task is cancelled.
-    func next() async -> Bool {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let (result, earlier) = state.withLock { state -> (Bool?, CheckedContinuation<Bool, Never>?) in
-                    if Task.isCancelled { return (false, nil) }
-                    if state.isRaised {
-                        state.isRaised = false
-                        return (true, nil)
-                    }
-                    if state.isFinished { return (false, nil) }
-                    // Two tasks must not read with one iterator. If they do, the earlier one ends.
-                    defer { state.waiter = continuation }
-                    return (nil, state.waiter)
-                }
-                earlier?.resume(returning: false)
-                if let result { continuation.resume(returning: result) }
-            }
-        } onCancel: {
-            state.withLock { $0.waiter.take() }?.resume(returning: false)
-        }
-    }
+    func next() async -> Bool { await changes.next() != nil }
 }
 
 /// The signals of several readers.

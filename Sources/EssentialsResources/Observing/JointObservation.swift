@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// Raises a signal with each change of several resources. It is their observer as long as it exists.
 ///

@@ -1,5 +1,5 @@
 #if DEBUG
-    import Synchronization
+    import EssentialsTools
 
     /// Counts the objects and tasks of resources that are alive, so that a test finds what it has left behind.
     ///

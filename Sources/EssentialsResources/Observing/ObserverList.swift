@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// Receives the changes of a resource. It is called without a lock, by one thread at a time.
 protocol ChangeReceiver: AnyObject, Sendable {

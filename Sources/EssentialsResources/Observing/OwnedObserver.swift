@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// An observer object of one resource, and its owners.
 protocol OwnedObserver: ChangeReceiver {

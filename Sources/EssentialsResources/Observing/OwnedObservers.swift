@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// The observer objects of a service's resources.
 ///

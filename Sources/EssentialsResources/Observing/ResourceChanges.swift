@@ -1,5 +1,5 @@
 import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// The changes of a resource: each event with the state after it, beginning with `attached`.
 ///
@@ -77,16 +77,21 @@ final class ChangeReader<Content: Sendable>: Sendable {
 
 /// Keeps changes until they are read, up to a limit.
 final class ChangeBuffer: ChangeReceiver {
-    private struct State {
-        var changes = PendingQueue()
+    private struct Unread: MailboxContents {
+        var changes = Fifo<PendingChange>()
         var missed = 0
-        var waiter: CheckedContinuation<PendingChange?, Never>?
-        var isFinished = false
+
+        mutating func take() -> PendingChange? {
+            guard var change = changes.popFirst() else { return nil }
+            change.missed += missed
+            missed = 0
+            return change
+        }
     }
 
     let reportsProgress: Bool
     private let limit: Int
-    private let state = Mutex(State())
+    private let unread = Mailbox(Unread())
 
     init(limit: Int, reportsProgress: Bool = false) {
         self.limit = max(1, limit)
@@ -94,54 +99,16 @@ final class ChangeBuffer: ChangeReceiver {
     }
 
     func receive(_ change: PendingChange) {
-        typealias Received = (CheckedContinuation<PendingChange?, Never>?, PendingChange?)
-        let (waiter, dropped) = state.withLock { state -> Received in
-            if let waiter = state.waiter.take() { return (waiter, nil) }
-            let dropped = state.changes.count >= limit ? state.changes.popFirst() : nil
-            if let dropped { state.missed += 1 + dropped.missed }
-            state.changes.append(change)
-            return (nil, dropped)
-        }
-        // Content may end here, outside the lock.
-        _ = consume dropped
-        waiter?.resume(returning: change)
-    }
-
-    func finish() {
-        let waiter = state.withLock { state in
-            state.isFinished = true
-            defer { state.waiter = nil }
-            return state.waiter
-        }
-        waiter?.resume(returning: nil)
-    }
-
-    func next() async -> PendingChange? {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let (change, earlier, isReady) = state.withLock { state in
-                    if Task.isCancelled { return (nil, nil, true) as Ready }
-                    if var change = state.changes.popFirst() {
-                        change.missed += state.missed
-                        state.missed = 0
-                        return (change, nil, true)
-                    }
-                    if state.isFinished { return (nil, nil, true) }
-                    // Two tasks must not read with one iterator. If they do, the earlier one ends.
-                    defer { state.waiter = continuation }
-                    return (nil, state.waiter, false)
-                }
-                earlier?.resume(returning: nil)
-                if isReady { continuation.resume(returning: change) }
-            }
-        } onCancel: {
-            let waiter = state.withLock { state in
-                defer { state.waiter = nil }
-                return state.waiter
-            }
-            waiter?.resume(returning: nil)
+        // Content of the dropped change may end here, outside the lock.
+        _ = unread.change { unread in
+            let dropped = unread.changes.count >= limit ? unread.changes.popFirst() : nil
+            if let dropped { unread.missed += 1 + dropped.missed }
+            unread.changes.append(change)
+            return dropped
         }
     }
 
-    private typealias Ready = (PendingChange?, CheckedContinuation<PendingChange?, Never>?, Bool)
+    func finish() { unread.finish() }
+
+    func next() async -> PendingChange? { await unread.next() }
 }

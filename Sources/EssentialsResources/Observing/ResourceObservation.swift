@@ -1,6 +1,6 @@
 public import Dispatch
 import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// An observation by a closure. It ends with ``cancel()`` or with its last reference, at once.
 ///
@@ -106,7 +106,7 @@ extension Resource {
         on queue: DispatchQueue, refreshing refresh: ResourceRefresh? = nil, reportingProgress: Bool = false,
         _ body: @escaping @Sendable (ResourceChange<Content>) -> Void
     ) -> ResourceObservation {
-        let mailbox = Mailbox()
+        let mailbox = ObserverQueue()
         let receiver = QueueReceiver(
             resource: self, queue: queue, mailbox: mailbox, reportsProgress: reportingProgress, body: body)
         return observe(receiver, refresh, mailbox)
@@ -131,13 +131,13 @@ extension Resource {
         refreshing refresh: ResourceRefresh? = nil, reportingProgress: Bool = false,
         _ body: @escaping @isolated(any) @Sendable (ResourceChange<Content>) async -> Void
     ) -> ResourceObservation {
-        let mailbox = Mailbox()
+        let mailbox = ObserverQueue()
         let receiver = ActorReceiver(resource: self, mailbox: mailbox, reportsProgress: reportingProgress, body: body)
         return observe(receiver, refresh, mailbox)
     }
 
     private func observe(
-        _ receiver: any ChangeReceiver, _ refresh: ResourceRefresh?, _ mailbox: Mailbox? = nil
+        _ receiver: any ChangeReceiver, _ refresh: ResourceRefresh?, _ mailbox: ObserverQueue? = nil
     ) -> ResourceObservation {
         // The view exists before the first change, so that each change has a snapshot for it.
         _ = state
@@ -169,12 +169,12 @@ private final class ClosureReceiver: ChangeReceiver {
 private final class QueueReceiver<Content: Sendable>: ChangeReceiver {
     private let resource: Resource<Content>
     private let queue: DispatchQueue
-    private let mailbox: Mailbox
+    private let mailbox: ObserverQueue
     let reportsProgress: Bool
     private let body: @Sendable (ResourceChange<Content>) -> Void
 
     init(
-        resource: Resource<Content>, queue: DispatchQueue, mailbox: Mailbox, reportsProgress: Bool,
+        resource: Resource<Content>, queue: DispatchQueue, mailbox: ObserverQueue, reportsProgress: Bool,
         body: @escaping @Sendable (ResourceChange<Content>) -> Void
     ) {
         self.resource = resource
@@ -199,12 +199,12 @@ private final class QueueReceiver<Content: Sendable>: ChangeReceiver {
 /// Calls a closure on its actor, or in a task.
 private final class ActorReceiver<Content: Sendable>: ChangeReceiver {
     private let resource: Resource<Content>
-    private let mailbox: Mailbox
+    private let mailbox: ObserverQueue
     let reportsProgress: Bool
     private let body: @isolated(any) @Sendable (ResourceChange<Content>) async -> Void
 
     init(
-        resource: Resource<Content>, mailbox: Mailbox, reportsProgress: Bool,
+        resource: Resource<Content>, mailbox: ObserverQueue, reportsProgress: Bool,
         body: @escaping @isolated(any) @Sendable (ResourceChange<Content>) async -> Void
     ) {
         self.resource = resource
@@ -223,7 +223,7 @@ private final class ActorReceiver<Content: Sendable>: ChangeReceiver {
     /// Takes changes from the mailbox on the actor on which they are delivered. So none comes there after the end of the
     /// observation.
     private static func deliver(
-        from mailbox: Mailbox, _ resource: Resource<Content>, on actor: isolated (any Actor)?,
+        from mailbox: ObserverQueue, _ resource: Resource<Content>, on actor: isolated (any Actor)?,
         to body: @isolated(any) @Sendable (ResourceChange<Content>) async -> Void
     ) async {
         while let change = mailbox.next() {

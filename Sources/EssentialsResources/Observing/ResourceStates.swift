@@ -1,5 +1,5 @@
 import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// The states of a resource: the present one, then the newest one after each change.
 ///
@@ -89,15 +89,9 @@ final class StateReader<Content: Sendable>: Sendable {
 
 /// Keeps the newest snapshot until it is read.
 final class StateReceiver: ChangeReceiver {
-    private struct State {
-        var newest: (any AnySnapshot)?
-        var waiter: CheckedContinuation<(any AnySnapshot)?, Never>?
-        var isFinished = false
-    }
-
     let reportsProgress: Bool
     private let contentType: ObjectIdentifier
-    private let state = Mutex(State())
+    private let newest = Latest<any AnySnapshot>()
 
     init(_ contentType: ObjectIdentifier, reportsProgress: Bool) {
         self.contentType = contentType
@@ -106,53 +100,10 @@ final class StateReceiver: ChangeReceiver {
 
     func receive(_ change: PendingChange) {
         guard let snapshot = change.views.first(where: { $0.contentType == contentType })?.snapshot else { return }
-        typealias Received = (CheckedContinuation<(any AnySnapshot)?, Never>?, (any AnySnapshot)?)
-        let (waiter, replaced) = state.withLock { state -> Received in
-            guard let waiter = state.waiter.take() else {
-                defer { state.newest = snapshot }
-                return (nil, state.newest)
-            }
-            return (waiter, nil)
-        }
-        // Content may end here, outside the lock.
-        _ = consume replaced
-        waiter?.resume(returning: snapshot)
+        newest.put(snapshot)
     }
 
-    func finish() {
-        let waiter = state.withLock { state in
-            state.isFinished = true
-            defer { state.waiter = nil }
-            return state.waiter
-        }
-        waiter?.resume(returning: nil)
-    }
+    func finish() { newest.finish() }
 
-    func next() async -> (any AnySnapshot)? {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let (snapshot, earlier, isReady) = state.withLock { state in
-                    if Task.isCancelled { return (nil, nil, true) as Ready }
-                    if let newest = state.newest {
-                        state.newest = nil
-                        return (newest, nil, true)
-                    }
-                    if state.isFinished { return (nil, nil, true) }
-                    // Two tasks must not read with one iterator. If they do, the earlier one ends.
-                    defer { state.waiter = continuation }
-                    return (nil, state.waiter, false)
-                }
-                earlier?.resume(returning: nil)
-                if isReady { continuation.resume(returning: snapshot) }
-            }
-        } onCancel: {
-            let waiter = state.withLock { state in
-                defer { state.waiter = nil }
-                return state.waiter
-            }
-            waiter?.resume(returning: nil)
-        }
-    }
-
-    private typealias Ready = ((any AnySnapshot)?, CheckedContinuation<(any AnySnapshot)?, Never>?, Bool)
+    func next() async -> (any AnySnapshot)? { await newest.next() }
 }

@@ -1,5 +1,5 @@
 import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// One operation of a list in pages, and how many tasks wait for it.
 final class PageRun: Sendable {
@@ -14,7 +14,7 @@ final class PageRun: Sendable {
     }
 
     private let state: Mutex<State>
-    private let completion = Completion<Outcome>()
+    private let completion = OneShot<Outcome>()
 
     init(isStarted: Bool) { state = Mutex(State(isStarted: isStarted)) }
 
@@ -29,12 +29,12 @@ final class PageRun: Sendable {
     }
 
     func end(_ outcome: Outcome) {
-        completion.complete(outcome)
+        completion.provide(outcome)
         state.withLock { $0.task = nil }
     }
 
     /// Waits for the end, without an interest in the operation.
-    nonisolated(nonsending) func ended() async { _ = await completion.value() }
+    nonisolated(nonsending) func ended() async { _ = await completion.valueUnlessCancelled() }
 
     /// Waits for the outcome. The work is cancelled when the last task has stopped waiting.
     ///
@@ -48,7 +48,7 @@ final class PageRun: Sendable {
             await ended()
             return Task.isCancelled ? .failure(LoadOutcome.cancelledFailure) : nil
         }
-        let outcome = await completion.value()
+        let outcome = await completion.valueUnlessCancelled()
         let abandoned = state.withLock { state -> Task<Void, Never>? in
             state.waiting -= 1
             guard outcome == nil, state.waiting == 0, !state.isStarted else { return nil }

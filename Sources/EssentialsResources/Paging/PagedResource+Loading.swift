@@ -1,5 +1,5 @@
 import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// What is shown of a list.
 struct ShownPages<Page: Sendable, Item: Sendable>: Sendable {

@@ -1,5 +1,5 @@
 public import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// A list that the server divides into pages.
 ///

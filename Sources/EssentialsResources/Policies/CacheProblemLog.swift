@@ -1,6 +1,6 @@
 import EssentialsRequests
+import EssentialsTools
 public import Logging
-import Synchronization
 
 /// Collects what goes wrong with the cache of models, because no failure of a cache ends a fetch.
 ///

@@ -1,5 +1,5 @@
 public import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// One value in a cache of models, for settings, drafts and the like.
 ///
@@ -17,7 +17,7 @@ public struct CachedValue<Value: Codable & Sendable>: Sendable {
     public let key: ModelKey<Value>
     private let cache: any AsyncCache
     private let clock: RequestClock
-    private let turns = TaskTurns()
+    private let turns = AsyncMutex()
 
     /// Creates a stored value. Nothing is read yet.
     ///
@@ -38,13 +38,13 @@ public struct CachedValue<Value: Codable & Sendable>: Sendable {
     ///
     /// - Throws: What the cache throws, and `CancellationError` if the task was cancelled before it was its turn.
     public func save(_ value: Value) async throws {
-        try await turns.run { try await cache.save(CachedModel(value, date: clock.date), for: key) }
+        try await inTurn { try await cache.save(CachedModel(value, date: clock.date), for: key) }
     }
 
     /// Deletes the value. Without one nothing happens.
     ///
     /// - Throws: As ``save(_:)``.
-    public func delete() async throws { try await turns.run { try await cache.delete(key) } }
+    public func delete() async throws { try await inTurn { try await cache.delete(key) } }
 
     /// Changes the value, or deletes it by setting it to `nil`.
     ///
@@ -53,7 +53,7 @@ public struct CachedValue<Value: Codable & Sendable>: Sendable {
     /// - Throws: What the closure throws, in which case nothing is changed, and the errors of ``save(_:)``.
     @discardableResult
     public func update(_ change: (inout Value?) throws -> Void) async throws -> Value? {
-        try await turns.run {
+        try await inTurn {
             let stored = try await cache.load(key)
             var value = stored?.value
             try change(&value)
@@ -66,51 +66,12 @@ public struct CachedValue<Value: Codable & Sendable>: Sendable {
             return value
         }
     }
-}
 
-/// Lets tasks do their work one after the other, in the order of their calls.
-private final class TaskTurns: Sendable {
-    private struct State {
-        var isBusy = false
-        var waiters: [CheckedContinuation<Void, Never>] = []
-        /// The waiters before this one have had their turn.
-        var first = 0
-    }
-
-    private let state = Mutex(State())
-
-    func run<Result>(_ work: () async throws -> Result) async throws -> Result {
-        await begin()
-        defer { end() }
+    /// Does work after that of all earlier calls.
+    private func inTurn<Result>(_ work: () async throws -> Result) async throws -> Result {
+        guard await turns.enter() == .entered else { throw CancellationError() }
+        defer { turns.leave() }
         try Task.checkCancellation()
         return try await work()
-    }
-
-    private func begin() async {
-        await withCheckedContinuation { continuation in
-            let isFree = state.withLock { state in
-                if state.isBusy { state.waiters.append(continuation) }
-                defer { state.isBusy = true }
-                return !state.isBusy
-            }
-            if isFree { continuation.resume() }
-        }
-    }
-
-    private func end() {
-        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            guard state.first < state.waiters.count else {
-                state = State()
-                return nil
-            }
-            defer { state.first += 1 }
-            // What is done is removed now and then, so that each turn takes constant time on average.
-            if state.first > 64, state.first * 2 > state.waiters.count {
-                state.waiters.removeFirst(state.first)
-                state.first = 0
-            }
-            return state.waiters[state.first]
-        }
-        next?.resume()
     }
 }

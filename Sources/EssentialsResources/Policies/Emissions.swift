@@ -78,12 +78,25 @@ public struct Emissions<Value: Sendable>: AsyncSequence, Sendable {
 protocol EmissionSource: Sendable {
     func begin() -> any EmissionRun
 
+    /// Begins an iteration whose values are handed to others, so that it finds out for whom they are.
+    func beginShared() -> any EmissionRun
+
+    /// Where and for whom an iteration that begins now would run; `nil` for a test double.
+    func beginReading() -> FetchOperation?
+
     /// The queue for handlers of calls that name none.
     var callbackQueue: DispatchQueue { get }
 }
 
+extension EmissionSource {
+    func beginShared() -> any EmissionRun { begin() }
+}
+
 /// One iteration of ``Emissions``. Releasing it ends its fetch.
 protocol EmissionRun: AnyObject {
+    /// Where and for whom the iteration runs, from its first step on; `nil` for a double.
+    var operation: FetchOperation? { get }
+
     /// The next value; `nil` at the end and after a failure.
     func next() async throws(RequestFailure) -> FetchEmission?
 }

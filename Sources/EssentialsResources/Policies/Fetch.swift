@@ -40,6 +40,8 @@ struct ModelStorage: Sendable {
     var isMemoryOnly = false
     /// Whether it was received with credentials and without an account, so that it ends with the credentials.
     var isPersonal = false
+    /// Whether it may have been received with credentials. It is found out for values that are handed to others.
+    var mayBePersonal = true
 }
 
 /// What the cache has returned for a fetch.
@@ -60,7 +62,9 @@ protocol FetchWork: AnyObject, Sendable {
     /// Takes what an iteration belongs to.
     func beginOperation() -> FetchOperation
     /// Sends the request and reads its response.
-    func serve(in operation: FetchOperation) async -> ServedModel
+    ///
+    /// - Parameter isShared: Whether the value is handed to others, so that it matters for whom it is.
+    func serve(in operation: FetchOperation, isShared: Bool) async -> ServedModel
     /// The cached model; `nil` also if the cache fails.
     func load(in operation: FetchOperation) async -> LoadedModel?
     /// Stores a model of this fetch.
@@ -110,7 +114,7 @@ final class Fetch<Value: Codable & Sendable>: FetchWork {
 
     // MARK: The server
 
-    func serve(in operation: FetchOperation) async -> ServedModel {
+    func serve(in operation: FetchOperation, isShared: Bool) async -> ServedModel {
         do throws(RequestFailure) {
             if let refusal { throw refusal }
             let response = try await requests.send(request.bound(to: operation.context))
@@ -118,7 +122,8 @@ final class Fetch<Value: Codable & Sendable>: FetchWork {
             let model = try await reader.model(from: response, to: request.method)
             if isOptional, (model as? any OptionalModel)?.isNothing == true { return .nothing(ModelBox(model)) }
             return .value(
-                ModelBox(model), age: response.storedUse?.age ?? .zero, storage(of: response, in: operation))
+                ModelBox(model), age: response.storedUse?.age ?? .zero,
+                storage(of: response, in: operation, isShared: isShared))
         } catch {
             return served(error)
         }
@@ -145,18 +150,24 @@ final class Fetch<Value: Codable & Sendable>: FetchWork {
 
     // MARK: The cache
 
-    /// How a cache may keep the model of a response.
-    private func storage(of response: DataResponse, in operation: FetchOperation) -> ModelStorage {
-        guard hasCache, options.caches, let partition = key?.key(in: operation).partition else {
-            return ModelStorage()
+    /// How a cache may keep the model of a response, and for whom it is.
+    private func storage(
+        of response: DataResponse, in operation: FetchOperation, isShared: Bool
+    ) -> ModelStorage {
+        let partition = hasCache && options.caches ? key?.key(in: operation).partition : nil
+        var storage = ModelStorage()
+        if partition != nil {
+            storage.isMemoryOnly = !storesSensitiveResponses && CacheRules.forbidsStoring(response.headerFields)
         }
-        let isMemoryOnly = !storesSensitiveResponses && CacheRules.forbidsStoring(response.headerFields)
-        guard partition.isShared else { return ModelStorage(isMemoryOnly: isMemoryOnly) }
+        // The fields are not looked through for values that are neither handed on nor stored for everybody.
+        guard isShared || partition?.isShared == true else { return storage }
         let isPersonal = CacheRules.isPersonalModel(
             response, to: request, hasIdentity: operation.hasClientIdentity)
-        return ModelStorage(
-            isMemoryOnly: isMemoryOnly || isPersonal && !storesSensitiveResponses,
-            isPersonal: isPersonal || request.base.isEnvironment && operation.hasCredentials)
+        storage.mayBePersonal = isPersonal || operation.hasCredentials
+        guard partition?.isShared == true else { return storage }
+        storage.isMemoryOnly = storage.isMemoryOnly || isPersonal && !storesSensitiveResponses
+        storage.isPersonal = isPersonal || request.base.isEnvironment && operation.hasCredentials
+        return storage
     }
 
     /// The key of an operation; `nil` if it may not use the stores of its account.
@@ -215,7 +226,11 @@ enum FetchKeySource: Sendable {
 }
 
 extension Fetch: EmissionSource {
-    func begin() -> any EmissionRun { FetchRun(self) }
+    func begin() -> any EmissionRun { FetchRun(self, isShared: false) }
+
+    func beginShared() -> any EmissionRun { FetchRun(self, isShared: true) }
+
+    func beginReading() -> FetchOperation? { beginOperation() }
 
     var callbackQueue: DispatchQueue { requests.callbackQueue }
 }

@@ -1,5 +1,6 @@
 import EssentialsHTTP
 import EssentialsRequests
+import EssentialsStorage
 
 /// Makes the names under which models are stored from the requests that fetch them.
 enum FetchKeyRules {

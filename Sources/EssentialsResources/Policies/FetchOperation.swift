@@ -27,13 +27,13 @@ final class FetchOperation: Sendable {
 
     /// Begins an operation.
     ///
-    /// - Parameter hasKeys: Whether the operation uses keys. Without them the names of the service are not read.
+    /// - Parameter hasKeys: Whether the operation uses keys. Without them the environment has no text.
     static func begin(_ service: some FetchingService, hasKeys: Bool) -> FetchOperation {
         let requests = service.requests
         // First, so that what is cleared while the names are read counts as cleared afterwards.
         var context = requests.beginOperation()
         let cache = service.modelCache
-        guard hasKeys else { return FetchOperation(context, cache) }
+        guard hasKeys else { return FetchOperation(context, cache, partition: service.partition) }
         var attempt = 1
         while true {
             let (name, partition, schema) = (service.environmentName, service.partition, service.schemaVersion)
@@ -112,9 +112,21 @@ final class FetchOperation: Sendable {
         return !context.hasEnded && context.admits(partition)
     }
 
-    /// Whether the credentials with which the operation began were cleared or replaced, so that its values are not for those
-    /// who ask now.
+    /// Whether the credentials with which the operation began were cleared or replaced.
     var isForFormerCredentials: Bool { context.map { $0.scope.hasCredentials && $0.hasEnded } ?? false }
+
+    /// Whether what the operation has received may be handed to another one; `nil` is that of a test double.
+    ///
+    /// - Parameter mayBePersonal: Whether it may have been received with credentials. It is handed to nobody after
+    ///   credentials were cleared or replaced.
+    func isOpen(to reader: FetchOperation?, mayBePersonal: Bool) -> Bool {
+        guard let reader else { return true }
+        guard partition == reader.partition, partition.isShared || permits(partition) else { return false }
+        guard let context, let place = reader.context?.environment else { return environment == reader.environment }
+        guard context.environment.isSame(as: place) else { return false }
+        // The reader may have begun for somebody else before the fetch did.
+        return !(mayBePersonal && (context.hasAnySessionEnded || reader.context?.hasAnySessionEnded == true))
+    }
 
     /// Whether the server knows the application, and so perhaps an account, by a certificate of the environment.
     var hasClientIdentity: Bool { context?.environment.snapshot.trust?.identity != nil }

@@ -7,10 +7,10 @@ import EssentialsRequests
 /// asked at once, each of them has a task, which is cancelled with this object.
 final class FetchRun: EmissionRun {
     private let fetch: any FetchWork
+    private let isShared: Bool
     private var machine: FetchMachine
     private var steps: FetchMachine.Steps = []
-    /// What the iteration belongs to, from its first step on.
-    private var operation: FetchOperation?
+    private(set) var operation: FetchOperation?
     private var cached: FetchedModel?
     private var cachedAge: Duration?
     private var served: ServedModel?
@@ -20,8 +20,8 @@ final class FetchRun: EmissionRun {
     private var serverTask: Task<Void, Never>?
     private var cacheTask: Task<Void, Never>?
 
-    init(_ fetch: any FetchWork) {
-        self.fetch = fetch
+    init(_ fetch: any FetchWork, isShared: Bool) {
+        (self.fetch, self.isShared) = (fetch, isShared)
         machine = FetchMachine(fetch.source, fetch.options, hasCache: fetch.hasCache)
     }
 
@@ -61,7 +61,9 @@ final class FetchRun: EmissionRun {
         }
         steps.remove(.emitServed)
         return switch served {
-        case .value(let model, let age, _): FetchEmission(model: model, isCached: false, age: age, operation: operation)
+        case .value(let model, let age, let storage):
+            FetchEmission(
+                model: model, isCached: false, age: age, operation: operation, mayBePersonal: storage.mayBePersonal)
         case .nothing(let model): FetchEmission(model: model, isCached: false, age: .zero, operation: operation)
         case .empty, .gone, .failure, nil: nil
         }
@@ -98,7 +100,7 @@ final class FetchRun: EmissionRun {
         steps.subtract(asked)
         if let operation {
             switch asked {
-            case .askServer: return received(await fetch.serve(in: operation))
+            case .askServer: return received(await fetch.serve(in: operation, isShared: isShared))
             case .askCache: return received(await fetch.load(in: operation))
             case []: break
             default: askBoth(in: operation)
@@ -107,7 +109,7 @@ final class FetchRun: EmissionRun {
         switch await replies?.next() {
         case .cache(let model): received(model)
         case .server(let served): received(served)
-        case .cancelled, nil: leave()
+        case nil: leave()
         }
     }
 
@@ -133,7 +135,9 @@ final class FetchRun: EmissionRun {
         // A cache in memory replies at once, so that its value is the first one if the first one is wanted.
         let isRace = fetch.source == .both
         if isRace { cacheTask = Self.load(fetch, operation, into: replies) }
-        serverTask = Task.immediate { [fetch] in replies.deliver(.server(await fetch.serve(in: operation))) }
+        serverTask = Task.immediate { [fetch, isShared] in
+            replies.deliver(.server(await fetch.serve(in: operation, isShared: isShared)))
+        }
         if !isRace { cacheTask = Self.load(fetch, operation, into: replies) }
     }
 

@@ -48,8 +48,15 @@ struct FetchEmission: Sendable {
     let isCached: Bool
     let age: Duration?
     var failure: RequestFailure?
-    /// For whom it was fetched; `nil` for a double.
+    /// Where and for whom it was fetched; `nil` for a double.
     var operation: FetchOperation?
+    /// Whether it may have been received with credentials.
+    var mayBePersonal = true
+
+    /// Whether it may be handed to an operation that did not fetch it.
+    func isFor(_ reader: FetchOperation?) -> Bool {
+        operation?.isOpen(to: reader, mayBePersonal: mayBePersonal) ?? true
+    }
 }
 
 extension Emission {

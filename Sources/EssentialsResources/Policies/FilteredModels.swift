@@ -274,7 +274,7 @@ public struct LiveModels<Model: Codable & Sendable>: AsyncSequence, Sendable {
         }
 
         private func hasNext() async -> Bool {
-            if let reader { return await reader.watcher.wait() }
+            if let reader { return await reader.watcher.next() }
             return !hasBegun && !Task.isCancelled
         }
     }
@@ -282,12 +282,12 @@ public struct LiveModels<Model: Codable & Sendable>: AsyncSequence, Sendable {
 
 /// The place of one reader. It is forgotten when the reader is gone.
 private final class ModelReader: Sendable {
-    let watcher = ModelWatcher()
-    private let changes: ModelChanges
+    let watcher = ChangeSignal()
+    private let changes: ModelCacheChanges
     private let slot: ModelSlot
     private let number: UInt64
 
-    init(_ changes: ModelChanges, _ slot: ModelSlot) {
+    init(_ changes: ModelCacheChanges, _ slot: ModelSlot) {
         (self.changes, self.slot) = (changes, slot)
         number = changes.add(watcher, for: slot)
     }

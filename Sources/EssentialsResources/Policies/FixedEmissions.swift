@@ -25,12 +25,15 @@ private struct FixedEmissions: EmissionSource {
     var callbackQueue: DispatchQueue { fixedEmissionsQueue }
 
     func begin() -> any EmissionRun { FixedRun(self) }
+
+    func beginReading() -> FetchOperation? { nil }
 }
 
 /// The queue for handlers of sequences that belong to no data-request service.
 private let fixedEmissionsQueue = DispatchQueue(label: "essentials.emissions")
 
 private final class FixedRun: EmissionRun {
+    var operation: FetchOperation? { nil }
     private var values: ArraySlice<FetchEmission>
     private var failure: RequestFailure?
 

@@ -1,6 +1,6 @@
 public import EssentialsHTTP
 public import EssentialsRequests
-import Synchronization
+import EssentialsTools
 
 /// Where an entity cache may hold a model.
 struct ModelPlace: Sendable {

@@ -1,8 +1,8 @@
 public import EssentialsHTTP
 public import EssentialsRequests
+import EssentialsTools
 import FoundationEssentials
 public import Logging
-import Synchronization
 
 /// The default cache of models: decoded models in memory, and their encodings in an entity cache below.
 ///
@@ -56,7 +56,7 @@ public final class ModelCache: ObservableCache {
     }
 
     /// Notifies observers of changes.
-    public let changes = ModelChanges()
+    public let changes = ModelCacheChanges()
     let access: CacheAccess?
     private let configuration: Configuration
     let memory: Mutex<ModelMemory>

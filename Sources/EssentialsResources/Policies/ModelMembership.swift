@@ -1,6 +1,6 @@
 import EssentialsHTTP
 import EssentialsRequests
-import Synchronization
+import EssentialsTools
 
 /// The data-request services that a ``ModelCache`` has joined, and the origins whose credentials its keys may belong to.
 final class ModelMembership: Sendable {

@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import EssentialsStorage
 import FoundationEssentials
 
 /// Decoded models by their slots, up to a number and a size, and the order of the operations on them, as a pure value.

@@ -5,7 +5,7 @@ public import EssentialsRequests
 /// A cache of your own becomes one with ``ObservedCache``, or by reporting its changes itself:
 ///
 /// ```swift
-/// nonisolated let changes = ModelChanges()
+/// nonisolated let changes = ModelCacheChanges()
 ///
 /// func delete<Value>(_ key: ModelKey<Value>) async throws {
 ///     try await database.delete(key)
@@ -14,7 +14,7 @@ public import EssentialsRequests
 /// ```
 public protocol ObservableCache: AsyncCache {
     /// Notifies observers of changes. It must always be the same object.
-    var changes: ModelChanges { get }
+    var changes: ModelCacheChanges { get }
 }
 
 /// Makes the changes of any cache observable that are made through it.
@@ -28,7 +28,7 @@ public struct ObservedCache: ObservableCache {
     /// The cache that stores the models.
     public let wrapped: any AsyncCache
     /// Notifies observers of changes.
-    public let changes = ModelChanges()
+    public let changes = ModelCacheChanges()
 
     /// Wraps a cache.
     public init(_ wrapped: any AsyncCache) { self.wrapped = wrapped }

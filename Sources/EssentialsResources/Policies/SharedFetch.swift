@@ -1,6 +1,6 @@
 import Dispatch
 import EssentialsRequests
-import Synchronization
+import EssentialsTools
 
 extension Emissions {
     /// The same values for everyone: one fetch, which begins now.
@@ -12,26 +12,33 @@ extension Emissions {
     /// ```
     ///
     /// An iteration that begins later first receives the latest value that has been emitted, and the end or the failure
-    /// if the fetch has ended. Values that were fetched with credentials are left out after these were cleared or replaced by
-    /// others. The fetch is cancelled when the returned sequence, its copies and all of their iterations are released.
+    /// if the fetch has ended. The fetch is cancelled when the returned sequence, its copies and all of their iterations are
+    /// released.
+    ///
+    /// An iteration that begins in another environment or for another account than the fetch receives neither values nor a
+    /// failure. What may have been received with credentials, or was read from a cache, is left out after credentials were
+    /// cleared or replaced by others, and so is a failure, because it can contain a response.
     public func shared() -> Emissions<Value> { Emissions(SharedFetch(source)) }
 }
 
 /// A fetch that has begun, and its values for any number of iterations.
 private final class SharedFetch: EmissionSource, Sendable {
+    private let source: any EmissionSource
     private let board = EmissionBoard()
     private let task: Task<Void, Never>
-    let callbackQueue: DispatchQueue
+
+    var callbackQueue: DispatchQueue { source.callbackQueue }
 
     init(_ source: any EmissionSource) {
-        callbackQueue = source.callbackQueue
-        task = Task { [board] in
-            let run = source.begin()
+        self.source = source
+        // It begins on this thread, in the environment and with the credentials of now.
+        task = Task.immediate { [board] in
+            let run = source.beginShared()
             do throws(RequestFailure) {
                 while let emission = try await run.next() { board.post(emission) }
                 board.end(with: nil)
             } catch {
-                board.end(with: error)
+                board.end(with: FetchEnd(failure: error, operation: run.operation))
             }
         }
     }
@@ -39,18 +46,23 @@ private final class SharedFetch: EmissionSource, Sendable {
     deinit { task.cancel() }
 
     func begin() -> any EmissionRun { SharedRun(self, board) }
+
+    func beginReading() -> FetchOperation? { source.beginReading() }
 }
 
 /// One iteration of a shared fetch.
 private final class SharedRun: EmissionRun {
     private let fetch: SharedFetch
     private let board: EmissionBoard
+    /// Where and for whom the iteration runs; `nil` for a double.
+    let operation: FetchOperation?
     private var position: Int
     private var hasEnded = false
 
     init(_ fetch: SharedFetch, _ board: EmissionBoard) {
         self.fetch = fetch
         self.board = board
+        operation = fetch.beginReading()
         position = board.latest
     }
 
@@ -59,71 +71,59 @@ private final class SharedRun: EmissionRun {
             switch await board.item(at: position) {
             case .emission(let emission):
                 position += 1
-                // Whoever iterates now may be another user than the one for whom the fetch has begun.
-                if emission.operation?.isForFormerCredentials != true { return emission }
-            case .end(let failure):
+                // Whoever iterates may be somewhere else, or another user, than the one for whom the fetch has begun.
+                if emission.isFor(operation) { return emission }
+            case .end(let end):
                 hasEnded = true
-                if let failure { throw failure }
+                if let end, end.isFor(operation) { throw end.failure }
+            case .cancelled:
+                hasEnded = true
+                throw RequestFailure(.cancelled, "The fetch was cancelled.")
             }
         }
         return nil
     }
 }
 
+/// The failure that has ended a shared fetch.
+private struct FetchEnd: Sendable {
+    let failure: RequestFailure
+    let operation: FetchOperation?
+
+    /// It can contain a response.
+    func isFor(_ reader: FetchOperation?) -> Bool { operation?.isOpen(to: reader, mayBePersonal: true) ?? true }
+}
+
 /// The values of a shared fetch. A fetch emits two at most.
 private final class EmissionBoard: Sendable {
     enum Item: Sendable {
         case emission(FetchEmission)
-        case end(RequestFailure?)
+        case end(FetchEnd?)
+        /// The task that waits was cancelled.
+        case cancelled
     }
 
-    private struct State {
-        var items: [Item] = []
-        var hasEnded = false
-        var waiters: [UInt64: CheckedContinuation<Item?, Never>] = [:]
-        var lastWaiter: UInt64 = 0
-    }
-
-    private let state = Mutex(State())
+    /// The items, and behind them the one for which readers wait, unless the fetch has ended.
+    private let items = Mutex([OneShot<Item>()])
 
     func post(_ emission: FetchEmission) { add(.emission(emission), isEnd: false) }
 
-    func end(with failure: RequestFailure?) { add(.end(failure), isEnd: true) }
+    func end(with end: FetchEnd?) { add(.end(end), isEnd: true) }
 
     private func add(_ item: Item, isEnd: Bool) {
-        let waiters = state.withLock { state in
-            state.items.append(item)
-            state.hasEnded = isEnd
-            defer { state.waiters = [:] }
-            return state.waiters.values
+        let awaited = items.withLock { items in
+            defer { if !isEnd { items.append(OneShot()) } }
+            return items[items.count - 1]
         }
-        for waiter in waiters { waiter.resume(returning: item) }
+        awaited.provide(item)
     }
 
     /// The position of the latest value, or of the first one if there is none yet.
-    var latest: Int {
-        state.withLock { state in max(0, state.items.count - (state.hasEnded ? 2 : 1)) }
-    }
+    var latest: Int { items.withLock { max(0, $0.count - 2) } }
 
-    /// The item at a position. All who wait, wait for the next one.
+    /// The item at a position. It is at most the next one, and there is none after the end.
     func item(at position: Int) async -> Item {
-        let waiter = state.withLock { state in
-            state.lastWaiter += 1
-            return state.lastWaiter
-        }
-        let item = await withTaskCancellationHandler {
-            await withCheckedContinuation { (continuation: CheckedContinuation<Item?, Never>) in
-                let (item, waits) = state.withLock { state -> (Item?, Bool) in
-                    if position < state.items.count { return (state.items[position], false) }
-                    guard !Task.isCancelled else { return (nil, false) }
-                    state.waiters[waiter] = continuation
-                    return (nil, true)
-                }
-                if !waits { continuation.resume(returning: item) }
-            }
-        } onCancel: {
-            state.withLock { $0.waiters.removeValue(forKey: waiter) }?.resume(returning: nil)
-        }
-        return item ?? .end(RequestFailure(.cancelled, "The fetch was cancelled."))
+        let item = items.withLock { $0[position] }
+        return await item.valueUnlessCancelled() ?? .cancelled
     }
 }

@@ -1,6 +1,6 @@
 public import EssentialsHTTP
+import EssentialsTools
 import Glibc
-import Synchronization
 
 /// The memory pressure that the Linux kernel reports.
 ///

@@ -1,5 +1,5 @@
 public import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// How urgently memory is needed.
 public enum MemoryPressure: Sendable, Hashable {

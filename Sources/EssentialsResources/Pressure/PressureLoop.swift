@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import EssentialsTools
 import Glibc
 
 /// A descriptor that reports memory pressure by the poll event `POLLPRI`.
@@ -31,7 +32,11 @@ final class PressureLoop: Sendable {
         do throws(SystemError) {
             guard socketpair(AF_UNIX, type, 0, &pair) == 0 else { throw .last }
             let watcher = Watcher(descriptors: descriptors, stop: pair[0], report: report)
-            thread = try SystemThread(named: "essentials-psi") { watcher.run() }
+            do throws(SystemThread.Failure) {
+                thread = try SystemThread(named: "essentials-psi") { watcher.run() }
+            } catch {
+                throw SystemError(code: error.code)
+            }
             stopper = pair[1]
         } catch {
             for descriptor in descriptors { close(descriptor.number) }

@@ -1,3 +1,5 @@
+import EssentialsTools
+
 /// What a resource stored before a change. It is released after the lock, because contents, layers and the models of
 /// failures may run foreign code when they end, which may use the resource and so take the lock again.
 ///

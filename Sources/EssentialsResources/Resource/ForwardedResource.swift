@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// Where a resource leads that has become one with another resource.
 ///

@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// Changes are delivered in the order of their versions, without the lock, by whoever finds nobody delivering. A change
 /// that an observer makes is delivered after the present one has reached all observers.
@@ -200,12 +200,12 @@ extension ResourceCore.Contents {
         var change = PendingChange(event: event, views: views, version: facts.version, target: target)
         if change.isProgress {
             guard observers.reportsProgress else { return }
-            if let last = pending.last, last.isProgress { return pending.replaceLast(with: change) }
+            if let last = pending.last, last.isProgress { return pending[pending.count - 1] = change }
             if pending.count >= ResourceCore.maximumPending { return }
         }
         if pending.count >= ResourceCore.maximumPending, target == nil, let last = pending.last, last.target == nil {
             change.missed = last.isProgress ? last.missed : last.missed + 1
-            pending.replaceLast(with: change)
+            pending[pending.count - 1] = change
         } else {
             pending.append(change)
         }
@@ -220,32 +220,5 @@ extension ResourceCore.Contents {
         removeRuns { numbers.contains($0.number) }
         changeFacts(.cancelled) { _ in }
         return ended
-    }
-}
-
-/// A queue whose first element is removed in constant time.
-struct PendingQueue: Sendable {
-    private var changes: [PendingChange?] = []
-    private var first = 0
-
-    var isEmpty: Bool { first == changes.count }
-    var count: Int { changes.count - first }
-    var last: PendingChange? { isEmpty ? nil : changes[changes.count - 1] }
-
-    mutating func append(_ change: PendingChange) { changes.append(change) }
-
-    mutating func replaceLast(with change: PendingChange) { changes[changes.count - 1] = change }
-
-    mutating func popFirst() -> PendingChange? {
-        guard !isEmpty else { return nil }
-        let change = changes[first]
-        changes[first] = nil
-        first += 1
-        // At least half of the array is always in use.
-        if first * 2 > changes.count {
-            changes.removeFirst(first)
-            first = 0
-        }
-        return change
     }
 }

@@ -1,6 +1,6 @@
 import EssentialsHTTP
 import EssentialsRequests
-import Synchronization
+import EssentialsTools
 
 extension ResourceCore {
     /// What `loadIfNeeded` finds.

@@ -1,5 +1,5 @@
 import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 extension ResourceCore {
     /// Replaces the content. What the views show of it is computed outside the lock, and again if a view or a layer was

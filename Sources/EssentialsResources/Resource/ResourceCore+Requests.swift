@@ -1,5 +1,5 @@
 import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// A request beside the loads of a resource, while it runs.
 struct RequestRecord: Sendable {

@@ -1,6 +1,6 @@
 import EssentialsHTTP
 import EssentialsRequests
-import Synchronization
+import EssentialsTools
 
 /// The one object behind all handles of a resource.
 ///
@@ -25,7 +25,7 @@ final class ResourceCore: Sendable {
         /// alone, which keep no service alive.
         var observingService: HTTPResourceService?
         /// The changes that wait for their delivery.
-        var pending = PendingQueue()
+        var pending = Fifo<PendingChange>()
         /// The reading of the caches that runs.
         var cacheRead: CacheRead?
         /// The address, which changes with the environment's base URL.

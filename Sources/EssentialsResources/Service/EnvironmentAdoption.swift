@@ -1,5 +1,5 @@
 import EssentialsRequests
-import Synchronization
+import EssentialsTools
 
 /// Brings the resources of a service into the environment of now.
 ///
@@ -105,11 +105,12 @@ final class EnvironmentAdoption: Sendable {
             let isEntered = anew || entered != adopted.partition
             let isCurrent = adopted.versioned.isCurrent(in: environment)
             if isCurrent, !isEntered { return (adopted, adopted, nil) }
+            let identity = isCurrent ? adopted.identity : EnvironmentIdentity(of: environment)
+            let isSame = identity.snapshot == adopted.snapshot && !isEntered
+            // What has begun goes on if the environment has only changed there and back.
             let current = AdoptedEnvironment(
-                isCurrent ? adopted.identity : EnvironmentIdentity(of: environment), partition: entered,
-                number: adopted.number + 1)
+                identity, partition: entered, number: isSame ? adopted.number : adopted.number + 1)
             currentNumber.store(current.number, ordering: .releasing)
-            let isSame = current.snapshot == adopted.snapshot && !isEntered
             var moved: [MovedResource] = []
             if current.snapshot != adopted.snapshot {
                 let (old, base) = (table.base, ResourceBase(current.snapshot.baseURL))

@@ -1,8 +1,8 @@
 public import EssentialsHTTP
 public import EssentialsReachability
 public import EssentialsRequests
+import EssentialsTools
 public import Logging
-import Synchronization
 
 /// The resource service over a data-request service.
 ///

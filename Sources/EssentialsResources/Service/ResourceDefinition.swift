@@ -1,6 +1,6 @@
 import EssentialsHTTP
 public import EssentialsRequests
-import Synchronization
+import EssentialsTools
 
 /// The definition by which a resource was obtained: the settings of its loads.
 final class ResourceDefinition: Sendable {

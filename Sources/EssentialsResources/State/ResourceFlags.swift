@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// The parts of a resource's state that are read without a lock.
 ///

@@ -1,5 +1,5 @@
 import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// A resource's state as a view of one content type sees it. Snapshots are immutable, and each change makes a new one.
 ///

@@ -1,5 +1,5 @@
 import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// A place that shows one resource at a time, such as the picture in a cell of a list.
 ///

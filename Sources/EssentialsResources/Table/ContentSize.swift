@@ -1,5 +1,5 @@
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 
 /// How many bytes a content counts for the limit of unused resources.
 enum ContentSize {

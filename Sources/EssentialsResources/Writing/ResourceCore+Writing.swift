@@ -1,6 +1,6 @@
 import EssentialsHTTP
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 
 /// A write that has begun.
 struct WriteTicket: Sendable {
@@ -8,7 +8,7 @@ struct WriteTicket: Sendable {
     /// What the write needs to know, if it is sent at once.
     let turn: WriteTurn
     /// The turn, if other writes go first.
-    let waiting: Completion<WriteTurn>?
+    let waiting: OneShot<WriteTurn>?
 }
 
 extension ResourceCore {
@@ -184,7 +184,7 @@ extension ResourceCore.Contents {
             apply(&self, number)
             return .success(WriteTicket(number: number, turn: turn, waiting: nil))
         case .waits(let number):
-            let completion = Completion<WriteTurn>()
+            let completion = OneShot<WriteTurn>()
             apply(&self, number)
             writes.waiting.append(.init(number: number, turn: turn, completion: completion))
             return .success(WriteTicket(number: number, turn: turn, waiting: completion))

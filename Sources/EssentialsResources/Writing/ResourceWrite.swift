@@ -1,7 +1,7 @@
 import EssentialsHTTP
 import EssentialsRequests
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 
 /// A write of a resource: waits for its turn, sends the request, and changes the state as the response says.
 struct ResourceWrite: Sendable {
@@ -91,7 +91,7 @@ struct ResourceWrite: Sendable {
     private func conditional(_ ticket: WriteTicket) async throws(RequestFailure) -> DataRequest {
         var turn = ticket.turn
         if let waiting = ticket.waiting {
-            guard let begun = await waiting.value() else { throw LoadOutcome.cancelledFailure }
+            guard let begun = await waiting.valueUnlessCancelled() else { throw LoadOutcome.cancelledFailure }
             turn = begun
         }
         // Nothing is sent if the write was cancelled at the same moment.

@@ -1,5 +1,5 @@
 import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// The task of a write, which can be cancelled before it has started.
 final class WriteRun<Reply: Sendable>: Sendable {

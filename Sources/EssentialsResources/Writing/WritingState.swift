@@ -1,3 +1,5 @@
+import EssentialsTools
+
 /// What a resource remembers about its writes: the layers, the server's content below them, and who waits for a turn.
 ///
 /// It is kept behind one reference, because most resources have no write that runs.
@@ -12,7 +14,7 @@ struct WritingState: Sendable {
     struct Waiting: Sendable {
         let number: UInt64
         var turn: WriteTurn
-        let completion: Completion<WriteTurn>
+        let completion: OneShot<WriteTurn>
     }
 
     /// The layers in the order in which they are applied.
@@ -146,5 +148,5 @@ extension ResourceCore.Contents {
 
 extension WritingState.Waiting {
     /// Lets the write be sent.
-    func begin() { completion.complete(turn) }
+    func begin() { completion.provide(turn) }
 }

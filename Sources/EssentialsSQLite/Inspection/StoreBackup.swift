@@ -1,5 +1,6 @@
 #if Persistence
     package import EssentialsPersistence
+    import EssentialsStorage
     import Glibc
     import GRDB
 
@@ -32,19 +33,16 @@
         package func make(overwriting overwrites: Bool) throws(PersistenceFailure) -> Int64 {
             try checkTarget(overwriting: overwrites)
             try write()
-            do throws(PersistenceFailure) {
-                try name(overwriting: overwrites)
-            } catch {
-                unlink(temporary)
-                throw error
+            let isInPlace = try onFile(target) { () throws(FileError) in
+                try AtomicFile.place(temporary, at: target, replaces: overwrites)
             }
+            guard isInPlace else { throw existing }
             return FileState(target).bytes
         }
 
         private func checkTarget(overwriting overwrites: Bool) throws(PersistenceFailure) {
-            if let resolved = realpath(target, nil) {
-                defer { free(resolved) }
-                guard String(cString: resolved) != inspection.path else {
+            if let resolved = StorePath.real(target) {
+                guard resolved != inspection.path else {
                     throw failure(.file, "The copy would replace the store itself.", remedy: "Give another name.")
                 }
                 guard overwrites else { throw existing }
@@ -66,7 +64,7 @@
 
         /// Writes the temporary file, through to the disk.
         func write() throws(PersistenceFailure) {
-            unlink(temporary)
+            abandon()
             guard try StoreFile.create(temporary) else {
                 throw failure(.file, "The file \(temporary) is in the way.", remedy: "Remove it.")
             }
@@ -76,16 +74,16 @@
                         db, sql: "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
                     return row?.integer(0) ?? 0
                 }
-                if let free = StoreFile.freeBytes(besides: temporary), free < UInt64(max(bytes, 0)) {
+                if let free = FileCalls.freeBytes(besides: temporary), free < bytes {
                     throw failure(
                         .full, "The copy needs \(bytes) bytes; \(free) are free.", remedy: "Free some space.")
                 }
                 try inspection.read(limit: nil) { db in try copy(db) }
-                guard StoreFile.synchronize(temporary) else {
-                    throw StoreFile.failure(errno, file: temporary, store: inspection.givenPath)
+                try onFile(temporary) { () throws(FileError) in
+                    try FileCalls.system.flush(OpenFile(temporary, O_RDONLY))
                 }
             } catch {
-                unlink(temporary)
+                abandon()
                 throw PersistenceFailure(database: error, store: inspection.givenPath)
             }
         }
@@ -101,20 +99,13 @@
             try copy.writeWithoutTransaction { try db.backup(to: $0) }
         }
 
-        /// Gives the temporary file its name. Another file of that name is replaced only if that is wanted, even if it
-        /// appears at the last moment.
-        private func name(overwriting overwrites: Bool) throws(PersistenceFailure) {
-            if overwrites {
-                guard rename(temporary, target) == 0 else { throw systemFailure() }
-            } else {
-                guard link(temporary, target) == 0 else { throw errno == EEXIST ? existing : systemFailure() }
-                unlink(temporary)
-            }
-            guard StoreFile.synchronize(target) else { throw systemFailure() }
-        }
+        /// Removes the temporary file.
+        func abandon() { try? FileCalls.system.remove(temporary) }
 
-        private func systemFailure() -> PersistenceFailure {
-            StoreFile.failure(errno, file: target, store: inspection.givenPath)
+        private func onFile<Value>(
+            _ file: String, _ work: () throws(FileError) -> Value
+        ) throws(PersistenceFailure) -> Value {
+            try StoreFile.onFile(file, store: inspection.givenPath, work)
         }
 
         private func failure(

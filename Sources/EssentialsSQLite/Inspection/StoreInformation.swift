@@ -1,5 +1,6 @@
 #if Persistence
     package import EssentialsPersistence
+    import EssentialsStorage
     import Glibc
     import GRDB
     import GRDBSQLite
@@ -144,26 +145,19 @@
         }
 
         private var copies: (list: [StoreInformation.Copy], isCut: Bool) {
-            guard let slash = path.lastIndex(of: "/"), let entries = opendir(String(path[...slash])) else {
-                return ([], false)
-            }
-            defer { closedir(entries) }
-            let file = String(path[path.index(after: slash)...])
+            let (folder, file) = StorePath.parts(of: path)
             let prefixes = [".before-", StoreRestoration.keptMark].map { file + $0 }
+            let directory = FileDirectory(absolute: folder)
+            let names = try? DirectoryNames.read(folder) { name in
+                prefixes.contains(where: name.hasPrefix)
+                    && !["-wal", "-shm", "-journal"].contains(where: name.hasSuffix)
+            }
             var copies: [StoreInformation.Copy] = []
-            while let entry = readdir(entries) {
-                let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                    String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-                }
-                var status = stat()
-                guard prefixes.contains(where: name.hasPrefix),
-                    !["-wal", "-shm", "-journal"].contains(where: name.hasSuffix),
-                    stat(path[...slash] + name, &status) == 0
-                else { continue }
+            for name in names ?? [] {
+                guard let status = try? FileStatus(of: directory.path(of: name)) else { continue }
                 if copies.count == StoreInformation.listLimit { return (copies.sorted { $0.name < $1.name }, true) }
                 copies.append(
-                    StoreInformation.Copy(
-                        name: name, bytes: Int64(status.st_size), seconds: Int64(status.st_mtim.tv_sec)))
+                    StoreInformation.Copy(name: name, bytes: status.size, seconds: status.modified.seconds))
             }
             return (copies.sorted { $0.name < $1.name }, false)
         }

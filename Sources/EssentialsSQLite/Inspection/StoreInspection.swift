@@ -1,5 +1,6 @@
 #if Persistence
     package import EssentialsPersistence
+    import EssentialsStorage
     import Glibc
     import GRDB
 
@@ -30,12 +31,11 @@
         /// - Throws: A failure with the reason `file` if there is no such file or if it cannot be read.
         package init(path: String) throws(PersistenceFailure) {
             givenPath = path
-            guard let resolved = realpath(path, nil) else { throw Self.failure(errno, path) }
-            defer { free(resolved) }
-            self.path = String(cString: resolved)
-            var status = stat()
-            guard stat(self.path, &status) == 0 else { throw Self.failure(errno, path) }
-            guard status.st_mode & S_IFMT == S_IFREG else {
+            guard let resolved = StorePath.real(path) else { throw Self.failure(errno, path) }
+            self.path = resolved
+            let status: FileStatus
+            do { status = try FileStatus(of: resolved) } catch { throw Self.failure(error.code, path) }
+            guard status.isRegular else {
                 throw PersistenceFailure(
                     .file, "The file is not a regular one.", remedy: "Give the file of the store, not its folder.",
                     store: path)

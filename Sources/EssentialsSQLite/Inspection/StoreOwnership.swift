@@ -1,4 +1,5 @@
 #if Persistence
+    import EssentialsStorage
     import Glibc
 
     /// What the claim beside a store says about its owner.
@@ -14,25 +15,23 @@
         ///
         /// - Returns: `nil` if no process has claimed the store.
         init?(file: String) {
-            var status = stat()
-            guard lstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-            let lock = Self.lock(inode: UInt64(status.st_ino))
-            let descriptor = Glibc.open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-            guard descriptor >= 0 else {
+            guard let status = try? FileStatus(of: file, followsLink: false), status.isRegular else { return nil }
+            let lock = Self.lock(inode: status.identity.number)
+            guard let claim = try? OpenFile(file, O_RDONLY | O_NOFOLLOW) else {
                 // Another user's claim cannot be read, but its lock is known to all.
                 guard case .held(let process) = lock else { return nil }
                 (self.process, isRunning, holdsStore) = (process, true, true)
                 return
             }
-            defer { Glibc.close(descriptor) }
-            guard let process = StoreOwner.process(in: descriptor), process > 0 else { return nil }
+            defer { withExtendedLifetime(claim) {} }
+            guard let process = StoreOwner.process(in: claim.descriptor), process > 0 else { return nil }
             self.process = process
             isRunning = kill(process, 0) == 0 || errno == EPERM
             switch lock {
             case .held: holdsStore = true
             // A process that has closed the store may go on running. But the list is read in parts, and misses a lock if
             // others are given up meanwhile.
-            case .free: holdsStore = Self.isLocked(descriptor)
+            case .free: holdsStore = Self.isLocked(claim.descriptor)
             case .unknown: holdsStore = isRunning
             }
         }

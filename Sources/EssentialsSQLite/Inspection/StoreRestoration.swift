@@ -1,5 +1,6 @@
 #if Persistence
     package import EssentialsPersistence
+    import EssentialsStorage
     import FoundationEssentials
     import Glibc
 
@@ -47,21 +48,21 @@
             do throws(PersistenceFailure) {
                 giveAway()
                 let kept = try keep()
-                guard rename(temporary, path) == 0, StoreFile.synchronize(path) else { throw failure(path) }
+                _ = try onFile(path) { () throws(FileError) in try AtomicFile.place(temporary, at: path) }
                 return kept
             } catch {
-                unlink(temporary)
+                copy.abandon()
                 throw error
             }
         }
 
         private func checkFile() throws(PersistenceFailure) {
-            var status = stat()
-            guard lstat(path, &status) == 0 else {
-                guard errno == ENOENT else { throw failure(path) }
-                return
+            let status: FileStatus
+            do { status = try FileStatus(of: path, followsLink: false) } catch {
+                if error.isMissing { return }
+                throw StoreFile.failure(error, file: path, store: path)
             }
-            guard status.st_mode & S_IFMT == S_IFREG else {
+            guard status.isRegular else {
                 throw PersistenceFailure(
                     .file, "The file is not a regular one.", remedy: "Give the path of the store's own file.",
                     store: path)
@@ -76,7 +77,7 @@
         /// Gives what root has made here to the user of the present file, or else of the folder, who could not open it.
         private func giveAway() {
             var status = stat()
-            let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+            let folder = StorePath.parts(of: path).folder
             guard geteuid() == 0, stat(path, &status) == 0 || stat(folder, &status) == 0 else { return }
             for file in [temporary, path + "-owner"] { _ = lchown(file, status.st_uid, status.st_gid) }
         }
@@ -85,26 +86,30 @@
         private func keep() throws(PersistenceFailure) -> String? {
             let time = Date.now.formatted(.iso8601).filter { !"-:".contains($0) }
             let isThere = access(path, F_OK) == 0
+            let calls = FileCalls.system
             for number in 1...100 {
                 let kept = path + Self.keptMark + time + (number == 1 ? "" : "-\(number)")
                 guard access(kept, F_OK) != 0, access(kept + "-wal", F_OK) != 0 else { continue }
-                if isThere, link(path, kept) != 0 {
-                    guard errno == EEXIST else { throw failure(kept) }
-                    continue
+                if isThere {
+                    let code = calls.link(path, kept)
+                    if code == EEXIST { continue }
+                    try onFile(kept) { () throws(FileError) in if code != 0 { throw FileError(code: code) } }
                 }
                 // The log must be gone before the file is replaced: SQLite would replay it onto the backup.
                 for ending in ["-wal", "-journal"] where access(path + ending, F_OK) == 0 {
-                    guard rename(path + ending, kept + ending) == 0 else { throw failure(path + ending) }
+                    try onFile(path + ending) { () throws(FileError) in try calls.rename(path + ending, kept + ending) }
                 }
-                unlink(path + "-shm")
+                try? calls.remove(path + "-shm")
                 return isThere ? kept : nil
             }
             throw PersistenceFailure(
                 .file, "There are 100 files \(path)\(Self.keptMark)\(time).", remedy: "Move them away.", store: path)
         }
 
-        private func failure(_ file: String) -> PersistenceFailure {
-            StoreFile.failure(errno, file: file, store: path)
+        private func onFile<Value>(
+            _ file: String, _ work: () throws(FileError) -> Value
+        ) throws(PersistenceFailure) -> Value {
+            try StoreFile.onFile(file, store: path, work)
         }
     }
 #endif

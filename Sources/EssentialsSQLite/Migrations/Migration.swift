@@ -1,5 +1,6 @@
 #if Persistence
     import EssentialsPersistence
+    import EssentialsStorage
     public import GRDB
 
     /// One step of a store's tables, from one version of a program to the next.
@@ -30,7 +31,7 @@
         ///   - sql: The statements. They begin and end no transaction.
         public init(_ name: String, sql: String) {
             self.name = name
-            digest = SHA256Digest.text(sql)
+            digest = StableHash.hexadecimal(StableHash.name(of: sql.utf8))
             run = { try $0.execute(sql: sql) }
         }
 

@@ -1,5 +1,6 @@
 #if Persistence
     import EssentialsPersistence
+    import EssentialsStorage
     import Glibc
     import GRDB
 
@@ -20,7 +21,7 @@
                 try Int64.fetchOne(
                     db, sql: "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size") ?? 0
             }
-            if let free = StoreFile.freeBytes(besides: store), free < UInt64(max(size, 0)) {
+            if let free = FileCalls.freeBytes(besides: store), free < size {
                 throw PersistenceFailure(
                     .full, "The backup before the migration \(migration) needs \(size) bytes; \(free) are free.",
                     store: store)
@@ -37,8 +38,8 @@
                 try copy.close()
                 makeNewest(part)
                 // A backup of an earlier attempt is replaced.
-                guard StoreFile.synchronize(part), rename(part, path) == 0, StoreFile.synchronize(path) else {
-                    throw StoreFile.failure(errno, file: path, store: store)
+                _ = try StoreFile.onFile(path, store: store) { () throws(FileError) in
+                    try AtomicFile.place(part, at: path)
                 }
             } catch {
                 removePart(part)
@@ -50,7 +51,7 @@
 
         /// Removes a copy that was begun, with the journal by which SQLite would take it back.
         private func removePart(_ part: String) {
-            for suffix in ["", "-journal"] { unlink(part + suffix) }
+            for suffix in ["", "-journal"] { try? FileCalls.system.remove(part + suffix) }
         }
 
         /// A migration's name as a part of a file name.
@@ -67,56 +68,34 @@
         }
 
         private func removeOld(except newest: String) {
-            let old = copies.filter { ![newest, "./\(newest)"].contains($0.path) }.sorted { $0.time > $1.time }
-            for copy in old.dropFirst(Self.kept - 1) { unlink(copy.path) }
+            let name = StorePath.parts(of: newest).name
+            let old = copies.filter { $0.name != name }.sorted { $1.time.isBefore($0.time) }
+            for copy in old.dropFirst(Self.kept - 1) { try? folder.remove(copy.name) }
         }
 
         /// Gives a copy a time after that of all others, which may be the same if several migrations run at once, or if the
         /// clock was set back.
         private func makeNewest(_ part: String) {
-            var status = stat()
-            guard stat(part, &status) == 0, let last = copies.map(\.time).max(), last >= Time(status.st_mtim) else {
-                return
-            }
-            let times = [status.st_atim, last.next]
-            utimensat(AT_FDCWD, part, times, 0)
+            guard let time = (try? FileStatus(of: part))?.modified,
+                let last = copies.map(\.time).max(by: { $0.isBefore($1) }), !last.isBefore(time)
+            else { return }
+            let next =
+                last.nanoseconds < 999_999_999
+                ? timespec(tv_sec: Int(last.seconds), tv_nsec: Int(last.nanoseconds) + 1)
+                : timespec(tv_sec: Int(last.seconds) + 1, tv_nsec: 0)
+            utimensat(AT_FDCWD, part, [next, next], 0)
         }
 
-        /// The time of a file's last change. Those of files that are written one after another may be equal.
-        private struct Time: Comparable {
-            let seconds, nanoseconds: Int
-
-            init(_ time: timespec) { (seconds, nanoseconds) = (time.tv_sec, time.tv_nsec) }
-
-            /// The next time that a file can have.
-            var next: timespec {
-                nanoseconds < 999_999_999
-                    ? timespec(tv_sec: seconds, tv_nsec: nanoseconds + 1) : timespec(tv_sec: seconds + 1, tv_nsec: 0)
-            }
-
-            static func < (one: Time, other: Time) -> Bool {
-                (one.seconds, one.nanoseconds) < (other.seconds, other.nanoseconds)
-            }
-        }
+        private var folder: FileDirectory { FileDirectory(absolute: StorePath.parts(of: store).folder) }
 
         /// The copies beside the store.
-        private var copies: [(time: Time, path: String)] {
-            let slash = store.lastIndex(of: "/")
-            let folder = slash.map { String(store[...$0]) } ?? "./"
-            let prefix = (slash.map { String(store[store.index(after: $0)...]) } ?? store) + ".before-"
-            guard let entries = opendir(folder) else { return [] }
-            defer { closedir(entries) }
-            var backups: [(time: Time, path: String)] = []
-            while let entry = readdir(entries) {
-                let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                    String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-                }
-                var status = stat()
-                let path = folder + name
-                guard name.hasPrefix(prefix), stat(path, &status) == 0 else { continue }
-                backups.append((Time(status.st_mtim), path))
+        private var copies: [(time: FileStatus.Moment, name: String)] {
+            let prefix = StorePath.parts(of: store).name + ".before-"
+            let folder = folder
+            let names = try? DirectoryNames.read(folder.path) { $0.hasPrefix(prefix) }
+            return (names ?? []).compactMap { name in
+                (try? FileStatus(of: folder.path(of: name))).map { ($0.modified, name) }
             }
-            return backups
         }
     }
 #endif

@@ -6,6 +6,12 @@
         struct Step: Equatable {
             let name: String
             let digest: String
+
+            /// Whether the step had another text when it ran. Stores of earlier versions have SHA-256 hashes of 64 digits,
+            /// which are not compared.
+            func isEdited(since applied: String) -> Bool {
+                applied != digest && (applied.utf8.count != 64 || digest.isEmpty)
+            }
         }
 
         /// The indices of the migrations to run, in their order.
@@ -35,7 +41,7 @@
                     remedy: "Move it to the end.")
             }
             self.pending = pending
-            edited = known.filter { digests[$0.name].map { [digest = $0.digest] in $0 != digest } ?? false }.map(\.name)
+            edited = known.filter { step in digests[step.name].map { step.isEdited(since: $0) } ?? false }.map(\.name)
         }
     }
 #endif

@@ -1,8 +1,8 @@
 #if Persistence
     import Dispatch
     import EssentialsPersistence
+    import EssentialsTools
     import GRDB
-    import Synchronization
 
     /// The connections for reads over pending rows. They are opened when they are needed.
     ///
@@ -48,7 +48,7 @@
             var count = 0
             /// How many of them are for one read that holds its state.
             var held = 0
-            var waiters: [Waiter] = []
+            var waiters = Fifo<Waiter>()
             var closers: [DispatchSemaphore] = []
             var isClosed = false
         }
@@ -217,12 +217,11 @@
                 slot.connection.isUsable
                 && state.withLock { state in
                     if state.isClosed { return false }
-                    if state.waiters.isEmpty {
-                        state.idle.append(slot)
-                    } else {
-                        let waiter = state.waiters.removeFirst()
+                    if let waiter = state.waiters.popFirst() {
                         state.lent[ObjectIdentifier(slot.connection)] = waiter.scope
                         waiter.resume(.connection(slot.connection))
+                    } else {
+                        state.idle.append(slot)
                     }
                     return true
                 }
@@ -250,9 +249,9 @@
             let closers = state.withLock { state in
                 state.count -= 1
                 if isHeld { state.held -= 1 }
-                if !state.isClosed, !state.waiters.isEmpty, state.count - state.held < maximum {
+                if !state.isClosed, state.count - state.held < maximum, let waiter = state.waiters.popFirst() {
                     state.count += 1
-                    state.waiters.removeFirst().resume(.open)
+                    waiter.resume(.open)
                 }
                 guard state.isClosed, state.count == 0 else { return [] as [DispatchSemaphore] }
                 defer { state.closers = [] }
@@ -280,7 +279,7 @@
             let (idle, isDone) = state.withLock { state in
                 state.isClosed = true
                 for waiter in state.waiters { waiter.resume(.closed) }
-                state.waiters = []
+                state.waiters = Fifo()
                 defer { state.idle = [] }
                 if state.count > 0 { state.closers.append(closer) }
                 return (state.idle.map(\.connection), state.count == 0)

@@ -1,7 +1,7 @@
 #if Persistence
     import EssentialsPersistence
+    import EssentialsTools
     import GRDB
-    import Synchronization
 
     /// A read-only connection with temporary tables for the pending rows of one scope at a time.
     final class MountedConnection: Sendable {

@@ -1,6 +1,6 @@
 #if Persistence
     import EssentialsPersistence
-    import Synchronization
+    import EssentialsTools
 
     /// The pending rows of one scope, and the turn of those who change them.
     final class ScopeLevel: Sendable {

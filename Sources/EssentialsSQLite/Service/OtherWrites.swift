@@ -1,6 +1,6 @@
 #if Persistence
     import Dispatch
-    import Synchronization
+    import EssentialsTools
 
     /// Looks at regular intervals whether other processes have written, as long as somebody observes the store.
     final class OtherWrites: Sendable {

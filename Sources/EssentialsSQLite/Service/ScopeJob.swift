@@ -1,8 +1,8 @@
 #if Persistence
     import EssentialsPersistence
+    import EssentialsTools
     import GRDB
     import GRDBSQLite
-    import Synchronization
 
     /// One job of a scope while it runs. It blocks its thread.
     struct ScopeJob {

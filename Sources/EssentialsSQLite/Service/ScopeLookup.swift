@@ -1,6 +1,6 @@
 #if Persistence
     public import EssentialsPersistence
-    import Synchronization
+    import EssentialsTools
 
     extension SQLitePersistenceService {
         /// The rows with these ids, if each of them is pending in the scope or in one above it, or deleted there.

@@ -1,7 +1,7 @@
 #if Persistence
     import Dispatch
     import EssentialsPersistence
-    import Synchronization
+    import EssentialsTools
 
     /// A store that is open, with all that its scopes share.
     struct OpenStore: Sendable {

@@ -1,7 +1,7 @@
 #if Persistence
     import Dispatch
     import EssentialsPersistence
-    import Synchronization
+    import EssentialsTools
 
     /// The observers of a store and of all its scopes. They are called on one serial queue, in the order of the events.
     final class StoreObservers: Sendable {

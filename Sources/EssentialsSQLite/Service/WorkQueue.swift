@@ -1,6 +1,6 @@
 #if Persistence
     import Dispatch
-    import Synchronization
+    import EssentialsTools
 
     /// Runs closures on threads of its own, a limited number at the same time, in the order in which they come.
     ///

@@ -1,20 +1,13 @@
 #if Persistence
-    import Glibc
+    import EssentialsStorage
 
     /// What shows that a file was changed.
     struct FileState: Equatable {
-        private let inode: UInt64
-        private let seconds, nanoseconds: Int
-        /// The size; 0 if there is no file.
-        let bytes: Int64
+        private let status: FileStatus?
 
-        init(_ path: String) {
-            var status = stat()
-            let exists = stat(path, &status) == 0
-            inode = exists ? UInt64(status.st_ino) : 0
-            seconds = exists ? status.st_mtim.tv_sec : 0
-            nanoseconds = exists ? status.st_mtim.tv_nsec : 0
-            bytes = exists ? Int64(status.st_size) : 0
-        }
+        init(_ path: String) { status = try? FileStatus(of: path) }
+
+        /// The size; 0 if there is no file.
+        var bytes: Int64 { status?.size ?? 0 }
     }
 #endif

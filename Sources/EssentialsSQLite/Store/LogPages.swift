@@ -1,7 +1,7 @@
 #if Persistence
+    import EssentialsTools
     import GRDB
     import GRDBSQLite
-    import Synchronization
 
     /// The number of pages in the log since SQLite began it anew, and when they are worth a checkpoint.
     ///

@@ -1,7 +1,7 @@
 #if Persistence
     import EssentialsPersistence
+    import EssentialsTools
     import Glibc
-    import Synchronization
 
     /// The process that opens a store. After a fork, the child process has useless copies of its locks and connections.
     struct OwnerProcess: Sendable {

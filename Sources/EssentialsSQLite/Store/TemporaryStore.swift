@@ -1,7 +1,8 @@
 #if Persistence
     import EssentialsPersistence
+    import EssentialsStorage
+    import EssentialsTools
     import Glibc
-    import Synchronization
 
     /// The private folder of a temporary store, which is removed with the store.
     ///
@@ -44,8 +45,13 @@
         }
 
         private static func isFolder(_ path: String) -> Bool {
-            var status = stat()
-            return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+            (try? FileStatus(of: path, followsLink: false))?.isDirectory == true
+        }
+
+        /// Whether there is a folder that belongs to this user.
+        private static func isOwnFolder(_ path: String) -> Bool {
+            guard let status = try? FileStatus(of: path, followsLink: false) else { return false }
+            return status.isDirectory && status.owner == geteuid()
         }
 
         private static func folder(_ store: String) -> String { String(store.dropLast(file.count + 1)) }
@@ -58,13 +64,8 @@
             sweep(String(folder.prefix(upTo: folder.lastIndex(of: "/") ?? folder.startIndex)))
             if mkdir(folder, 0o700) == 0 { return }
             let code = errno
-            var status = stat()
             // The store is open already; its owner says so.
-            if code == EEXIST, lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR,
-                status.st_uid == geteuid()
-            {
-                return
-            }
+            if code == EEXIST, isOwnFolder(folder) { return }
             throw StoreFile.failure(code, file: folder, store: store)
         }
 
@@ -82,14 +83,12 @@
 
         /// Whether a folder belongs to this user, and no process holds its store.
         private static func isFree(_ folder: String) -> Bool {
-            var status = stat()
-            guard lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid() else {
-                return false
+            guard isOwnFolder(folder) else { return false }
+            do throws(FileError) {
+                return try OpenFile("\(folder)/\(file)-owner", O_RDWR | O_NOFOLLOW).lock(otherwise: false)
+            } catch {
+                return error.isMissing
             }
-            let descriptor = Glibc.open("\(folder)/\(file)-owner", O_RDWR | O_CLOEXEC | O_NOFOLLOW)
-            guard descriptor >= 0 else { return errno == ENOENT }
-            defer { Glibc.close(descriptor) }
-            return flock(descriptor, LOCK_EX | LOCK_NB) == 0
         }
 
         private static func remove(_ folder: String) {
@@ -98,21 +97,7 @@
         }
 
         private static func entries(_ folder: String) -> [String] {
-            let descriptor = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
-            guard descriptor >= 0 else { return [] }
-            guard let stream = fdopendir(descriptor) else {
-                Glibc.close(descriptor)
-                return []
-            }
-            defer { closedir(stream) }
-            var names: [String] = []
-            while let entry = readdir(stream) {
-                let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                    String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-                }
-                if name != ".", name != ".." { names.append(name) }
-            }
-            return names
+            (try? DirectoryNames.read(folder, followsLink: false)) ?? []
         }
     }
 #endif

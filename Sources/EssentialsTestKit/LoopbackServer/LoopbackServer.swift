@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// A small HTTP/1.1 server on a loopback address, for tests and demonstrations. It serves plain connections or TLS with
 /// one thread per connection, sends replies in any framing with scripted faults, and records everything that arrives.

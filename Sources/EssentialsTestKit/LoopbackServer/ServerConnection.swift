@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// Serves one connection, request after request, on its own thread.
 struct ServerConnection {

@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// The state of one running server, shared by its threads. The threads retain it, so it can
 /// outlive the `LoopbackServer`.

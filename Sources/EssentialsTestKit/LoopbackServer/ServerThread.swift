@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import EssentialsTools
 
 /// A server's thread, which must be joined or detached once. A write to a closed connection fails with an error on it and
 /// does not end the process.
@@ -7,10 +8,10 @@ struct ServerThread: Sendable {
 
     /// Starts the thread.
     init(_ run: @escaping @Sendable () -> Void) throws(TestKitError) {
-        do throws(SystemError) {
+        do throws(SystemThread.Failure) {
             thread = try SystemThread(named: "loopback", run)
         } catch {
-            throw TestKitError("No thread for the loopback server: \(error).")
+            throw TestKitError("No thread for the loopback server: \(SystemError(code: error.code)).")
         }
     }
 

@@ -1,5 +1,5 @@
 import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// Runs one operation that can be ended from outside, even if it does not react to
 /// cancellation. The first outcome wins.
@@ -8,12 +8,12 @@ final class Interruptible<Value: Sendable>: Sendable {
 
     private struct State {
         var phase: RequestFailure.Phase
-        var outcome: Outcome?
-        var waiter: CheckedContinuation<Void, Never>?
+        var isOver = false
         var task: Task<Void, Never>?
     }
 
     private let state: Mutex<State>
+    private let outcome = OneShot<Outcome>()
     private let host: String
 
     init(host: String, phase: RequestFailure.Phase) {
@@ -37,22 +37,12 @@ final class Interruptible<Value: Sendable>: Sendable {
     ) async throws(RequestFailure)
         -> Value
     {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isOver = state.withLock { state in
-                    if state.outcome == nil { state.waiter = continuation }
-                    return state.outcome != nil
-                }
-                if isOver { continuation.resume() } else { start(operation) }
-            }
+        try await withTaskCancellationHandler {
+            if !state.withLock({ $0.isOver }) { start(operation) }
+            return await outcome.value()
         } onCancel: {
             cancel()
-        }
-        guard let outcome = state.withLock({ $0.outcome }) else {
-            // Only an outcome resumes the continuation.
-            throw RequestFailure(.cancelled, "The request ended without an outcome.", host: host)
-        }
-        return try outcome.get()
+        }.get()
     }
 
     private func start(_ operation: @escaping @Sendable () async throws(RequestFailure) -> Value) {
@@ -66,19 +56,20 @@ final class Interruptible<Value: Sendable>: Sendable {
             finish { _ in outcome }
         }
         let isOver = state.withLock { state in
-            if state.outcome == nil { state.task = task }
-            return state.outcome != nil
+            if !state.isOver { state.task = task }
+            return state.isOver
         }
         if isOver { task.cancel() }
     }
 
     private func finish(_ outcome: (State) -> Outcome) {
-        let (waiter, task) = state.withLock { state -> (CheckedContinuation<Void, Never>?, Task<Void, Never>?) in
-            guard state.outcome == nil else { return (nil, nil) }
-            state.outcome = outcome(state)
-            return (state.waiter.take(), state.task.take())
+        let ended = state.withLock { state -> (Outcome, Task<Void, Never>?)? in
+            guard !state.isOver else { return nil }
+            state.isOver = true
+            return (outcome(state), state.task.take())
         }
+        guard let (outcome, task) = ended else { return }
         task?.cancel()
-        waiter?.resume()
+        self.outcome.provide(outcome)
     }
 }

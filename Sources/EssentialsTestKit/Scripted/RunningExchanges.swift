@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// The exchanges that a transport has started and not finished: waiting requests and bodies that are being read.
 final class RunningExchanges: Sendable {

@@ -1,9 +1,9 @@
 import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// The requests that a scripted transport received, and the tasks that wait for further ones.
 final class ScriptLog: Sendable {
-    private typealias Waiter = CheckedContinuation<Result<RecordedRequest, RequestFailure>, Never>
+    private typealias Arrival = OneShot<Result<RecordedRequest, RequestFailure>>
 
     private struct State {
         var requests: [RecordedRequest] = []
@@ -12,8 +12,8 @@ final class ScriptLog: Sendable {
         var unexpectedCount = 0
         var mistakes: [String] = []
         var mistakeCount = 0
-        var waiters: [Int: (number: Int, continuation: Waiter)] = [:]
-        var nextWaiter = 0
+        /// The requests that tasks wait for, by their number.
+        var arrivals: [Int: Arrival] = [:]
         var isClosed = false
     }
 
@@ -28,19 +28,17 @@ final class ScriptLog: Sendable {
 
     /// Records a request and resumes the tasks that wait for it.
     func add(_ request: RecordedRequest, unexpected: UnexpectedRequest? = nil) {
-        let waiters = state.withLock { state -> [Waiter] in
+        let arrival = state.withLock { state -> Arrival? in
             state.requestCount += 1
             if let unexpected {
                 state.unexpectedCount += 1
                 if state.unexpected.count < limits.unexpected { state.unexpected.append(unexpected) }
             }
-            guard state.requests.count < limits.requests else { return [] }
+            guard state.requests.count < limits.requests else { return nil }
             state.requests.append(request)
-            let served = state.waiters.filter { $0.value.number == state.requests.count }
-            for id in served.keys { state.waiters.removeValue(forKey: id) }
-            return served.values.map(\.continuation)
+            return state.arrivals.removeValue(forKey: state.requests.count)
         }
-        for waiter in waiters { waiter.resume(returning: .success(request)) }
+        arrival?.provide(.success(request))
     }
 
     /// Records a mistake in the script itself.
@@ -66,12 +64,12 @@ final class ScriptLog: Sendable {
 
     /// Resumes all waiting tasks with a failure.
     func close() {
-        let waiters = state.withLock { state in
+        let arrivals = state.withLock { state in
             state.isClosed = true
-            defer { state.waiters = [:] }
-            return state.waiters
+            defer { state.arrivals = [:] }
+            return state.arrivals.values
         }
-        for waiter in waiters.values { waiter.continuation.resume(returning: .failure(Self.closed)) }
+        for arrival in arrivals { arrival.provide(.failure(Self.closed)) }
     }
 
     /// Returns the request with this number, counted from 1, as soon as it has been recorded.
@@ -81,25 +79,16 @@ final class ScriptLog: Sendable {
                 .invalidRequest, "There is no request number \(number).",
                 remedy: "Count from 1, and not beyond the limit of \(limits.requests) recorded requests.")
         }
-        let waiter = state.withLock { state in
-            state.nextWaiter += 1
-            return state.nextWaiter
+        typealias Known = Result<RecordedRequest, RequestFailure>
+        let (known, arrival) = state.withLock { state -> (Known?, Arrival?) in
+            if number <= state.requests.count { return (.success(state.requests[number - 1]), nil) }
+            if state.isClosed { return (.failure(Task.isCancelled ? Self.cancelled : Self.closed), nil) }
+            let arrival = state.arrivals[number] ?? Arrival()
+            state.arrivals[number] = arrival
+            return (nil, arrival)
         }
-        let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { (continuation: Waiter) in
-                let result = state.withLock { state -> Result<RecordedRequest, RequestFailure>? in
-                    if number <= state.requests.count { return .success(state.requests[number - 1]) }
-                    if Task.isCancelled { return .failure(Self.cancelled) }
-                    if state.isClosed { return .failure(Self.closed) }
-                    state.waiters[waiter] = (number, continuation)
-                    return nil
-                }
-                if let result { continuation.resume(returning: result) }
-            }
-        } onCancel: {
-            let found = state.withLock { $0.waiters.removeValue(forKey: waiter) }
-            found?.continuation.resume(returning: .failure(Self.cancelled))
-        }
+        if let known { return try known.get() }
+        guard let result = await arrival?.valueUnlessCancelled() else { throw Self.cancelled }
         return try result.get()
     }
 

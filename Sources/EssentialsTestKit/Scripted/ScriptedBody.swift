@@ -1,5 +1,5 @@
 import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// The pieces of one streamed answer, delivered as the reader requests them.
 final class ScriptedBody: Sendable {

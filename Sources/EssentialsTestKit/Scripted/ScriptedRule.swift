@@ -1,5 +1,5 @@
 import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// A rule of a ``ScriptedTransport``: the requests that it matches and its answers. Rules are created with `on`.
 ///

@@ -1,5 +1,5 @@
 import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// The source of a streamed body. Releasing it unread ends the body.
 final class ScriptedStream: ResponseBody.Source {

@@ -1,5 +1,5 @@
 public import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// A transport that answers from a script instead of the network, and records the requests that it receives.
 ///

@@ -1,6 +1,6 @@
 public import EssentialsHTTP
+import EssentialsTools
 public import FoundationEssentials
-import Synchronization
 
 /// A clock that stands still until a test advances it. Sleeping on it never takes real time.
 ///
@@ -22,6 +22,7 @@ public final class ManualClock: Clock {
     /// Durations are those of the standard library.
     public typealias Duration = Swift.Duration
 
+    // A sleeper has its continuation in the queue, because it ends with an error and those that are due leave together.
     private typealias Sleepers = SleeperQueue<CheckedContinuation<Void, any Error>>
 
     private struct State {
@@ -33,19 +34,12 @@ public final class ManualClock: Clock {
         var reboots = 0
         var rebooted = Instant(elapsed: .zero)
         var sleepers = Sleepers()
-        var waiters: [Int: (count: Int, continuation: CheckedContinuation<Void, Never>)] = [:]
-        var nextWaiter = 0
-
-        /// Removes and returns the waiters whose number of sleepers has been reached.
-        mutating func removeServedWaiters() -> [CheckedContinuation<Void, Never>] {
-            let served = waiters.filter { $0.value.count <= sleepers.count }
-            for id in served.keys { waiters.removeValue(forKey: id) }
-            return served.sorted { $0.key < $1.key }.map(\.value.continuation)
-        }
+        /// What is provided when a number of tasks sleep, by this number. All numbers are above the present one.
+        var awaited: [Int: OneShot<Void>] = [:]
     }
 
     private enum Beginning {
-        case sleeps(served: [CheckedContinuation<Void, Never>])
+        case sleeps(reached: OneShot<Void>?)
         case isDue
         case isCancelled
         case isFull
@@ -152,22 +146,13 @@ public final class ManualClock: Clock {
 
     /// Suspends until at least this many tasks sleep at the same time, or until the calling task is cancelled.
     public func waitForSleepers(count: Int) async {
-        let waiter = state.withLock { state in
-            state.nextWaiter += 1
-            return state.nextWaiter
+        let reached = state.withLock { state -> OneShot<Void>? in
+            guard state.sleepers.count < count else { return nil }
+            let reached = state.awaited[count] ?? OneShot()
+            state.awaited[count] = reached
+            return reached
         }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let passes = state.withLock { state in
-                    if state.sleepers.count >= count || Task.isCancelled { return true }
-                    state.waiters[waiter] = (count, continuation)
-                    return false
-                }
-                if passes { continuation.resume() }
-            }
-        } onCancel: {
-            state.withLock { $0.waiters.removeValue(forKey: waiter) }?.continuation.resume()
-        }
+        await reached?.valueUnlessCancelled()
     }
 
     private func begin(_ continuation: CheckedContinuation<Void, any Error>, _ key: Sleepers.Key) {
@@ -177,10 +162,10 @@ public final class ManualClock: Clock {
             if key.deadline <= state.now { return .isDue }
             guard state.sleepers.count < maximumSleepers else { return .isFull }
             state.sleepers.insert(continuation, key)
-            return .sleeps(served: state.removeServedWaiters())
+            return .sleeps(reached: state.awaited.removeValue(forKey: state.sleepers.count))
         }
         switch beginning {
-        case .sleeps(let served): for waiter in served { waiter.resume() }
+        case .sleeps(let reached): reached?.provide(())
         case .isDue: continuation.resume()
         case .isCancelled: continuation.resume(throwing: CancellationError())
         case .isFull:

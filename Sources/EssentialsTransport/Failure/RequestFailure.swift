@@ -34,6 +34,8 @@ public struct RequestFailure: Error, Sendable {
         package var chain: [CertificateFacts] = []
         package var earlier: [RequestFailure] = []
         package var underlying: (any Error)?
+        /// Whether a later request can succeed although the reason says otherwise.
+        package var isTemporary = false
     }
 
     private final class Storage: Sendable {
@@ -127,6 +129,12 @@ public struct RequestFailure: Error, Sendable {
     public var chain: [CertificateFacts] { content.chain }
     /// The underlying error, if any.
     public var underlying: (any Error)? { content.underlying }
+    /// Whether a later request can succeed although failures with this reason are final otherwise: a token provider has
+    /// failed, and is called again.
+    package var isTemporary: Bool { content.isTemporary }
+    /// The failure of the token provider if there is no token for the time being, and otherwise this failure. Its reason
+    /// says whether the network or a server was out of order.
+    package var decisive: RequestFailure { isTemporary ? underlying as? RequestFailure ?? self : self }
 }
 
 /// Two failures are equal if they have the same reason, status, request and host. Texts make no difference, because

@@ -1,3 +1,5 @@
+import EssentialsStorage
+
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
@@ -27,7 +29,7 @@ package struct SentFile: Sendable {
     init(_ path: String, range: Range<Int64>?) throws(RequestFailure) {
         let path = try AbsolutePath.of(path)
         let status = try RequestFailure.onFile(path, "cannot be sent", phase: .preparation) {
-            () throws(SystemError) in try FileStatus(of: path)
+            () throws(FileError) in try FileStatus(of: path)
         }
         guard status.isRegular else {
             throw status.isDirectory ? Self.directory(path) : Self.notRegular(path, phase: .preparation)
@@ -87,7 +89,7 @@ actor FileReader {
         let count = Int(min(Int64(SentFile.pieceSize), end - position))
         let start = position
         let piece = try RequestFailure.onFile(file.path, "could not be read", phase: .sending) {
-            () throws(SystemError) in try open.piece(at: start, count: count)
+            () throws(FileError) in try open.piece(at: start, count: count)
         }
         guard let piece else { throw changed() }
         position += Int64(count)
@@ -100,7 +102,7 @@ actor FileReader {
         if let open { return open }
         let path = file.path
         let opened = try RequestFailure.onFile(path, "could not be opened", phase: .sending) {
-            () throws(SystemError) in try OpenFile(path, O_RDONLY)
+            () throws(FileError) in try OpenFile(path, O_RDONLY)
         }
         try checkUnchanged(opened)
         open = opened
@@ -109,7 +111,7 @@ actor FileReader {
 
     private func checkUnchanged(_ open: OpenFile) throws(RequestFailure) {
         let status = try RequestFailure.onFile(file.path, "could not be read", phase: .sending) {
-            () throws(SystemError) in try open.status()
+            () throws(FileError) in try open.status()
         }
         guard status.isRegular else { throw SentFile.notRegular(file.path, phase: .sending) }
         guard file.isSame(as: status) else { throw changed() }

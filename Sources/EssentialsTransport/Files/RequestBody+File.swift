@@ -1,3 +1,5 @@
+import EssentialsStorage
+
 extension RequestBody {
     /// A file or a part of one, which is read while it is sent. It can be sent again; each attempt opens the file anew.
     ///

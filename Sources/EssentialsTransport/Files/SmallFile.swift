@@ -1,3 +1,5 @@
+import EssentialsStorage
+
 #if canImport(FoundationEssentials)
     package import FoundationEssentials
 #else
@@ -21,45 +23,31 @@ package enum SmallFile {
     package static func read(
         _ path: String, upTo limit: Int, for what: String, tooLong reason: RequestFailure.Reason = .invalidPolicy
     ) throws(RequestFailure) -> Data {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-        guard descriptor >= 0 else { throw unreadable(path, errno) }
-        defer { _ = close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw unreadable(path, errno) }
-        if status.st_mode & S_IFMT == S_IFDIR { throw unreadable(path, EISDIR) }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw SentFile.notRegular(path, phase: .preparation) }
-        guard Int64(status.st_size) <= Int64(limit) else {
-            throw tooLong(reason, path, "\(status.st_size) bytes", limit, what)
+        let (opened, status): (OpenFile, FileStatus)
+        do throws(FileError) {
+            opened = try OpenFile(path, O_RDONLY)
+            status = try opened.status()
+        } catch {
+            throw unreadable(path, error)
         }
-        var data = Data()
-        var buffer = [UInt8](repeating: 0, count: 64 << 10)
-        while true {
-            // The buffer is valid during the call, which writes at most its size.
-            let count = buffer.withUnsafeMutableBytes { systemRead(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw unreadable(path, errno) }
-            if count == 0 { return data }
-            data.append(contentsOf: buffer[..<count])
-            guard data.count <= limit else { throw tooLong(reason, path, "more than \(limit) bytes", limit, what) }
+        if status.isDirectory { throw unreadable(path, FileError(code: EISDIR)) }
+        guard status.isRegular else { throw SentFile.notRegular(path, phase: .preparation) }
+        guard status.size <= Int64(limit) else { throw tooLong(reason, path, "\(status.size) bytes", limit, what) }
+        let bytes: [UInt8]
+        do throws(FileError) {
+            // Files of the kernel have no size, so that it is not enough to read as many bytes.
+            bytes = try opened.bytes(upTo: limit + 1)
+        } catch {
+            throw unreadable(path, error)
         }
+        guard bytes.count <= limit else { throw tooLong(reason, path, "more than \(limit) bytes", limit, what) }
+        return Data(bytes)
     }
 
-    private static func systemRead(
-        _ descriptor: Int32, _ target: UnsafeMutableRawPointer?, _ count: Int
-    ) -> Int {
-        #if canImport(Glibc)
-            Glibc.read(descriptor, target, count)
-        #elseif canImport(Musl)
-            Musl.read(descriptor, target, count)
-        #else
-            Darwin.read(descriptor, target, count)
-        #endif
-    }
-
-    private static func unreadable(_ path: String, _ code: Int32) -> RequestFailure {
+    private static func unreadable(_ path: String, _ error: FileError) -> RequestFailure {
         RequestFailure(
-            .file, "“\(path)” could not be read: \(SystemError(code: code)).",
-            remedy: "Check the path and its permissions.", underlying: SystemError(code: code))
+            .file, "“\(path)” could not be read: \(error).",
+            remedy: "Check the path and its permissions.", underlying: SystemError(error))
     }
 
     private static func tooLong(

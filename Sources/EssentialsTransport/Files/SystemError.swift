@@ -25,9 +25,6 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The current `errno` of this thread. Read it before any other call.
     package static var last: SystemError { SystemError(code: errno) }
 
-    /// Whether a file or directory does not exist.
-    package var isMissing: Bool { code == ENOENT }
-
     /// The system's description of the number.
     public var description: String { String(cString: strerror(code)) }
 
@@ -53,25 +50,6 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension RequestFailure {
-    /// Creates a failure with the reason `file` from the path, the failed action, and the system's error.
-    ///
-    /// - Parameter missing: The remedy if the file or its directory does not exist, for paths that are not read.
-    package static func file(
-        _ path: String, _ what: String, _ error: SystemError, missing: String? = nil, phase: Phase
-    ) -> RequestFailure {
-        let remedy = error.code == ENOENT ? missing ?? error.remedy : error.remedy
-        return RequestFailure(
-            .file, "“\(shownPath(path))” \(what): \(error).", remedy: remedy, phase: phase, underlying: error)
-    }
-
-    /// Runs work on a file, and turns its error into a failure with the path and the failed action.
-    package static func onFile<Value>(
-        _ path: String, _ what: String, missing: String? = nil, phase: Phase,
-        _ work: () throws(SystemError) -> Value
-    ) throws(RequestFailure) -> Value {
-        do { return try work() } catch { throw file(path, what, error, missing: missing, phase: phase) }
-    }
-
     /// A path for a message: at most 1,024 characters, with control characters replaced.
     package static func shownPath(_ path: String) -> String {
         var visible = String.UnicodeScalarView()

@@ -17,10 +17,7 @@ public enum HTTPDate {
 
     /// Formats a date in the preferred format.
     public static func text(of date: Date) -> String {
-        // The format covers the years 1 to 9999.
-        let seconds = Int(min(253_402_300_799, max(-62_135_596_800, date.timeIntervalSince1970.rounded(.down))))
-        let day = Int((Double(seconds) / Double(secondsInDay)).rounded(.down))
-        let time = seconds - day * secondsInDay
+        let (day, time) = dayAndTime(of: date)
         let (year, month, dayOfMonth) = civil(day)
         let weekday = ((day + 4) % 7 + 7) % 7
         func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
@@ -29,11 +26,18 @@ public enum HTTPDate {
             + " \(two(time / 3600)):\(two(time / 60 % 60)):\(two(time % 60)) GMT"
     }
 
+    /// The days since 1 January 1970 and the seconds since midnight. The formats cover the years 1 to 9999.
+    private static func dayAndTime(of date: Date) -> (day: Int, time: Int) {
+        let seconds = Int(min(253_402_300_799, max(-62_135_596_800, date.timeIntervalSince1970.rounded(.down))))
+        let day = Int((Double(seconds) / Double(secondsInDay)).rounded(.down))
+        return (day, seconds - day * secondsInDay)
+    }
+
     /// Parses any of the three formats that servers send; `nil` for other texts. The name of the weekday is ignored.
     ///
     /// - Parameters:
     ///   - text: The field's value.
-    ///   - now: Determines the century of a two-digit year, which is at most 50 years in the future.
+    ///   - now: Determines the century of a two-digit year: the date is at most 50 years in the future, to the second.
     public static func date(from text: String, now: Date = Date()) -> Date? {
         let words = text.split { $0 == " " || $0 == "," || $0 == "-" }
         guard words.count == 6 || words.count == 5, words.last == "GMT" || words.count == 5 else { return nil }
@@ -44,9 +48,12 @@ public enum HTTPDate {
             var year = number(parts[2], 0...9999), let time = time(parts[3])
         else { return nil }
         if parts[2].utf8.count == 2, !isAscTime {
-            let thisYear = civil(Int(now.timeIntervalSince1970) / secondsInDay).year
-            year += thisYear / 100 * 100
-            if year > thisYear + 50 { year -= 100 }
+            let (today, timeNow) = dayAndTime(of: now)
+            let present = civil(today)
+            year += present.year / 100 * 100
+            // The whole timestamp counts, and not its year alone.
+            let latest = (present.year + 50, present.month, present.day, timeNow)
+            if (year, month + 1, day, time) > latest { year -= 100 }
         } else if parts[2].utf8.count != 4 {
             return nil
         }
@@ -63,7 +70,7 @@ public enum HTTPDate {
     ///
     /// - Parameters:
     ///   - text: The field's value.
-    ///   - now: Determines the century of a two-digit year, which is at most 50 years in the future.
+    ///   - now: Determines the century of a two-digit year: the date is at most 50 years in the future, to the second.
     package static func strictDate(from text: String, now: Date = Date()) -> Date? {
         var bytes = text.utf8.map { (0x41...0x5a).contains($0) ? $0 | 0x20 : $0 }
         let month: Int

@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// Ends a request from outside the task that waits for it. Tokens, shutdowns and changes of the environment use it.
 ///

@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// The priority of one request, which can be raised while the request waits for its turn.
 ///

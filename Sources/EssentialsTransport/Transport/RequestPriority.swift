@@ -31,6 +31,9 @@ public enum RequestPriority: Int, Sendable, Hashable, CaseIterable, Comparable {
         }
     }
 
+    /// The place among the priorities, beginning with 0 for the most urgent one.
+    package var level: Int { Self.interactive.rawValue - rawValue }
+
     /// Whether the first priority is less urgent than the second.
     public static func < (one: RequestPriority, other: RequestPriority) -> Bool { one.rawValue < other.rawValue }
 }

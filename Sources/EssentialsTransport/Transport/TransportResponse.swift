@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// The response to a request, with its connection and metrics.
 ///

@@ -1,5 +1,5 @@
+import EssentialsTools
 import ServiceEssentials
-import Synchronization
 
 /// A closed-loop load: a fixed number of workers, each of which sends a request, reads the response to its end, and
 /// then sends the next one.

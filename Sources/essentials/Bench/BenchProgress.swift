@@ -1,6 +1,6 @@
+import EssentialsTools
 import Glibc
 import ServiceEssentials
-import Synchronization
 
 /// A line on a terminal that counts the requests of a running load.
 final class BenchProgress: Sendable {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import EssentialsStorage
 import ServiceEssentials
 
 /// `essentials cookies`

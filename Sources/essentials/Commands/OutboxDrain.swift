@@ -1,5 +1,5 @@
+import EssentialsTools
 import ServiceEssentials
-import Synchronization
 
 /// Sends the entries of an outbox, and prints what happens to each one.
 struct OutboxDrain: Sendable {

@@ -1,7 +1,7 @@
 import ArgumentParser
+import EssentialsTools
 import FoundationEssentials
 import ServiceEssentials
-import Synchronization
 
 /// `essentials watch`
 struct WatchCommand: AsyncParsableCommand {
@@ -144,7 +144,7 @@ struct WatchCommand: AsyncParsableCommand {
             default: break
             }
             try StandardStream.output.write((format == .text ? line.text : line.json) + "\n")
-            if case .failed(let failure) = change.event, isFirstLoad, failure.reason.lasts { throw failure }
+            if case .failed(let failure) = change.event, isFirstLoad, failure.decisive.reason.lasts { throw failure }
             if isFirstLoad, case .failed(let failure) = change.event { printHint(after: failure) }
             if line.endsLoad { isFirstLoad = false }
         }

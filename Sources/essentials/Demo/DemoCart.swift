@@ -1,5 +1,5 @@
+import EssentialsTools
 import ServiceEssentials
-import Synchronization
 
 /// The items of one workflow.
 protocol CartService: AnyObject, Sendable {

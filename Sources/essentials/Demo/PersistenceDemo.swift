@@ -1,6 +1,6 @@
 #if Persistence
+    import EssentialsTools
     import ServiceEssentials
-    import Synchronization
 
     /// The steps of `essentials demo --persistence`: pending rows in a scope, a conflict, and a process that is killed while it
     /// saves.

@@ -1,6 +1,6 @@
 import EssentialsTestKit
+import EssentialsTools
 import ServiceEssentials
-import Synchronization
 
 /// An HTTPS API with coins, their pictures and a list of views, on the loopback address. It can be down.
 final class PoliciesDemoAPI: Sendable {

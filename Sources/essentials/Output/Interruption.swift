@@ -1,7 +1,7 @@
 import Dispatch
+import EssentialsTools
 import Glibc
 import ServiceEssentials
-import Synchronization
 
 /// Cancels a running operation on SIGINT or SIGTERM, so that it can clean up.
 enum Interruption {

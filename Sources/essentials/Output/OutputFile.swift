@@ -1,6 +1,7 @@
+import EssentialsStorage
+import EssentialsTools
 import Glibc
 import ServiceEssentials
-import Synchronization
 
 /// A file that appears under its name only when it is complete.
 ///
@@ -9,13 +10,14 @@ import Synchronization
 /// permissions. A symbolic link is replaced and not followed, because another user could have created it to have a file
 /// overwritten. Devices and pipes are written to directly. Only links in `/dev`, such as `/dev/stdout`, are followed.
 final class OutputFile: Sendable {
-    /// The hidden file; `nil` for a device or pipe.
-    let temporaryPath: String?
+    /// The new version of the file, whose lock shows other processes that it is being written; `nil` for a device or pipe.
+    private let version: AtomicFile?
     private let path: String
-    /// Holds the lock of the hidden file, which shows other processes that it is being written.
-    private let lock: OpenFile?
     private let writer: DescriptorWriter
     private let isOpen = Mutex(true)
+
+    /// The hidden file; `nil` for a device or pipe.
+    var temporaryPath: String? { version?.temporary }
 
     /// Opens the file.
     ///
@@ -23,25 +25,31 @@ final class OutputFile: Sendable {
     init(path: String) throws(RequestFailure) {
         // Only the system creates links in this directory.
         let followsLink = path.utf8.starts(with: "/dev/".utf8)
-        var status = stat()
-        let exists = (followsLink ? stat(path, &status) : lstat(path, &status)) == 0
-        let kind = status.st_mode & S_IFMT
-        if Self.isDirectory(path) {
+        let existing = try? FileStatus(of: path, followsLink: followsLink)
+        if (try? FileStatus(of: path))?.isDirectory == true {
             throw RequestFailure(.file, "“\(path)” is a directory.", remedy: "Name a file in it.")
         }
         let descriptor: Int32
         self.path = path
-        if exists, kind != S_IFREG, kind != S_IFLNK {
-            (temporaryPath, lock) = (nil, nil)
+        if let existing, !existing.isRegular, !existing.isLink {
+            version = nil
             descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | (followsLink ? 0 : O_NOFOLLOW))
         } else {
-            let (temporary, file) = try TemporaryFile.create(for: path)
-            (temporaryPath, lock) = (temporary, file)
+            let place = try FilePlace.of(path)
+            AbandonedFiles.remove(beside: place)
+            let file = try RequestFailure.onFile(
+                path, "could not be created", missing: "Create the directory.", phase: .preparation
+            ) { () throws(FileError) in try AtomicFile(place, .none, isPrivate: false) }
+            version = file
             // Closing the copy reports what the file system could not write, and the lock stays until the renaming.
-            descriptor = fcntl(file.descriptor, F_DUPFD_CLOEXEC, 0)
+            descriptor = fcntl(file.file.descriptor, F_DUPFD_CLOEXEC, 0)
         }
-        guard descriptor >= 0 else { throw RequestFailure.file("“\(path)” could not be created") }
-        if exists, kind == S_IFREG { fchmod(descriptor, status.st_mode & 0o777) }
+        guard descriptor >= 0 else {
+            let failure = RequestFailure.file("“\(path)” could not be created")
+            version?.abandon()
+            throw failure
+        }
+        if let existing, existing.isRegular { fchmod(descriptor, mode_t(existing.permissions & 0o777)) }
         writer = DescriptorWriter(descriptor: descriptor, name: "“\(path)”")
     }
 
@@ -56,20 +64,19 @@ final class OutputFile: Sendable {
         guard takeOpen() else { return }
         guard close(writer.descriptor) == 0 else {
             let failure = RequestFailure.file("\(writer.name) could not be written to")
-            removeTemporary()
+            version?.abandon()
             throw failure
         }
-        guard let temporaryPath, rename(temporaryPath, path) != 0 else { return }
-        let failure = RequestFailure.file("\(writer.name) could not be replaced")
-        removeTemporary()
-        throw failure
+        do { try version?.commit() } catch {
+            throw RequestFailure(.file, "\(writer.name) could not be replaced: \(error).")
+        }
     }
 
     /// Closes and removes the hidden file. It has no effect after ``commit()``.
     func discard() {
         guard takeOpen() else { return }
         close(writer.descriptor)
-        removeTemporary()
+        version?.abandon()
     }
 
     private func takeOpen() -> Bool {
@@ -77,15 +84,6 @@ final class OutputFile: Sendable {
             defer { isOpen = false }
             return isOpen
         }
-    }
-
-    private func removeTemporary() {
-        if let temporaryPath { unlink(temporaryPath) }
-    }
-
-    private static func isDirectory(_ path: String) -> Bool {
-        var status = stat()
-        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 }
 

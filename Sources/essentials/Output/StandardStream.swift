@@ -1,6 +1,6 @@
+import EssentialsTools
 import Glibc
 import ServiceEssentials
-import Synchronization
 
 /// Standard output or standard error, unbuffered.
 struct StandardStream: Sendable {

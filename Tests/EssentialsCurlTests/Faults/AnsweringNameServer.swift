@@ -1,6 +1,6 @@
+import EssentialsTools
 import FoundationEssentials
 import Glibc
-import Synchronization
 
 /// A name server that resolves every name to this machine. Its thread never ends, so the process must end afterwards.
 final class AnsweringNameServer: Sendable {

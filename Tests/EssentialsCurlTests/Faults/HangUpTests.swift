@@ -1,8 +1,8 @@
 import EssentialsCurl
 import EssentialsHTTP
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 import Testing
 
 /// Servers that close the connection or respond when they should not.
@@ -172,6 +172,23 @@ struct HangUpTests {
             #expect(outcome.status == 200, "\(outcome)")
             #expect(outcome.text == "ok")
             #expect(outcome.failure == nil)
+            try await bench.expectRecovery()
+        }
+    }
+
+    @Test(
+        "A response whose chunks have no end is interrupted if the connection breaks while its upload runs",
+        arguments: [ServerStep.reset, .close])
+    func brokenInResponse(end: ServerStep) async throws {
+        for delivery in deliveries {
+            let options = ServerOptions(onHead: { request in
+                guard request.path == "/bad" else { return nil }
+                let text = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n"
+                return .raw([.text(text), .pause(.milliseconds(50)), end])
+            })
+            let bench = try Bench(options: options) { _ in [.close] }
+            let outcome = try await bench.bad(.post, body: .bytes(Data(count: 64 << 20)), as: delivery)
+            #expect(outcome.failure?.reason == .interrupted, "\(outcome)")
             try await bench.expectRecovery()
         }
     }

@@ -1,7 +1,7 @@
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
 import Glibc
-import Synchronization
 
 /// A name server that receives queries and never responds.
 final class SilentNameServer: Sendable {

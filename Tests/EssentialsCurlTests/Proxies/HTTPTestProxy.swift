@@ -1,5 +1,5 @@
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 
 /// An HTTP proxy for tests: it forwards requests in absolute form (RFC 9112, 3.2.2) and makes tunnels (RFC 9110,
 /// 9.3.6), both to ports of 127.0.0.1 only.

@@ -1,5 +1,5 @@
+import EssentialsTools
 import Logging
-import Synchronization
 
 /// Keeps what is logged.
 final class LogLines: Sendable {

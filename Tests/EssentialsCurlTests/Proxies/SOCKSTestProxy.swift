@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// A SOCKS 5 proxy for tests (RFC 1928, RFC 1929): it connects to ports of 127.0.0.1 only.
 final class SOCKSTestProxy: Sendable {

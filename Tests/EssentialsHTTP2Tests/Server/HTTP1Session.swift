@@ -1,5 +1,5 @@
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 
 /// HTTP/1.1 on a connection of the test server, for responses whose body is at hand. The bodies of requests are ignored.
 final class HTTP1Session: ServedProtocol {

@@ -1,7 +1,7 @@
 import CEssentialsTest
 import EssentialsHTTP
+import EssentialsTools
 import Glibc
-import Synchronization
 
 @testable import EssentialsTestKit
 
@@ -20,6 +20,8 @@ final class HTTP2Server: Sendable {
         var readsRequests = true
         /// `true` calls the handler when a request's head has arrived, without waiting for its body.
         var answersHeads = false
+        /// Whether connections end with a TCP reset, and without the closing alert of TLS.
+        var resetsConnections = false
         /// Called on the server's thread with the number of body bytes that have been written to a socket.
         var onWritten: (@Sendable (Int) -> Void)?
         /// Called on the server's thread with the path of a stream that the client resets.

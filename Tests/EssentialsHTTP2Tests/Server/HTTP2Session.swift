@@ -1,7 +1,7 @@
 import CNghttp2
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 
 /// HTTP/2 on a connection of the test server: nghttp2 keeps the protocol's state, and this object calls the handler and
 /// plays its replies.

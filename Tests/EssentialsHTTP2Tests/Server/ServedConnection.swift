@@ -1,5 +1,5 @@
+import EssentialsTools
 import Glibc
-import Synchronization
 
 /// The protocol that a connection of the test server speaks.
 protocol ServedProtocol: AnyObject {
@@ -158,6 +158,11 @@ final class ServedConnection {
         }
         guard served.isOver, output.isEmpty else { return }
         served.connectionEnded()
+        guard !core.options.resetsConnections else {
+            var rule = linger(l_onoff: 1, l_linger: 0)
+            setsockopt(wire.descriptor, SOL_SOCKET, SO_LINGER, &rule, socklen_t(MemoryLayout<linger>.size))
+            return phase = .closed
+        }
         wire.finish()
         hasMore = false
         phase = .draining

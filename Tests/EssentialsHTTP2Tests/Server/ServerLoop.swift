@@ -1,5 +1,5 @@
+import EssentialsTools
 import Glibc
-import Synchronization
 
 @testable import EssentialsTestKit
 

@@ -1,7 +1,8 @@
 import EssentialsHTTP
+import EssentialsStorage
+import EssentialsTools
 import FoundationEssentials
 import Glibc
-import Synchronization
 import Testing
 
 @Suite struct CookieFileTests {
@@ -59,6 +60,19 @@ import Testing
         try await second.flush()
         #expect(mode("cookies.txt") == 0o600)
         #expect(try directory.names == ["cookies.txt"])
+    }
+
+    @Test("The temporary file of a killed process is removed, and one that is being written stays")
+    func leftovers() async throws {
+        let (left, written) = (".cookies.txt.12ab.part", ".cookies.txt.34cd.part")
+        try directory.write("x", left)
+        let file = try OpenFile(directory(written), O_WRONLY | O_CREAT, mode: 0o600)
+        #expect(file.lock())
+        let jar = try jar()
+        jar.store("a=1; Max-Age=600", from: url)
+        try await jar.flush()
+        #expect(try directory.names == [written, "cookies.txt"])
+        withExtendedLifetime(file) {}
     }
 
     @Test(

@@ -1,6 +1,6 @@
 import EssentialsHTTP
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 
 /// A clock that stands still until a test advances it. Its date moves with it.
 final class StepClock: Clock, Sendable {

@@ -1,7 +1,7 @@
 import EssentialsHTTP
+import EssentialsTools
 import FoundationEssentials
 import Glibc
-import Synchronization
 import Testing
 
 @Suite struct AbandonedFilesTests {

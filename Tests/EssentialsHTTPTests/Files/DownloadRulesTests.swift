@@ -1,3 +1,4 @@
+import EssentialsStorage
 import Testing
 
 @testable import EssentialsHTTP
@@ -78,8 +79,8 @@ import Testing
     func temporaryName() throws {
         let place = try DownloadPlace("/a/b" + String(repeating: "\u{301}", count: 120))
         #expect(place.directory == "/a")
-        #expect(place.temporary().hasPrefix("/a/.."))
-        #expect(try DownloadPlace("/film").temporary().hasPrefix("/.film."))
+        #expect(place.file.temporary().hasPrefix("/a/.."))
+        #expect(try DownloadPlace("/film").file.temporary().hasPrefix("/.film."))
         #expect(try DownloadPlace("/film").directory == "/")
     }
 }

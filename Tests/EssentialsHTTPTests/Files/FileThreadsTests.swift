@@ -1,7 +1,8 @@
 import EssentialsHTTP
+import EssentialsStorage
+import EssentialsTools
 import FoundationEssentials
 import Glibc
-import Synchronization
 import Testing
 
 @Suite struct FileThreadsTests {

@@ -1,6 +1,6 @@
 import EssentialsHTTP
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 
 /// Returns prepared responses in order, each with a streamed body, and records the requests.
 final class ScriptedTransport: Transport {

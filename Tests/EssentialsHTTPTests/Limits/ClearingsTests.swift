@@ -35,12 +35,13 @@ import Testing
     }
 
     @Test("Random clearings forbid what a list of all of them forbids", arguments: 0..<20 as Range<UInt64>)
-    func model(seed: UInt64) {
+    func model(seed: UInt64) async {
         var numbers = SeededNumbers(state: seed)
         var clearings = Clearings<Int>()
         var all: [(part: Int?, at: Epoch)] = []
         var begun: [Epoch] = [.now]
-        for _ in 0..<300 {
+        for step in 0..<300 {
+            await Task.yield()
             switch Int.random(in: 0..<10, using: &numbers) {
             case 0: all.append((nil, clearings.clearAll()))
             case 1...5:
@@ -48,12 +49,13 @@ import Testing
                 all.append((part, clearings.clear(part)))
             default: begun.append(.now)
             }
-            for begun in begun.suffix(20) {
-                for part in 0..<8 {
-                    let isExpected = all.contains { ($0.part == nil || $0.part == part) && begun < $0.at }
-                    #expect(clearings.forbid(part, since: begun) == isExpected)
+            let isAsExpected = begun.suffix(20).allSatisfy { begun in
+                (0..<8).allSatisfy { part in
+                    let isForbidden = all.contains { ($0.part == nil || $0.part == part) && begun < $0.at }
+                    return clearings.forbid(part, since: begun) == isForbidden
                 }
             }
+            #expect(isAsExpected, "step \(step)")
         }
     }
 }

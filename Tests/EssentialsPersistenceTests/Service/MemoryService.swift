@@ -1,5 +1,5 @@
 import Dispatch
-import Synchronization
+import EssentialsTools
 
 @testable import EssentialsPersistence
 

@@ -1,7 +1,7 @@
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
 import ServiceEssentials
-import Synchronization
 import Testing
 
 @Suite("The article HandlingFailures")
@@ -81,6 +81,26 @@ struct HandlingFailuresTests {
         }
         // Article ends
         #expect(shown == ["There is no such user."])
+    }
+
+    @Test("The article on failures shows the bodies of a response and of a failure as text")
+    func text() async throws {
+        let requests = try service()
+        transport.on(.get, "/v1/users/99/notes").answer(text: "Milk").thenAnswer(.gone, text: "The user has left.")
+        var shown: [String] = []
+        func show(_ text: String) { shown.append(text) }
+
+        for _ in 0..<2 {
+            // Article begins
+            do throws(RequestFailure) {
+                show(try await requests.get("users/99/notes", as: String.self))
+            } catch {
+                let body = error.response?.body ?? Data()
+                show(String(decoding: body, as: UTF8.self))
+            }
+            // Article ends
+        }
+        #expect(shown == ["Milk", "The user has left."])
     }
 
     @Test("The article on failures shows two ways to read a resource that may be missing")

@@ -86,7 +86,7 @@ struct LimitsOfStagesTests {
             "bytes of a challenge's parameter": size(ChallengeReader.maximumValue),
             "`timeout` of `OAuth2Tokens`, for a request to the endpoint": time(configuration.timeout),
             "bytes of a response of the token endpoint": size(OAuth2Rules.maximumBody),
-            "bytes of a token of the endpoint": size(OAuth2Rules.maximumToken),
+            "bytes of an access token of the endpoint": size(OAuth2Rules.maximumToken),
             "seconds in a token's `expires_in`": count(OAuth2Rules.longest),
             "bytes of a file with tokens": size(TokenFile.limit),
             "time for the lock of a file with tokens": time(FileTokenStore.lockTimeout),

@@ -1,9 +1,9 @@
 import EssentialsHTTP
 import EssentialsRequests
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
 import Logging
-import Synchronization
 import Testing
 
 @Suite("The article LoggingRequests")

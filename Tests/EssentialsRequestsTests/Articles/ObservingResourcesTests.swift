@@ -1,7 +1,7 @@
 import Dispatch
 import EssentialsTestKit
+import EssentialsTools
 import ServiceEssentials
-import Synchronization
 import Testing
 
 @Suite("The article ObservingResources")

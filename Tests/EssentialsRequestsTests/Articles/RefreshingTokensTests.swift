@@ -1,7 +1,7 @@
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
 import ServiceEssentials
-import Synchronization
 import Testing
 
 private struct LoginReply: Decodable, Sendable {
@@ -114,6 +114,7 @@ struct RefreshingTokensTests {
         let listener = try LoopbackServer { server.reply(to: $0) }
         let shop = try HTTPDataRequestService(environment: ConstantEnvironment(listener.url))
         let (endpoint, secret, refreshToken) = (listener.url + "/token", "s3cret", "r0")
+        let trust = TrustPolicy()
         let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
         defer { try? FileManager.default.removeItem(atPath: path + ".lock") }
 
@@ -122,7 +123,8 @@ struct RefreshingTokensTests {
             try OAuth2Tokens.Configuration(
                 endpoint: endpoint, clientID: "shop", clientSecret: secret,
                 grant: .refreshToken),
-            transport: try CurlTransport(), store: try FileTokenStore(path))
+            transport: try CurlTransport(trust: trust),
+            store: try FileTokenStore(path))
         try await tokens.save(StoredTokens(refreshToken: refreshToken))
         shop.setAuthorization(.tokens(tokens))
         // Article ends
@@ -141,6 +143,36 @@ struct RefreshingTokensTests {
         listener.stop()
     }
 
+    @Test("The article on refreshing tokens shows a test with a script for the token endpoint and one for the API")
+    func scripted() async throws {
+        // Article begins
+        let login = ScriptedTransport()
+        login.on(.post, "/token").answer(json: [
+            "access_token": "t1", "token_type": "Bearer", "expires_in": 3600,
+        ]).expected()
+        let api = ScriptedTransport()
+        api.on(.get, "/v1/orders", headerFields: [.authorization: "Bearer t1"])
+            .answer(json: [["id": 7]])
+
+        let client = try OAuth2Tokens.Configuration(
+            endpoint: "https://login.test/token", clientID: "shop",
+            clientSecret: "s3cret")
+        let shop = HTTPDataRequestService(
+            environment: try ConstantEnvironment("https://api.test/v1/"),
+            transport: api)
+        shop.setAuthorization(.tokens(OAuth2Tokens(client, transport: login)))
+
+        let orders: [Order] = try await shop.get("orders")
+        #expect(login.requests[0].bodyText == "grant_type=client_credentials")
+        #expect(login.problems + api.problems == [])
+        // Article ends
+        #expect(orders == [Order(id: 7)])
+        try login.requests[0].expect(headerFields: [.authorization: "Basic c2hvcDpzM2NyZXQ="])
+        try await shop.get("orders")
+        #expect(login.requests.count == 1)
+        await shop.shutdown()
+    }
+
     /// Sets the credentials of two environments, and uses both.
     private func severalEnvironments() async throws {
         let servers = [Shop(), Shop()]
@@ -150,7 +182,7 @@ struct RefreshingTokensTests {
                 try EnvironmentSnapshot(name: name, baseURL: RequestURL(listener.url + "/"))
             })
         let shop = try HTTPDataRequestService(environment: environments)
-        let secrets = ["production": "s3cret", "staging": "s2cret"]
+        let (secrets, trust) = (["production": "s3cret", "staging": "s2cret"], TrustPolicy())
 
         // Article begins
         for environment in environments.environments {
@@ -158,7 +190,9 @@ struct RefreshingTokensTests {
                 endpoint: "\(environment.baseURL)token", clientID: "shop",
                 clientSecret: secrets[environment.name])
             client.scopes = ["orders.read", "orders.write"]
-            let tokens = OAuth2Tokens(client, transport: try CurlTransport())
+            let policy = environment.trust ?? trust
+            let tokens = OAuth2Tokens(
+                client, transport: try CurlTransport(trust: policy))
             shop.setAuthorization(.tokens(tokens), for: environment)
         }
         // Article ends

@@ -1,5 +1,5 @@
+import EssentialsTools
 import ServiceEssentials
-import Synchronization
 import Testing
 
 private protocol CartService: Sendable {}

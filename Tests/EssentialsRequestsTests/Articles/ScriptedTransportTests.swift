@@ -101,6 +101,10 @@ struct ScriptedTransportArticleTests {
         try transport.requests[0].expect(
             headerFields: HTTPFields(["X-Tenant": "acme"]))
         // Article ends
+        // Article begins
+        let sent = transport.requests[0]
+        #expect(sent.bodyText == "# Milk" && sent.isBodyComplete)
+        // Article ends
         #expect(try await requests.put("pictures/1", body: picture).status == .created)
         let failure = await #expect(throws: RequestFailure.self) { try await requests.put("notes/1", body: "# Milk") }
         #expect(failure?.reason == .invalidRequest)

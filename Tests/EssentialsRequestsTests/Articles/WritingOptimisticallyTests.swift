@@ -1,6 +1,6 @@
 import EssentialsTestKit
+import EssentialsTools
 import ServiceEssentials
-import Synchronization
 import Testing
 
 @Suite("The article WritingOptimistically")

@@ -1,6 +1,6 @@
 import EssentialsTestKit
+import EssentialsTools
 import ServiceEssentials
-import Synchronization
 
 /// A server that requires Digest authentication and verifies each response by computing its own.
 ///

@@ -1,8 +1,8 @@
 import Dispatch
 import EssentialsHTTP
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 import Testing
 
 @testable import EssentialsRequests

@@ -1,7 +1,7 @@
 import EssentialsHTTP
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 import Testing
 
 @testable import EssentialsRequests

@@ -70,6 +70,20 @@ import Testing
     }
 
     @Test(
+        "A stream waits while a token provider is out of order, and ends if the user has to log in again",
+        arguments: [
+            (TokenMachine.Failure.provider, true), (.overdue, true), (.refusedTooOften, true), (.full, true),
+            (.rejected, false), (.ended, false),
+        ])
+    func tokens(failure: TokenMachine.Failure, isTemporary: Bool) {
+        var machine = EventStreamMachine(replays: false)
+        let cause = RequestFailure(.connection, "")
+        #expect((pause(&machine, failure.requestFailure(host: "h", underlying: cause)) != nil) == isTemporary)
+        #expect(pause(&machine, self.failure(.authorization)) == nil)
+        #expect(pause(&machine, CredentialScope.endedFailure(host: "h")) == nil)
+    }
+
+    @Test(
         "An id is sent without blanks at its ends, and not at all if no field can carry it",
         arguments: [
             ("7", "7"), ("7 ", "7"), (" \t7\t ", "7"), ("a b", "a b"), ("a\tb", "a\tb"), ("", ""), (" ", ""),

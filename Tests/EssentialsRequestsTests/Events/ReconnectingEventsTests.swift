@@ -1,5 +1,6 @@
 import EssentialsHTTP
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
 import Testing
 
@@ -27,9 +28,11 @@ struct ReconnectingEventsTests {
 
     /// The texts of the events and the failure at the end. The clock is moved over the given number of pauses.
     private func read(
-        _ request: DataRequest = DataRequest(.get, "events"), pauses: Int = 0, maximumSize: Int = 1 << 20
+        _ request: DataRequest = DataRequest(.get, "events"), through decorator: (any DataRequestService)? = nil,
+        pauses: Int = 0, maximumSize: Int = 1 << 20
     ) async -> ([String], RequestFailure?) {
-        let events = service.events(of: request, maximumSize: maximumSize)
+        let requests: any DataRequestService = decorator ?? service
+        let events = requests.events(of: request, maximumSize: maximumSize)
         let task = Task { () async -> ([String], RequestFailure?) in
             var texts: [String] = []
             do throws(RequestFailure) {
@@ -80,6 +83,73 @@ struct ReconnectingEventsTests {
         try await task.value
     }
 
+    @Test("A stream without credentials goes on after a logout, with the id of the last event")
+    func logoutOfNobody() async throws {
+        transport.on(.get, "/v1/events").answer(pieces: ["id: 1\ndata: a\n\n"], headerFields: fields)
+            .thenAnswer(.noContent)
+        let events = service.events(of: DataRequest(.get, "events"))
+        let task = Task { for try await _ in events {} }
+        await clock.waitForSleepers(count: 1)
+        await service.clearAuthorization()
+        clock.advanceToNextDeadline()
+        try await task.value
+        #expect(sentIDs == [nil, "1"])
+    }
+
+    @Test("A stream with a cookie, or with a field that names its user, ends with a logout", arguments: [true, false])
+    func logoutOfSession(isCookie: Bool) async throws {
+        transport.on(.get, "/v1/events").answer(pieces: ["id: 1\ndata: a\n\n"], headerFields: fields)
+            .thenAnswer(.noContent)
+        var request = DataRequest(.get, "events")
+        request.headerFields[isCookie ? "Cookie" : "X-Session-Token"] = "session=ada"
+        let events = service.events(of: request)
+        let task = Task { () -> RequestFailure? in
+            do throws(RequestFailure) {
+                for try await _ in events {}
+                return nil
+            } catch { return error }
+        }
+        await clock.waitForSleepers(count: 1)
+        await service.clearAuthorization()
+        clock.advanceToNextDeadline()
+        #expect(await task.value?.reason == .authorization)
+        #expect(transport.requestCount == 1)
+    }
+
+    private final class Counter: Sendable {
+        private let count = Mutex(0)
+        func next() -> Int {
+            count.withLock { count in
+                count += 1
+                return count
+            }
+        }
+    }
+
+    /// Changes the environment before it passes the second request on.
+    private struct Changing: DataRequestDecorator {
+        let next: any DataRequestService
+        let count: Counter
+        let change: @Sendable () -> Void
+
+        func send(_ request: DataRequest) async throws(RequestFailure) -> DataResponse {
+            if count.next() == 2 { change() }
+            return try await next.send(request)
+        }
+    }
+
+    @Test("An environment that changes on the way to the service never gets the request")
+    func changeOnTheWay() async throws {
+        transport.on(.get, "/v1/events").answer(pieces: ["id: 1\ndata: a\n\n"], headerFields: fields)
+        transport.on(.get, "/v2/events").answer(pieces: ["data: b\n\n"], headerFields: fields)
+        let other = EnvironmentSnapshot(baseURL: try RequestURL("https://other.test/v2/"))
+        let changing = Changing(next: service, count: Counter()) { [environment] in environment.set(other) }
+        let (texts, failure) = await read(through: changing, pauses: 1)
+        #expect(texts == ["a"])
+        #expect(failure?.reason == .hostRefused)
+        #expect(transport.requests.map(\.url.path) == ["/v1/events"])
+    }
+
     @Test("The request's own fields and its own last id are sent by the first connection")
     func ownFields() async throws {
         transport.on(.get, "/v1/events").answer(pieces: ["data: a\n\n"], headerFields: fields).thenAnswer(.noContent)
@@ -89,6 +159,41 @@ struct ReconnectingEventsTests {
         #expect(await read(request, pauses: 1).0 == ["a"])
         #expect(sentIDs == ["9", nil])
         #expect(transport.requests[0].headerFields[.accept] == "text/event-stream, */*;q=0.1")
+    }
+
+    @Test(
+        "It continues after the last id when a refresh of its token has failed for a while, and ends with a rejection")
+    func tokens() async throws {
+        let provider = CountingProvider { number, _ in
+            switch number {
+            case 1: return try AccessToken("t1", expiresIn: .milliseconds(1))
+            case 2: throw RequestFailure(.connection, "The network is away.")
+            case 3: return try AccessToken("t2", expiresIn: .milliseconds(1))
+            default: throw AccessTokenRejection()
+            }
+        }
+        service.setAuthorization(.tokens(provider, clock: clock.requestClock))
+        transport.on(.get, "/v1/events")
+            .answer(pieces: ["id: 1\ndata: a\n\n", .failure(.interrupted)], headerFields: fields)
+            .thenAnswer(pieces: ["id: 2\ndata: b\n\n", .failure(.interrupted)], headerFields: fields)
+        let events = service.events(of: DataRequest(.get, "events"))
+        let task = Task { () async throws -> [String] in
+            var texts: [String] = []
+            do throws(RequestFailure) {
+                for try await event in events { texts.append(event.data) }
+            } catch {
+                #expect(error.underlying is AccessTokenRejection)
+            }
+            return texts
+        }
+        for calls in 1...3 {
+            while provider.calls < calls { await Task.yield() }
+            // The timer of a call may still be there, which ends in 30 seconds. A pause is over after at most nine.
+            while clock.nextDeadline.map({ clock.now.duration(to: $0) >= .seconds(30) }) ?? true { await Task.yield() }
+            clock.advanceToNextDeadline()
+        }
+        #expect(try await task.value == ["a", "b"])
+        #expect(sentIDs == [nil, "1"])
     }
 
     @Test("A refusal, another type and an event that is too large end it with their failure, and nothing follows")

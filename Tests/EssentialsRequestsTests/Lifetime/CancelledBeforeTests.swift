@@ -1,8 +1,8 @@
 import EssentialsHTTP
 import EssentialsRequests
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 import Testing
 
 @Suite("Tasks that are cancelled before they begin a request", .timeLimit(.minutes(1)))

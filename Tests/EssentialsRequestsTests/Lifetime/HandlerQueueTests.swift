@@ -1,9 +1,9 @@
 import Dispatch
 import EssentialsHTTP
 import EssentialsRequests
+import EssentialsTools
 import FoundationEssentials
 import Glibc
-import Synchronization
 import Testing
 
 @Suite("Completion handlers")

@@ -1,8 +1,8 @@
 import Dispatch
 import EssentialsHTTP
 import EssentialsRequests
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 import Testing
 
 @Suite("Concurrent ends of a request")

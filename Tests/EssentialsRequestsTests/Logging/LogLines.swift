@@ -1,5 +1,5 @@
+import EssentialsTools
 import Logging
-import Synchronization
 
 /// The messages that a logger has written.
 final class LogLines: Sendable {

@@ -1,7 +1,7 @@
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
 import ServiceEssentials
-import Synchronization
 
 /// A list of users on three pages, in the shapes in which servers send one.
 struct PagingFixture {

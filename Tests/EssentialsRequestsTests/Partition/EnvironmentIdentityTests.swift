@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import EssentialsStorage
 import Testing
 
 @testable import EssentialsRequests

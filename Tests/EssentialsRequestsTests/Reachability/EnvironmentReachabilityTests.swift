@@ -3,7 +3,7 @@ import EssentialsHTTP
 import EssentialsReachability
 import EssentialsRequests
 import EssentialsTestKit
-import Synchronization
+import EssentialsTools
 import Testing
 
 @Suite("Environment reachability")

@@ -2,8 +2,8 @@ import EssentialsCurl
 import EssentialsHTTP
 import EssentialsRequests
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 import Testing
 
 @Suite("Retried downloads", .timeLimit(.minutes(2))) struct DownloadRetryTests {

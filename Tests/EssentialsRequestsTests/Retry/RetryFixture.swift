@@ -1,8 +1,8 @@
 import EssentialsHTTP
 import EssentialsRequests
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 
 /// A service with a retry policy, over a transport that gives its outcomes in order, on a manual clock.
 struct RetryFixture {

@@ -2,8 +2,8 @@ import EssentialsCurl
 import EssentialsHTTP
 import EssentialsRequests
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 import Testing
 
 @Suite("Retries over loopback", .timeLimit(.minutes(5))) struct RetryOverNetworkTests {

@@ -1,8 +1,8 @@
 import EssentialsHTTP
 import EssentialsRequests
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 import Testing
 
 @Suite struct RetryStageTests {
@@ -185,6 +185,41 @@ import Testing
         #expect(limits.first == .seconds(4))
         #expect(limits.dropFirst().first == .seconds(4))
         #expect(limits.count == 5)
+    }
+
+    private struct SlowTokens: AccessTokenProvider {
+        let clock: ManualClock
+
+        func token(replacing old: AccessToken?) async throws -> AccessToken {
+            try await clock.sleep(for: .seconds(1))
+            return try AccessToken(old == nil ? "a" : "b")
+        }
+    }
+
+    @Test(
+        "An attempt keeps its timeout although it waits for a token or for its turn, and is sent again with a new token",
+        arguments: [Duration.seconds(60), nil])
+    func attemptTimeoutAfterWaits(total: Duration?) async throws {
+        let (clock, transport) = (ManualClock(), ScriptedTransport())
+        var configuration = HTTPDataRequestService.Configuration()
+        configuration.clock = clock.requestClock
+        configuration.retry = .attempts(3)
+        configuration.retry.attemptTimeout = .seconds(10)
+        configuration.limits = OriginLimits(concurrency: 1)
+        let service = try HTTPDataRequestService(
+            environment: ConstantEnvironment("https://api.test/"), transport: transport, configuration: configuration)
+        service.setAuthorization(.tokens(SlowTokens(clock: clock)))
+        transport.on(.get, "/a").answer(.unauthorized, headerFields: [.wwwAuthenticate: "Bearer realm=a"])
+            .thenAnswer(json: 1)
+        var request = DataRequest(.get, "a")
+        request.options.totalTimeout = total
+        let tasks = (0..<2).map { _ in Task { [request] in try await service.send(request) } }
+        while transport.requestCount < 3 {
+            if clock.nextDeadline != nil { clock.advance(by: .seconds(1)) }
+            await Task.yield()
+        }
+        for task in tasks { _ = try await task.value }
+        #expect(transport.requests.map(\.options.totalTimeout) == Array(repeating: .seconds(10), count: 3))
     }
 
     @Test("A streamed body that cannot be read again is sent once, and the remedy says what to do")

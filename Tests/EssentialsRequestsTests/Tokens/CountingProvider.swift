@@ -1,5 +1,5 @@
 import EssentialsRequests
-import Synchronization
+import EssentialsTools
 
 /// A provider that returns the tokens `t1`, `t2` and so on, or what a closure returns, and counts its calls.
 final class CountingProvider: AccessTokenProvider {

@@ -130,7 +130,13 @@ struct OAuth2RulesTests {
         #expect(issued == .init(accessToken: "t", expiresIn: 60, refreshToken: nil))
     }
 
-    private static let tooLong = String(repeating: "s", count: OAuth2Rules.maximumToken + 1)
+    private static let tooLong = String(repeating: "s", count: OAuth2Rules.maximumBody + 1)
+
+    @Test("A refresh token is used whatever its length, because the one before it may be spent")
+    func longRefreshToken() throws {
+        let long = String(repeating: "r", count: OAuth2Rules.maximumToken + 1)
+        #expect(try Self.issued(#"{"access_token":"t","refresh_token":"\#(long)"}"#).refreshToken == long)
+    }
 
     @Test("Tokens of every successful status are used")
     func created() throws {
@@ -167,11 +173,12 @@ struct OAuth2RulesTests {
     }
 
     @Test(
-        "An error code is a rejection that names it, whatever the status",
+        "An error code is a rejection that names it, and one of the standard is so whatever the status",
         arguments: [
             (400, "invalid_grant"), (200, "invalid_grant"), (500, "invalid_grant"), (401, "invalid_client"),
             (403, "access_denied"), (429, "invalid_client"), (200, "bad_refresh_token"), (400, "Bad Request"),
-            (503, "urn:example:locked"), (201, "unauthorized_client"),
+            (409, "urn:example:locked"), (201, "unauthorized_client"), (503, "unsupported_grant_type"),
+            (408, "invalid_scope"), (502, "invalid_request"),
         ])
     func errorCodes(status: Int, code: String) throws {
         let rejection = #expect(throws: AccessTokenRejection.self) {
@@ -193,6 +200,10 @@ struct OAuth2RulesTests {
             (429, #"{"error":"slow_down"}"#, "the error slow_down"), (500, "<html>", "the status 500"),
             (503, #"{"status":503,"error":"Service Unavailable"}"#, "the error Service Unavailable"),
             (429, #"{"error":"Too Many Requests"}"#, "the error Too Many Requests"),
+            (429, #"{"error":"too_many_requests"}"#, "the error too_many_requests"),
+            (503, #"{"error":"unavailable"}"#, "the error unavailable"),
+            (408, #"{"error":"request_timeout"}"#, "the error request_timeout"),
+            (503, #"{"error":"urn:example:locked"}"#, "the error urn:example:locked"),
             (302, "", "the status 302"), (400, #"{"error":7}"#, "the status 400"), (204, "", "the status 204"),
             (502, #"{"error":"a\u0007\u202Eb"}"#, "the error a\u{FFFD}\u{FFFD}b"),
             (400, #"{"error":""}"#, "the status 400"), (201, "{}", "the status 201"),

@@ -1,7 +1,7 @@
 import EssentialsHTTP
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 
 @testable import EssentialsRequests
 

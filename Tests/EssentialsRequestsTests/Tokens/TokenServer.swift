@@ -1,5 +1,5 @@
 import EssentialsTestKit
-import Synchronization
+import EssentialsTools
 
 /// A server that issues, expires, rotates and revokes tokens, and that requires one for every other path.
 ///

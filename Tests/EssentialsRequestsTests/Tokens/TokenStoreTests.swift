@@ -1,8 +1,9 @@
 import EssentialsHTTP
+import EssentialsStorage
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
 import Glibc
-import Synchronization
 import Testing
 
 @testable import EssentialsRequests
@@ -128,6 +129,15 @@ struct TokenStoreTests {
         #expect(try directory.names == ["tokens.json.lock"])
     }
 
+    @Test("The temporary file of a killed process is removed by the next update that writes")
+    func leftovers() async throws {
+        let directory = try Directory()
+        try Data("x".utf8).write(to: URL(filePath: directory.path + "/.tokens.json.12ab.part"))
+        let store = try FileTokenStore(directory.file)
+        try await store.update { _ in Self.tokens }
+        #expect(try directory.names == ["tokens.json", "tokens.json.lock"])
+    }
+
     @Test("An update that fails leaves the file as it was")
     func failing() async throws {
         let directory = try Directory()
@@ -162,6 +172,16 @@ struct TokenStoreTests {
         cancelled.cancel()
         await #expect(throws: CancellationError.self) { try await cancelled.value }
         #expect(try directory.names == ["tokens.json.lock"])
+    }
+
+    @Test("The tokens of the largest response fit into the file, also if each of their characters is escaped")
+    func largest() async throws {
+        let directory = try Directory()
+        let tokens = StoredTokens(
+            accessToken: String(repeating: "/", count: OAuth2Rules.maximumToken),
+            refreshToken: String(repeating: "\u{1}", count: OAuth2Rules.maximumBody))
+        try await FileTokenStore(directory.file).update { _ in tokens }
+        #expect(try await FileTokenStore(directory.file).update { $0 } == tokens)
     }
 
     @Test("A file that others can read or write is refused", arguments: [0o644, 0o660, 0o602] as [mode_t])

@@ -1,8 +1,8 @@
 import EssentialsHTTP
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
 import ServiceEssentials
-import Synchronization
 import Testing
 
 @Suite("Progress of a collected response", .timeLimit(.minutes(1)))

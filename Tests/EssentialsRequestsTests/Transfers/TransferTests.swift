@@ -3,8 +3,8 @@ import EssentialsCurl
 import EssentialsHTTP
 import EssentialsRequests
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 import Testing
 
 @Suite("Transfers through a service")

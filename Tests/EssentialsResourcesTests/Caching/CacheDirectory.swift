@@ -1,3 +1,4 @@
+import EssentialsStorage
 import FoundationEssentials
 import Glibc
 
@@ -9,7 +10,24 @@ final class CacheDirectory: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path))?.sorted() ?? [] }
+    /// The names of all files but the one with removals.
+    var names: [String] { allNames.filter { $0 != Self.removals } }
+
+    var allNames: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path))?.sorted() ?? [] }
+
+    /// The name of the file that says what was removed.
+    static let removals = ".removals"
+
+    /// Whether files are left that were to be removed, according to that file.
+    var isRemovalUnfinished: Bool {
+        get throws {
+            guard allNames.contains(Self.removals) else { return false }
+            return RecordRemovals(bytes: Array(try bytes(Self.removals)))?.isUnfinished ?? true
+        }
+    }
+
+    /// The name of the file of an entity.
+    static func name(of key: EntityKey) -> String { RecordKey(key).name.text }
 
     /// The space that the files take on the disk, in whole blocks.
     var byteCount: Int { names.reduce(0) { $0 + (((try? bytes($1).count) ?? 0) + 4_095) / 4_096 * 4_096 } }

@@ -2,8 +2,8 @@ import EssentialsHTTP
 import EssentialsRequests
 import EssentialsResources
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 
 /// A cache that keeps entities, counts what is asked of it, and fails or stalls if it is told to.
 final class CacheDouble: EntityCache {

@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import EssentialsStorage
 import FoundationEssentials
 import Testing
 

@@ -1,3 +1,4 @@
+import EssentialsStorage
 import Testing
 
 @testable import EssentialsResources
@@ -52,10 +53,12 @@ struct EntityCacheProcessTests {
                 for process in processes { process.send("rounds 100") }
                 story.rounds += processes.map { $0.line() }
             }
+            // Each process may remove what the other one has stored to make room, so nothing is stored in between.
             for (number, process) in processes.enumerated() {
-                story.finds.append(process.reply(to: "find \(1 - number)"))
-                story.usages.append(Self.usage(process.reply(to: "usage")))
+                story.rounds.append(process.reply(to: "rounds 1"))
+                story.finds.append(processes[1 - number].reply(to: "find \(number)"))
             }
+            for process in processes { story.usages.append(Self.usage(process.reply(to: "usage"))) }
             story.byteCount = directory.byteCount
             for process in processes { process.finish() }
             let next = try Self.process(0, directory)
@@ -112,7 +115,7 @@ struct EntityCacheProcessTests {
         }
         #expect(story.killed.allSatisfy { $0?.hasPrefix("round ") == true }, "seed \(seed): \(story.killed)")
         // The next process has removed what killed ones have not finished.
-        #expect(directory.names.allSatisfy { !EntityFile.isTemporary($0) })
+        #expect(directory.names.allSatisfy { !RecordDirectory.isTemporary($0) })
     }
 
     private static func process(_ number: Int, _ directory: CacheDirectory) throws -> ChildProcess {

@@ -1,7 +1,8 @@
 import EssentialsHTTP
+import EssentialsStorage
+import EssentialsTools
 import FoundationEssentials
 import Glibc
-import Synchronization
 import Testing
 
 @testable import EssentialsResources
@@ -46,16 +47,16 @@ struct FileEntityCacheTests {
             ("foobar", 0x343e_1662_793c_64bf_6f0d_3597_ba44_6f18),
         ]
         for (text, hash) in vectors { #expect(StableHash.name(of: text.utf8) == hash) }
-        let name = EntityFile.Name(key(1))
-        #expect(EntityFile.Name(name.text) == name)
+        let name = RecordKey(key(1)).name
+        #expect(RecordName(name.text) == name)
         for other in ["", "x", "+" + name.text.dropFirst(), name.text.uppercased(), name.text + "x"] {
-            #expect(EntityFile.Name(other) == nil)
+            #expect(RecordName(other) == nil)
         }
-        #expect(EntityFile.isTemporary(EntityFile.temporaryName()))
+        #expect(RecordDirectory.isTemporary(RecordDirectory.temporaryName()))
     }
 
-    @Test("The files that were used longest ago go first, also after the process was started again")
-    func leastRecentlyUsed() async throws {
+    @Test("The files that were not used since go first, also after the process was started again")
+    func order() async throws {
         let directory = CacheDirectory()
         let cache = try directory.cache(4 * 4_096)
         for number in 0..<4 { try await cache.store(entity(), for: key(number)) }
@@ -111,20 +112,22 @@ struct FileEntityCacheTests {
 
     @Test("Bytes chosen at random never trap, with a valid checksum or without one")
     func fuzz() {
-        let head = EntityFile.head(of: entity(), for: key(1))
+        let whole = EntityBytes.bytes(of: entity(), for: key(1)) ?? []
         for seed in 1...5_000 as ClosedRange<UInt64> {
             var numbers = SeededNumbers(state: seed)
-            var bytes = head + entity().body
+            var bytes = whole
             for _ in 0..<Int.random(in: 1...6, using: &numbers) {
                 bytes[Int.random(in: 8..<bytes.count, using: &numbers)] = .random(in: 0...255, using: &numbers)
             }
             if Bool.random(using: &numbers) { bytes.removeLast(Int.random(in: 0...bytes.count, using: &numbers)) }
-            if bytes.count >= 36 {
-                // As if the writer had made these bytes, with lengths that fit by chance.
-                let sum = bytes.withUnsafeBytes { StableHash.checksum(UnsafeRawBufferPointer(rebasing: $0[36...])) }
-                withUnsafeBytes(of: sum.littleEndian) { bytes.replaceSubrange(28..<36, with: $0) }
+            if bytes.count >= EntityBytes.format.headerSize {
+                // As if the writer had made these bytes, with parts that begin and end by chance.
+                let rest = Array(bytes[EntityBytes.format.headerSize...])
+                let places = [0, rest.count] + (0..<2).map { _ in Int.random(in: 0...rest.count, using: &numbers) }
+                let ends = places.sorted()
+                bytes = EntityBytes.format.bytes(of: (0..<3).map { Array(rest[ends[$0]..<ends[$0 + 1]]) })
             }
-            _ = EntityFile.content(of: bytes)
+            _ = EntityBytes.read(bytes)
             bytes.withUnsafeBytes { bytes in
                 _ = EntityKey(bytes: bytes)
                 _ = StoredEntity(head: bytes, body: Data())
@@ -132,13 +135,46 @@ struct FileEntityCacheTests {
         }
     }
 
+    @Test("An entity that was stored last stays, however large it is and however often the others were used")
+    func newest() async throws {
+        let directory = CacheDirectory()
+        let cache = try directory.cache(16 * 4_096)
+        for number in 0..<16 { try await cache.store(entity(), for: key(number)) }
+        for _ in 0..<4 { for number in 0..<16 { _ = try await cache.entity(for: key(number)) } }
+        for bytes in [20_000, 60_000, 60_000] {
+            try await cache.store(entity(bytes), for: key(99))
+            #expect(try await cache.entity(for: key(99))?.body.count == bytes)
+            #expect(directory.byteCount <= 16 * 4_096)
+        }
+        let confirmation = EntityConfirmation(date: Date(timeIntervalSinceReferenceDate: 50))
+        try await cache.revalidated(key(99), by: confirmation)
+        #expect(try await cache.entity(for: key(99)) == entity(60_000).revalidated(by: confirmation))
+    }
+
+    @Test("The files of earlier versions are not read, and the first use removes them")
+    func earlierVersion() async throws {
+        let directory = CacheDirectory()
+        try FileDirectory(directory.path).make()
+        let name = EntityHashes(key(1)).keyText + "-0123456789abcdef-0123456789abcdef.entity"
+        let others = [name + "x", "x.entity", name.uppercased(), ".entity-12"]
+        let bytes = Data(try #require(EntityBytes.bytes(of: entity(), for: key(1))))
+        for name in [name, ".entity-12.tmp"] + others { try directory.write(bytes, name) }
+        // The earlier format of removals.
+        try directory.write(Data("SEremove".utf8), CacheDirectory.removals)
+        let cache = try directory.cache()
+        #expect(try await cache.entity(for: key(1)) == nil)
+        #expect(directory.names == others.sorted())
+        try await cache.store(entity(), for: key(1))
+        #expect(try await directory.cache().entity(for: key(1)) == entity())
+    }
+
     @Test("A file with the name of a key and the content of another one is a miss, and stays")
     func collision() async throws {
         let directory = CacheDirectory()
         let cache = try directory.cache()
         try await cache.store(entity(10, 2), for: key(2))
-        let bytes = try directory.bytes(EntityFile.Name(key(2)).text)
-        try directory.write(bytes, EntityFile.Name(key(1)).text)
+        let bytes = try directory.bytes(CacheDirectory.name(of: key(2)))
+        try directory.write(bytes, CacheDirectory.name(of: key(1)))
         #expect(try await cache.entity(for: key(1)) == nil)
         #expect(directory.names.count == 2)
         #expect(await cache.usage.damaged == 0)
@@ -152,7 +188,7 @@ struct FileEntityCacheTests {
         try directory.write(Data("x".utf8), "notes.txt")
         let target = directory.path + "/notes.txt"
         try FileManager.default.createSymbolicLink(
-            atPath: directory.path + "/" + EntityFile.Name(key(2)).text, withDestinationPath: target)
+            atPath: directory.path + "/" + CacheDirectory.name(of: key(2)), withDestinationPath: target)
         let again = try directory.cache()
         #expect(await again.usage.count == 1)
         #expect(try await again.entity(for: key(2)) == nil)
@@ -217,6 +253,22 @@ struct FileEntityCacheTests {
         #expect(throws: RequestFailure.self) { try FileEntityCache(directory: "") }
     }
 
+    @Test("A directory that is a link, or that others can write to, is refused and stays as it is")
+    func refusedDirectory() async throws {
+        let (directory, target) = (CacheDirectory(), CacheDirectory())
+        try FileDirectory(target.path).make()
+        try FileManager.default.createSymbolicLink(atPath: directory.path, withDestinationPath: target.path)
+        for (path, mode) in [(directory.path, 0o700 as mode_t), (target.path, 0o720), (target.path, 0o702)] {
+            chmod(target.path, mode)
+            let cache = try FileEntityCache(directory: path)
+            let failure = await #expect(throws: RequestFailure.self) { try await cache.store(entity(), for: key(1)) }
+            #expect(failure?.reason == .file)
+            await #expect(throws: RequestFailure.self) { try await cache.entity(for: key(1)) }
+            #expect(await cache.usage == .init(count: 0, bytes: 0, damaged: 0))
+            #expect(target.allNames == [])
+        }
+    }
+
     @Test("Two processes with one directory find each other's files, and what one removes the other does not find")
     func twoProcesses() async throws {
         let directory = CacheDirectory()
@@ -248,7 +300,7 @@ struct FileEntityCacheTests {
     func abandoned() async throws {
         let directory = CacheDirectory()
         try await directory.cache().store(entity(), for: key(1))
-        let (left, written) = (EntityFile.temporaryName(), EntityFile.temporaryName())
+        let (left, written) = (RecordDirectory.temporaryName(), RecordDirectory.temporaryName())
         try directory.write(Data("x".utf8), left)
         let file = try OpenFile(directory.path + "/" + written, O_WRONLY | O_CREAT)
         #expect(file.lock())
@@ -287,6 +339,6 @@ struct FileEntityCacheTests {
         }
         #expect(found >= min(round * 3, 4) - 1)
         #expect(await cache.usage.damaged == 0)
-        #expect(directory.names.allSatisfy { !EntityFile.isTemporary($0) })
+        #expect(directory.names.allSatisfy { !RecordDirectory.isTemporary($0) })
     }
 }

@@ -1,8 +1,9 @@
 import EssentialsHTTP
 import EssentialsRequests
+import EssentialsStorage
+import EssentialsTools
 import FoundationEssentials
 import Glibc
-import Synchronization
 import Testing
 
 @testable import EssentialsResources

@@ -1,10 +1,11 @@
 import EssentialsHTTP
 import EssentialsRequests
+import EssentialsStorage
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
 import Glibc
 import Logging
-import Synchronization
 import Testing
 
 @testable import EssentialsResources
@@ -86,7 +87,7 @@ struct HangingCacheTests {
 
     /// Calls that cannot remove one file.
     private func calls(keeping key: EntityKey, writing: Bool = true) -> FileCalls {
-        let name = EntityFile.Name(key).text
+        let name = CacheDirectory.name(of: key)
         var calls = FileCalls.system
         let (unlink, write) = (calls.unlink, calls.write)
         calls.unlink = { $0.hasSuffix(name) ? EPERM : unlink($0) }
@@ -106,7 +107,8 @@ struct HangingCacheTests {
             try await cache.removeAll(in: EntityScope(partition: "ada"))
         }
         #expect((failure?.underlying as? SystemError)?.code == EPERM)
-        #expect(directory.names.count == 3)
+        #expect(directory.names.count == 2)
+        #expect(try directory.isRemovalUnfinished)
         for cache in [cache, other, try directory.cache(calls: calls(keeping: key("2")))] {
             #expect(try await cache.entity(for: key("2")) == nil)
             #expect(try await cache.entity(for: key("1", "bob")) != nil)
@@ -115,7 +117,7 @@ struct HangingCacheTests {
         // A later start removes it, and then what is stored is found.
         let again = try directory.cache()
         #expect(try await again.entity(for: key("2")) == nil)
-        #expect(directory.names == [EntityFile.Name(key("1", "bob")).text])
+        #expect(directory.names == [CacheDirectory.name(of: key("1", "bob"))])
         try await again.store(entity(), for: key("2"))
         for cache in [cache, other, again] { #expect(try await cache.entity(for: key("2")) != nil) }
     }
@@ -138,7 +140,7 @@ struct HangingCacheTests {
         let cache = try directory.cache()
         for name in ["a", "b"] { try await cache.store(entity(), for: key(name)) }
         try await cache.removeAll(in: EntityScope(matching: { $0.url.hasSuffix("a") }))
-        #expect(directory.names == [EntityFile.Name(key("b")).text])
+        #expect(directory.names == [CacheDirectory.name(of: key("b"))])
         #expect(try await cache.entity(for: key("b")) != nil)
     }
 
@@ -158,33 +160,28 @@ struct HangingCacheTests {
                 try await fixture.service.resource("item", as: Item.self).loadIfNeeded()
             }
             await fixture.service.close()
-            try? FileManager.default.removeItem(atPath: directory.path + "/" + RemovalNotes.fileName)
+            try? FileManager.default.removeItem(atPath: directory.path + "/" + CacheDirectory.removals)
         }
         #expect(try await directory.cache().entity(for: resource) != nil)
     }
 
-    @Test("What is written down is read again, and a damaged note names everything")
-    func notes() throws {
-        var notes = RemovalNotes()
-        notes.scopes = [
-            .init(partition: 1, origin: nil), .init(partition: nil, origin: 2), .init(partition: 3, origin: 4),
-        ]
-        notes.names = [EntityFile.Name(key("1")), EntityFile.Name(key("2", "bob"))]
-        #expect(RemovalNotes(bytes: notes.bytes) == notes)
-        let everything = RemovalNotes.Scope()
-        for count in 0..<notes.bytes.count {
-            #expect(RemovalNotes(bytes: Array(notes.bytes.prefix(count))).scopes == [everything])
-        }
-        for index in notes.bytes.indices {
-            var bytes = notes.bytes
-            bytes[index] ^= 0x10
-            #expect(RemovalNotes(bytes: bytes).scopes == [everything])
-        }
-        // More names than are written one by one are written as their accounts and origins.
-        notes.names = Set((0...RemovalNotes.maximumNames).map { EntityFile.Name(key("\($0)")) })
-        let read = RemovalNotes(bytes: notes.bytes)
-        #expect(notes.bytes.count < RemovalNotes.maximumSize && read.names.isEmpty)
-        #expect(read.contains(EntityFile.Name(key("7"))) && !read.contains(EntityFile.Name(key("7", "bob"))))
+    /// Writes down that the entities of a partition are to be removed, as a process does before it removes the first one.
+    private func beginRemoval(of partition: EntityPartition, in directory: CacheDirectory) throws {
+        var removals = RecordRemovals()
+        removals.begin(RecordScope(EntityScope(partition: partition)), isWhole: true)
+        try directory.write(Data(removals.bytes), CacheDirectory.removals)
+    }
+
+    @Test("Damaged notes of removals hide everything that was there, and nothing that is stored afterwards")
+    func damagedNotes() async throws {
+        let directory = CacheDirectory()
+        try await directory.cache().store(entity(), for: key("1"))
+        try directory.write(Data("damaged".utf8), CacheDirectory.removals)
+        let cache = try directory.cache()
+        #expect(try await cache.entity(for: key("1")) == nil)
+        #expect(directory.names == [])
+        try await cache.store(entity(), for: key("1"))
+        for cache in [cache, try directory.cache()] { #expect(try await cache.entity(for: key("1")) != nil) }
     }
 
     @Test("A process that was killed between two files has its removal finished by the next start")
@@ -192,12 +189,10 @@ struct HangingCacheTests {
         let directory = CacheDirectory()
         try await directory.cache().store(entity(), for: key("1"))
         try await directory.cache().store(entity(), for: key("1", "bob"))
-        var notes = RemovalNotes()
-        notes.scopes = [.init(partition: EntityFile.Name.hash("ada"), origin: nil)]
-        try directory.write(Data(notes.bytes), RemovalNotes.fileName)
+        try beginRemoval(of: "ada", in: directory)
         let cache = try directory.cache()
         #expect(try await cache.entity(for: key("1")) == nil)
-        #expect(directory.names == [EntityFile.Name(key("1", "bob")).text])
+        #expect(directory.names == [CacheDirectory.name(of: key("1", "bob"))])
     }
 
     @Test("All tasks that wait for one removal are resumed")
@@ -238,7 +233,7 @@ struct HangingCacheTests {
     @Test("What could not be removed is tried again with the next removal, of whatever account")
     func again() async throws {
         let (directory, left) = (CacheDirectory(), Attempts())
-        let name = EntityFile.Name(key("2")).text
+        let name = CacheDirectory.name(of: key("2"))
         var calls = FileCalls.system
         let unlink = calls.unlink
         // The first two attempts fail.
@@ -255,9 +250,11 @@ struct HangingCacheTests {
         try await cache.store(entity(), for: key("2"))
         await #expect(throws: RequestFailure.self) { try await cache.removeAll(in: EntityScope(partition: "ada")) }
         try await cache.removeAll(in: EntityScope(partition: "bob"))
-        #expect(directory.names == [RemovalNotes.fileName, name].sorted())
+        #expect(directory.names == [name])
+        #expect(try directory.isRemovalUnfinished)
         try await cache.removeAll(in: EntityScope(partition: "bob"))
         #expect(directory.names == [])
+        #expect(try !directory.isRemovalUnfinished)
     }
 
     @Test("A removal ends the notes of all scopes that could not be listed before")
@@ -265,9 +262,7 @@ struct HangingCacheTests {
         let directory = CacheDirectory()
         let cache = try directory.cache()
         try await cache.store(entity(), for: key("1"))
-        var notes = RemovalNotes()
-        notes.scopes = [.init(partition: EntityFile.Name.hash("ada"), origin: nil)]
-        try directory.write(Data(notes.bytes), RemovalNotes.fileName)
+        try beginRemoval(of: "ada", in: directory)
         #expect(try await cache.entity(for: key("1")) == nil)
         // A union of removals that waited has neither this partition nor this origin.
         try await cache.removeAll(in: EntityScope(matching: { $0.partition == "ada" || $0.partition == "bob" }))
@@ -281,9 +276,7 @@ struct HangingCacheTests {
         let directory = CacheDirectory()
         let cache = try directory.cache()
         try await cache.store(entity(), for: key("1"))
-        var notes = RemovalNotes()
-        notes.scopes = [.init(partition: EntityFile.Name.hash("ada"), origin: nil)]
-        try directory.write(Data(notes.bytes), RemovalNotes.fileName)
+        try beginRemoval(of: "ada", in: directory)
         #expect(try await cache.entity(for: key("1")) == nil)
         try await cache.store(entity(), for: key("2"))
         for cache in [cache, try directory.cache()] {
@@ -295,19 +288,22 @@ struct HangingCacheTests {
     @Test("Of two processes that write down removals at the same time, none loses those of the other one")
     func twoNotes() async throws {
         let directory = CacheDirectory()
-        let files = try FileDirectory(directory.path)
-        try files.make()
-        let names = (0..<200).map { EntityFile.Name(key("\($0)")) }
+        var calls = FileCalls.system
+        calls.unlink = { $0.hasSuffix(".record") ? EPERM : FileCalls.system.unlink($0) }
+        for number in 0..<60 { try await directory.cache().store(entity(), for: key("\(number)")) }
+        let caches = [try directory.cache(calls: calls), try directory.cache(calls: calls)]
         await withTaskGroup(of: Void.self) { group in
-            for part in [names[..<100], names[100...]] {
-                group.addTask {
-                    var file = RemovalNoteFile(files)
-                    for name in part { file.change { $0.names.insert(name) } }
-                    #expect(file.isWritten)
+            for (cache, part) in zip(caches, [0..<30, 30..<60]) {
+                group.addTask { [self] in
+                    for number in part {
+                        await #expect(throws: RequestFailure.self) { try await cache.remove(key("\(number)")) }
+                    }
+                    #expect(cache.hasNotedRemovals)
                 }
             }
         }
-        #expect(RemovalNotes(bytes: Array(try directory.bytes(RemovalNotes.fileName))).names == Set(names))
-        #expect(directory.names == [RemovalNotes.fileName])
+        #expect(directory.names.count == 60)
+        let next = try directory.cache(calls: calls)
+        for number in 0..<60 { #expect(try await next.entity(for: key("\(number)")) == nil) }
     }
 }

@@ -2,7 +2,7 @@ import EssentialsHTTP
 import EssentialsRequests
 import EssentialsResources
 import EssentialsTestKit
-import Synchronization
+import EssentialsTools
 
 /// The choices of a sequence.
 struct IdentityPlan: Sendable {

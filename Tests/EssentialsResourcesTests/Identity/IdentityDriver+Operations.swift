@@ -48,8 +48,11 @@ extension IdentityDriver {
             .cache, .backend, .cacheThenBackend, .cacheElseBackend, .backendElseCache, .both,
         ]
         let source = choose(sources)
-        note("describe a fetch of \(path) from \(source)")
-        descriptions.append((path, client.fetching.get(path, from: source, as: MadeItem.self)))
+        let emissions = client.fetching.get(path, from: source, as: MadeItem.self)
+        let isShared = random.percent < 30
+        note("\(isShared ? "share" : "describe") a fetch of \(path) from \(source)")
+        // A shared fetch begins now. Its readers come later, and must be allowed to see its values.
+        descriptions.append((path, isShared ? emissions.shared() : emissions, isShared ? model.view : nil))
         if descriptions.count > 4 { descriptions.removeFirst() }
         if random.percent < 60 { iterate(descriptions.count - 1) }
     }
@@ -60,14 +63,17 @@ extension IdentityDriver {
     }
 
     private func iterate(_ index: Int) {
-        let (path, emissions) = descriptions[index]
+        let (path, emissions, shared) = descriptions[index]
         note("iterate fetch \(index) of \(path)")
-        let (model, begun) = (model, model.view)
+        var begun = model.view
+        // What a shared fetch has found stays in it, whatever is deleted.
+        if let shared { begun.modelsDeleted = shared.modelsDeleted }
+        let (model, view, isShared) = (model, begun, shared != nil)
         operations.begin(path) {
             do {
                 for try await emission in emissions {
                     model.checkReturned(
-                        emission.value.number, in: .model, to: begun, isOwn: emission.source == .backend,
+                        emission.value.number, in: .model, to: view, isOwn: emission.source == .backend && !isShared,
                         "a fetch of \(path)")
                 }
             } catch {}
@@ -149,7 +155,6 @@ extension IdentityDriver {
         note("add \(item.number) to the outbox")
         let adding = IdentityOperations(model)
         adding.begin("") { _ = try? await outbox.add(DataRequest.post(path, body: item)) }
-        let start = ContinuousClock.now
-        while adding.count > 0, ContinuousClock.now - start < .seconds(3) { await Task.yield() }
+        await end(adding, "adding to the outbox")
     }
 }

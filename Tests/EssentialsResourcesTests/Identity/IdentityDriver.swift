@@ -1,8 +1,8 @@
 import EssentialsHTTP
 import EssentialsResources
 import EssentialsTestKit
+import EssentialsTools
 import Glibc
-import Synchronization
 
 @testable import EssentialsRequests
 
@@ -24,7 +24,7 @@ final class IdentityDriver {
     /// The steps so far.
     var steps: [String] = []
     /// The fetches that were described earlier.
-    var descriptions: [(path: String, emissions: Emissions<MadeItem>)] = []
+    var descriptions: [(path: String, emissions: Emissions<MadeItem>, shared: IdentityModel.View?)] = []
     var observations: [IdentityObservation] = []
     var subscription: EventSubscription?
     /// The logouts that nobody has waited for yet.
@@ -96,14 +96,14 @@ final class IdentityDriver {
             let activity = model.activity
             if activity != seen || isBusy { (seen, rounds) = (activity, 0) } else { rounds += 1 }
             // A thread can be held up just before it hands its request over, for as long as others have the processors.
-            if rounds == 4, !isAllAtServer, ContinuousClock.now - start < .milliseconds(30) {
+            if rounds == 4, !isAllAtServer, ContinuousClock.now - start < max(.milliseconds(30), Self.turn ?? .zero) {
                 rounds = 3
                 try? await Task.sleep(for: .milliseconds(1))
             }
             // Or between the moment at which an observer is given a state and that at which it looks at it.
-            if rounds == 4, !hasPaused, Self.isMachineBusy {
+            if rounds == 4, !hasPaused, let turn = Self.turn {
                 (rounds, hasPaused) = (3, true)
-                try? await Task.sleep(for: .milliseconds(10))
+                try? await Task.sleep(for: turn)
             }
             if polls > 20, rounds == 0 { try? await Task.sleep(for: .microseconds(200)) }
             if ContinuousClock.now - start > .seconds(2) {
@@ -131,10 +131,12 @@ final class IdentityDriver {
         return false
     }
 
-    /// Whether others have the processors, so that a thread which could run may wait.
-    private static var isMachineBusy: Bool {
+    /// How long a thread which could run may have to wait, because others have the processors; `nil` if they are free.
+    private static var turn: Duration? {
         var load = 0.0
-        return getloadavg(&load, 1) == 1 && load > 2 * Double(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+        guard getloadavg(&load, 1) == 1, load > 2 * Double(sysconf(Int32(_SC_NPROCESSORS_ONLN))) else { return nil }
+        // A time slice has a few milliseconds.
+        return .milliseconds(Int(min(5 * load, 300)))
     }
 
     /// Whether every request that runs has reached the server. It is `false` also for one that waits for a retry.

@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// The smallest sequence of each kind of violation.
 final class IdentityFindings: Sendable {

@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// Whether a request may be sent.
 extension IdentityModel {
@@ -63,7 +63,9 @@ extension IdentityModel {
     private func checkCookie(_ arrival: Arrival, _ state: inout State) {
         guard let cookie = arrival.cookie, cookie != "none", cookie != arrival.token else { return }
         // A process that starts again has the cookies of the one before: those of a user who has not logged out.
-        let isLeft = state.leftCookies[arrival.origin]?.contains(cookie) == true
+        // A request that was on its way at the logout may still arrive.
+        let isLeft =
+            state.leftCookies[arrival.origin]?.contains(cookie) == true || state.recentlyLeftCookies.contains(cookie)
         let user = TestedToken.user(of: cookie)
         if isLeft, arrival.token == nil || TestedToken.user(of: arrival.token) == user { return }
         let kind = state.ended.contains(cookie) ? "an ended session" : "another session"

@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// Whether something may be shown.
 extension IdentityModel {
@@ -26,21 +26,35 @@ extension IdentityModel {
         state.withLock { state in
             state.activity += 1
             state.judged["\(store.rawValue) \(isOwn ? "returned" : "found")", default: 0] += 1
-            if isOwn, let made = state.made[number], made.environments.contains(begun.environment) {
-                // A request that was submitted without credentials takes those that are there when it is sent.
-                if made.token == begun.token || begun.token == nil && number > begun.latest { return }
+            let tokens = begun.token.map { [$0] } ?? [nil, Self.firstLogin(since: begun, state)]
+            var objection: String?
+            for token in tokens {
+                var view = begun
+                view.token = token
+                if isOwn, let made = state.made[number], made.environments.contains(begun.environment),
+                    made.token == token
+                {
+                    return
+                }
+                if !isOwn, let token, state.ended.contains(token), !state.recentlyEnded.contains(token) {
+                    // Nothing of a session is found after its end.
+                    (view.token, view.isSuspended) = (nil, true)
+                }
+                objection = self.objection(to: number, in: store, view, state)
+                if objection == nil { return }
             }
-            var view = begun
-            if !isOwn, let token = begun.token, state.ended.contains(token), !state.recentlyEnded.contains(token) {
-                // Nothing of a session is found after its end.
-                (view.token, view.isSuspended) = (nil, true)
-            }
-            guard let objection = objection(to: number, in: store, view, state) else { return }
+            guard let objection else { return }
             let place = isOwn ? "the response of" : "what was stored for"
             Self.report(
                 "\(store.rawValue), \(isOwn ? "returned" : "found"): \(objection)",
                 "\(context()), \(place) another: \(Self.text(number, state))", &state)
         }
+    }
+
+    /// The first session that began after a view at its origin.
+    private static func firstLogin(since view: View, _ state: State) -> String? {
+        let origin = origin(view.environment)
+        return state.logins[view.logins...].first { TestedToken.isAt(origin, $0) }
     }
 
     /// Checks what was found in a store by a program that looks at it with an identity.

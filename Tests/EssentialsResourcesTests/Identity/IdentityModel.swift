@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// The slow model: who is logged in where, and for whom each byte was made. It shares no code with the product.
 ///
@@ -6,6 +6,7 @@ import Synchronization
 /// - in an environment what was made for it, because a store compares the name, the base URL and all header fields;
 /// - what was made without credentials, to everybody in that environment, because it belongs to nobody;
 /// - what was made for a session, to that session as long as it lasts;
+/// - what began without credentials takes those of the next session at its origin, and sees what that session sees;
 /// - with accounts, what was made in an earlier session of the user whose account is entered, unless a logout removed it.
 final class IdentityModel: Sendable {
     /// Something that the server or the test has made.
@@ -43,6 +44,8 @@ final class IdentityModel: Sendable {
         var modelsDeleted: [String: Int] = [:]
         /// The latest number that was removed from the blobs.
         var blobsRemoved = 0
+        /// How many sessions had begun before.
+        var logins = 0
     }
 
     struct State: Sendable {
@@ -50,8 +53,12 @@ final class IdentityModel: Sendable {
         /// The token of each origin.
         var tokens: [String: String] = [:]
         var ended: Set<String> = []
+        /// The tokens in the order in which their sessions began.
+        var logins: [String] = []
         /// The tokens whose cookies an earlier process has left in the file, by origin.
         var leftCookies: [String: Set<String>] = [:]
+        /// Those of them that a logout has removed since the test was quiet last.
+        var recentlyLeftCookies: Set<String> = []
         var made: [Int: Made] = [:]
         /// What was current since the test was quiet last, oldest first. The last one is current.
         var recent: [View] = [View()]
@@ -120,6 +127,7 @@ final class IdentityModel: Sendable {
             state.isQuiet = true
             state.recent = [state.view]
             state.recentlyEnded = []
+            state.recentlyLeftCookies = []
         }
     }
 
@@ -129,6 +137,10 @@ final class IdentityModel: Sendable {
         guard let token = state.tokens.removeValue(forKey: origin) else { return }
         state.ended.insert(token)
         state.recentlyEnded.insert(token)
+    }
+
+    private static func removeLeftCookies(_ origin: String, _ state: inout State) {
+        state.recentlyLeftCookies.formUnion(state.leftCookies.removeValue(forKey: origin) ?? [])
     }
 
     func switchEnvironment(to environment: Int, _ change: () -> Void) {
@@ -146,10 +158,12 @@ final class IdentityModel: Sendable {
                 guard state.tokens[origin] != token else { return }
                 if state.tokens[origin] != nil {
                     Self.end(origin, &state)
-                    state.leftCookies[origin] = nil
+                    Self.removeLeftCookies(origin, &state)
                     state.view.isSuspended = hasAccounts && !state.view.account.isEmpty
                 }
                 state.tokens[origin] = token
+                state.logins.append(token)
+                state.view.logins = state.logins.count
             }, change)
     }
 
@@ -157,7 +171,7 @@ final class IdentityModel: Sendable {
         changing(
             { [hasAccounts] state in
                 let origin = Self.origin(state.view.environment)
-                state.leftCookies[origin] = nil
+                Self.removeLeftCookies(origin, &state)
                 guard let token = state.tokens[origin] else { return }
                 let user = TestedToken.user(of: token)
                 if state.view.account == user, !state.view.isSuspended {

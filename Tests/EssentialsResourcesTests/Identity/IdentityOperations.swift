@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// The operations of a process that have begun and not ended.
 final class IdentityOperations: Sendable {

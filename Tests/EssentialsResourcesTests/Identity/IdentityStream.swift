@@ -1,5 +1,5 @@
 import EssentialsHTTP
-import Synchronization
+import EssentialsTools
 
 /// A stream of events for those who have opened it.
 final class IdentityStream: ResponseBody.Source {

@@ -1,6 +1,6 @@
 import EssentialsHTTP
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 
 /// The server of the test. Each response says for whom it was made, and sets a cookie that names the credentials.
 ///

@@ -1,6 +1,6 @@
 import EssentialsRequests
 import EssentialsResources
-import Synchronization
+import EssentialsTools
 
 /// Reads sequences and changes of resources, and checks each element when it comes.
 ///

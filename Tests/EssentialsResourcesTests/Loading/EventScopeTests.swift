@@ -1,7 +1,7 @@
 import EssentialsHTTP
 import EssentialsRequests
 import EssentialsTestKit
-import Synchronization
+import EssentialsTools
 import Testing
 
 @testable import EssentialsResources
@@ -174,6 +174,60 @@ struct EventScopeTests {
         let request = try await fixture.transport.request(number: 2)
         #expect(request.headerFields["Last-Event-ID"] == nil)
         #expect(request.headerFields[.authorization] == "Bearer b")
+        events.cancel()
+        await settled { events.status == .ended }
+    }
+
+    @Test("A stream whose user a header field names ends at a logout, like one with credentials")
+    func sessionField() async throws {
+        try fixture.service.configure("/events") { $0.headerFields["X-Session-Token"] = "ada" }
+        let events = follow()
+        await settled { item.content == "nobody" }
+        await fixture.requests.clearAuthorization()
+        await settled { events.status == .waiting }
+        fixture.clock.advance(by: .seconds(2_000))
+        for _ in 0..<100 { await Task.yield() }
+        #expect(connections.count == 1 && item.content == nil && late.content == nil)
+        events.cancel()
+        await settled { events.status == .ended }
+    }
+
+    @Test("A logout that happens while another environment is used is waited for after the return", arguments: 0..<2)
+    func logoutElsewhere(order: Int) async throws {
+        fixture.transport.on(.get, "/w/events").answer(pieces: [.pause(.seconds(1_000))], headerFields: stream)
+        let (home, other) = (
+            fixture.environment.snapshot, EnvironmentSnapshot(baseURL: try RequestURL("https://other.test/w/"))
+        )
+        fixture.requests.setAuthorization(try .bearer("a"))
+        let events = follow(replays: true)
+        await settled { item.content == "Bearer a" }
+        if order == 0 { await fixture.requests.clearAuthorization() }
+        fixture.environment.set(other)
+        fixture.service.adoptEnvironment()
+        await settled { fixture.transport.requests.contains { $0.url.path == "/w/events" } }
+        if order == 1 { await fixture.requests.clearAuthorization(for: home) }
+        fixture.environment.set(home)
+        fixture.service.adoptEnvironment()
+        await settled { events.status == .waiting }
+        for _ in 0..<100 { await Task.yield() }
+        #expect(connections.count == 1)
+        fixture.requests.setAuthorization(try .bearer("b"))
+        await settled { item.content == "Bearer b" }
+        events.cancel()
+        await settled { events.status == .ended }
+    }
+
+    @Test("An environment that changes there and back before anybody sees it interrupts nothing")
+    func thereAndBack() async throws {
+        let events = follow(replays: true)
+        await settled { item.content == "nobody" }
+        let home = fixture.environment.snapshot
+        fixture.environment.set(EnvironmentSnapshot(baseURL: try RequestURL("https://other.test/w/")))
+        fixture.environment.set(home)
+        fixture.service.adoptEnvironment()
+        fixture.clock.advance(by: .seconds(1_000))
+        await settled { late.content == "x" }
+        #expect(item.content == "nobody")
         events.cancel()
         await settled { events.status == .ended }
     }

@@ -1,6 +1,6 @@
 import EssentialsRequests
 import EssentialsTestKit
-import Synchronization
+import EssentialsTools
 import Testing
 
 @testable import EssentialsResources

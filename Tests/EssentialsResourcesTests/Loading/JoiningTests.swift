@@ -1,10 +1,10 @@
 import EssentialsHTTP
 import EssentialsReachability
-import EssentialsRequests
 import EssentialsTestKit
-import Synchronization
+import EssentialsTools
 import Testing
 
+@testable import EssentialsRequests
 @testable import EssentialsResources
 
 @Suite("Resource: joining loads, and stored entities", .leavesNothing, .timeLimit(.minutes(5)))
@@ -56,8 +56,8 @@ struct JoiningTests {
         let services = try (0..<2).map { _ in try HTTPResourceService(requests: requests, environment: environment) }
         let items: [Resource<Item>] = services.map { $0.resource("item") }
         let loads = items.map { item in Task { try await item.loadIfNeeded() } }
-        await settled { requests.requestsInFlight == 2 }
-        #expect(transport.requestCount == 1)
+        // Both wait for the same exchange.
+        await settled { requests.settings.joins?.usage.waiters == 2 && transport.requestCount == 1 }
         if isOne { items[0].wipe() } else { try services[0].wipe(.all) }
         let after = Task { try await items[0].loadIfNeeded() }
         _ = try await transport.request(number: 2)

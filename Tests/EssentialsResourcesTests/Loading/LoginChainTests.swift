@@ -2,7 +2,7 @@ import EssentialsHTTP
 import EssentialsRequests
 import EssentialsResources
 import EssentialsTestKit
-import Synchronization
+import EssentialsTools
 import Testing
 
 /// The login by hand: a request that is refused is followed by a login and repeated.

@@ -1,7 +1,7 @@
 import EssentialsCurl
 import EssentialsRequests
 import EssentialsTestKit
-import Synchronization
+import EssentialsTools
 import Testing
 
 @testable import EssentialsResources
@@ -133,6 +133,19 @@ struct PushedEventsTests {
         while events.status != .ended { await Task.yield() }
         #expect(transport.requests.map { $0.headerFields["Last-Event-ID"] } == [nil, "7", "7", nil])
         #expect(item().content == 2)
+    }
+
+    @Test("An interruption that finds the right connection opens it again, with the id of the last event")
+    func lateInterruption() async throws {
+        transport.on(.get, "/v1/events")
+            .answer(pieces: ["id: 7\nevent: item\ndata: 1\n\n", .pause(.seconds(1_000))], headerFields: stream)
+            .thenAnswer(.noContent)
+        let events = fixture.service.follow(eventsAt: "events", replays: true) { Self.setNumber($0, $1) }
+        await settled { item().content == 1 }
+        events.follower.reconnect()
+        while events.status != .ended { await Task.yield() }
+        #expect(transport.requests.map { $0.headerFields["Last-Event-ID"] } == [nil, "7"])
+        #expect(item().content == 1)
     }
 
     @Test("The id and the pause of a block without data count for the next connection", arguments: [false, true])

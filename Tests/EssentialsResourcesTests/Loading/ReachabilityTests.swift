@@ -1,5 +1,8 @@
+import EssentialsHTTP
 import EssentialsReachability
+import EssentialsRequests
 import EssentialsTestKit
+import EssentialsTools
 import Testing
 
 @testable import EssentialsResources
@@ -45,6 +48,39 @@ struct ReachabilityTests {
         #expect(fixture.transport.requests[3].headerFields[.cacheControl] == nil)
         #expect(fixture.transport.requestCount == 4)
         for observation in observations { observation.cancel() }
+    }
+
+    @Test(
+        "An observed resource whose token provider the network did not reach is loaded when the server is reachable again"
+    )
+    func tokens() async throws {
+        /// A provider whose first call fails.
+        final class Provider: AccessTokenProvider {
+            private let isReachable = Mutex(false)
+
+            func token(replacing old: AccessToken?) async throws -> AccessToken {
+                let isReachable = isReachable.withLock { isReachable in
+                    defer { isReachable = true }
+                    return isReachable
+                }
+                guard isReachable else { throw RequestFailure(.connection, "The network is away.") }
+                return try AccessToken("t1")
+            }
+        }
+        fixture.requests.setAuthorization(.tokens(Provider(), clock: clock.requestClock))
+        fixture.transport.on(.get, "/v1/item").answer(json: 1)
+        let item: Resource<Int> = fixture.service.resource("item")
+        let observation = item.observeSynchronously { _ in }
+        _ = try? await item.load()
+        #expect(item.state.failure?.reason == .authorization)
+        await knows(false)
+        reachability.set(.local)
+        await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(2))
+        _ = try await fixture.transport.request(number: 1)
+        while item.content == nil { await Task.yield() }
+        #expect(item.content == 1)
+        observation.cancel()
     }
 
     @Test("An invalid resource is then loaded past caches")

@@ -93,9 +93,10 @@ import Testing
     }
 
     @Test("Random sequences of events lead to the actions that an account gives", arguments: RandomSequences.seeds)
-    func random(seed: UInt64) {
+    func random(seed: UInt64) async {
         var numbers = SeededNumbers(state: seed)
         for sequence in 0..<RandomSequences.count {
+            await Task.yield()
             var (machine, account, now) = (RefreshMachine(), Account(), 0)
             for step in 0..<RandomSequences.steps {
                 now += Int.random(in: 0...4, using: &numbers)

@@ -2,8 +2,8 @@ import Dispatch
 import EssentialsHTTP
 import EssentialsRequests
 import EssentialsTestKit
+import EssentialsTools
 import Glibc
-import Synchronization
 import Testing
 
 @testable import EssentialsResources

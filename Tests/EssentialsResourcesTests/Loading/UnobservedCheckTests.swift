@@ -1,5 +1,5 @@
 import EssentialsTestKit
-import Synchronization
+import EssentialsTools
 import Testing
 
 @testable import EssentialsResources

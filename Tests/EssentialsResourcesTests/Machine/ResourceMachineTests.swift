@@ -134,9 +134,10 @@ struct ResourceMachineTests {
     }
 
     @Test("Random sequences agree with a model that remembers everything", arguments: RandomSequences.seeds)
-    func randomSequences(seed: UInt64) {
+    func randomSequences(seed: UInt64) async {
         var numbers = SeededNumbers(state: seed)
         for sequence in 0..<RandomSequences.count {
+            await Task.yield()
             var machine = ResourceMachine()
             var model = RememberingModel()
             for step in 0..<RandomSequences.steps {

@@ -1,8 +1,8 @@
 import Dispatch
 import EssentialsResources
 import EssentialsTestKit
+import EssentialsTools
 import Glibc
-import Synchronization
 import Testing
 
 @Suite("Resource: cancelling observations", .leavesNothing)

@@ -2,7 +2,7 @@ import Dispatch
 import EssentialsHTTP
 import EssentialsRequests
 import EssentialsTestKit
-import Synchronization
+import EssentialsTools
 import Testing
 
 @testable import EssentialsResources

@@ -1,5 +1,5 @@
 import EssentialsTestKit
-import Synchronization
+import EssentialsTools
 import Testing
 
 @testable import EssentialsResources
@@ -124,7 +124,7 @@ struct WaitingChangesTests {
     @Test("A mailbox keeps 1,024 changes, then the newest, which counts the missed ones")
     func mailbox() throws {
         let changes = try changes(3_000)
-        let mailbox = Mailbox()
+        let mailbox = ObserverQueue()
         for (index, change) in changes.enumerated() { #expect(mailbox.post(change) == (index == 0)) }
         var taken: [PendingChange] = []
         while let change = mailbox.next() { taken.append(change) }

@@ -1,7 +1,7 @@
 import Dispatch
 import EssentialsResources
 import EssentialsTestKit
-import Synchronization
+import EssentialsTools
 import Testing
 
 @Suite("Resource: observers", .leavesNothing)

@@ -1,8 +1,8 @@
 import EssentialsHTTP
 import EssentialsRequests
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 import Testing
 
 @testable import EssentialsResources

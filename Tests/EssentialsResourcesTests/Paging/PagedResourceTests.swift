@@ -1,7 +1,7 @@
 import EssentialsCurl
 import EssentialsRequests
 import EssentialsTestKit
-import Synchronization
+import EssentialsTools
 import Testing
 
 @testable import EssentialsResources

@@ -142,9 +142,10 @@ import Testing
     ]
 
     @Test("Random operations give the same as lists of page numbers", arguments: RandomSequences.seeds)
-    func reference(seed: UInt64) {
+    func reference(seed: UInt64) async {
         var numbers = SeededNumbers(state: seed)
         for sequence in 0..<RandomSequences.count {
+            await Task.yield()
             let maximum = Int.random(in: 1...6, using: &numbers)
             var machine = PagingMachine(maximumPages: maximum)
             var slow = SlowList(maximum: maximum)

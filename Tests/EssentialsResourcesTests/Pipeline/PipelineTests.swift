@@ -2,10 +2,10 @@ import EssentialsHTTP
 import EssentialsRequests
 import EssentialsResources
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
 import Glibc
 import Logging
-import Synchronization
 import Testing
 
 /// Writes the resource and the stages of each message into a journal.

@@ -1,9 +1,9 @@
 import Dispatch
 import EssentialsHTTP
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
 import Glibc
-import Synchronization
 import Testing
 
 @testable import EssentialsRequests

@@ -1,7 +1,7 @@
 import EssentialsHTTP
 import EssentialsResources
 import EssentialsResourcesTestKit
-import Synchronization
+import EssentialsTools
 import Testing
 
 @Suite("Conformance of model caches", .timeLimit(.minutes(2)))

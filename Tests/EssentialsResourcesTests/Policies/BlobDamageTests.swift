@@ -1,5 +1,6 @@
 import EssentialsHTTP
 import EssentialsRequests
+import EssentialsStorage
 import EssentialsTestKit
 import FoundationEssentials
 import Glibc
@@ -105,20 +106,18 @@ struct BlobDamageTests {
         #expect(failure?.reason == .file)
     }
 
-    @Test("A record of the first format is a miss, and is not counted as damage")
+    @Test("The files of the first formats are a miss, are removed, and are not counted as damage")
     func firstFormat() async throws {
         let (fixture, bytes) = (try BlobFixture(), BlobFixture.bytes(100))
         fixture.transport.on(.get, "/v1/a").answer(data: bytes)
         _ = try await fixture.blobs.bytes(at: "a")
-        let name = try #require(fixture.directory.records.first)
-        guard case .entity(let key, var entity) = EntityFile.content(of: Array(try fixture.directory.bytes(name)))
-        else {
-            Issue.record("The record was not read.")
-            return
-        }
-        // The generation and the size, and one checksum.
-        entity.body = Data(entity.body[1..<25])
-        try fixture.directory.write(Data(try #require(EntityFile.bytes(of: entity, for: key))), name)
+        // The hashes of the key, the account and the origin were the same.
+        let hashes = try #require(fixture.directory.records.first).split(separator: "-").prefix(3).joined(
+            separator: "-")
+        for name in fixture.directory.allNames { fixture.directory.remove(name) }
+        try fixture.directory.write(Data("SEentity".utf8), "\(hashes).entity")
+        try fixture.directory.write(BlobFixture.bytes(100, seed: 2), "\(hashes)-0123456789abcdef.body")
+        try fixture.directory.write(Data([1]), ".entity-12ab.tmp")
         let next = try BlobFixture(in: fixture.directory, clock: fixture.clock)
         next.transport.on(.get, "/v1/a").answer(data: bytes)
         #expect(try await next.blobs.bytes(at: "a") == bytes)

@@ -1,9 +1,10 @@
 import EssentialsHTTP
 import EssentialsRequests
+import EssentialsStorage
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
 import Glibc
-import Synchronization
 import Testing
 
 @testable import EssentialsResources
@@ -19,10 +20,12 @@ struct BlobDirectoryTests {
         var calls = FileCalls.system
         let write = calls.write
         calls.write = { [directory] descriptor, bytes in
-            let written = write(descriptor, bytes)
-            let size = directory.size
-            largest.withLock { $0 = max($0, size) }
-            return written
+            // Nothing grows while the directory is measured.
+            largest.withLock { largest in
+                let written = write(descriptor, bytes)
+                largest = max(largest, directory.size)
+                return written
+            }
         }
         let fixture = try BlobFixture(in: directory, calls: calls) { $0.maximumBytes = limit }
         var numbers = SeededNumbers(state: seed)
@@ -69,6 +72,23 @@ struct BlobDirectoryTests {
         _ = try await next.blobs.bytes(at: "b")
         #expect(next.transport.requestCount == 1)
         #expect(await next.blobs.usage.count == 3)
+    }
+
+    @Test("The file of a blob that makes room is closed")
+    func closed() async throws {
+        let fixture = try BlobFixture { $0.maximumBytes = 24 << 10 }
+        for name in ["a", "b", "c", "d"] { fixture.transport.on(.get, "/v1/\(name)").answer(text: name) }
+        for name in ["a", "b", "c"] { _ = try await fixture.blobs.bytes(at: name) }
+        let open = fixture.blobs.store.open
+        #expect(open.entry(for: "a", in: 0) != nil)
+        let file = try await fixture.blobs.file(at: "b")
+        _ = try await fixture.blobs.bytes(at: "d")
+        #expect(open.entry(for: "a", in: 0) == nil)
+        for name in ["b", "c", "d"] { #expect(open.entry(for: name, in: 0) != nil) }
+        // The file that a program uses stays.
+        try await fixture.blobs.removeAll()
+        #expect(open.entry(for: "b", in: 0) == nil)
+        #expect(try await file.bytes(in: 0..<1) == Data("b".utf8))
     }
 
     /// A body of many equal pieces, and how many bytes of it were given out and not yet written.
@@ -254,18 +274,30 @@ struct BlobDirectoryTests {
         let body = try #require(fixture.directory.bodies.first)
         let orphan = String(body.dropLast(21)) + "0123456789abcdef.body"
         try fixture.directory.write(Data([1]), orphan)
-        try fixture.directory.write(Data([1]), EntityFile.temporaryName())
-        // Another process is about to write the record of these bytes.
-        let (unfinished, temporary) = (orphan.replacing("0123", with: "4567"), EntityFile.temporaryName())
-        let files = try FileDirectory(fixture.directory.path)
-        let held = try files.create(temporary: temporary)
-        try files.move(temporary, to: unfinished)
+        try fixture.directory.write(Data([1]), RecordDirectory.temporaryName())
+        // Another process writes these bytes, whose name it changes under the lock of the directory only.
+        let unfinished = RecordDirectory.temporaryName()
+        let held = try FileDirectory(fixture.directory.path).begin("", temporary: unfinished)
         let next = try BlobFixture(in: fixture.directory, clock: fixture.clock)
         #expect(try await next.blobs.bytes(at: "a") == Data("x".utf8))
         #expect(next.transport.requestCount == 0)
-        #expect(fixture.directory.bodies.sorted() == [body, unfinished].sorted())
-        #expect(fixture.directory.names.count == 3)
+        #expect(fixture.directory.bodies == [body])
+        #expect(fixture.directory.names.count == 3 && fixture.directory.names.contains(unfinished))
         withExtendedLifetime(held) {}
+    }
+
+    @Test("In a directory that is a link nothing is stored, as if the disk had failed")
+    func link() async throws {
+        let (fixture, target) = (try BlobFixture(), BlobDirectory())
+        try FileManager.default.createDirectory(atPath: target.path, withIntermediateDirectories: false)
+        #expect(symlink(target.path, fixture.directory.path) == 0)
+        fixture.transport.on(.get, "/v1/a").answer(text: "x")
+        fixture.transport.on(.get, "/v1/large").answer(data: BlobFixture.bytes(2 << 20))
+        for _ in 0..<2 { #expect(try await fixture.blobs.bytes(at: "a") == Data("x".utf8)) }
+        #expect(fixture.transport.requestCount == 2 && fixture.blobs.problems.count > 0)
+        let failure = await #expect(throws: RequestFailure.self) { try await fixture.blobs.file(at: "large") }
+        #expect(failure?.reason == .file)
+        #expect(target.allNames == [])
     }
 
     @Test("Directory and files are for their user only")
@@ -274,7 +306,7 @@ struct BlobDirectoryTests {
         fixture.transport.on(.get, "/v1/a").answer(text: "x")
         fixture.transport.on(.get, "/v1/large").answer(data: BlobFixture.bytes(2 << 20))
         for name in ["a", "large"] { _ = try await fixture.blobs.bytes(at: name) }
-        for name in [""] + fixture.directory.names {
+        for name in [""] + fixture.directory.allNames {
             var status = stat()
             #expect(stat(fixture.directory.path + "/" + name, &status) == 0)
             #expect(status.st_mode & 0o777 == (name.isEmpty ? 0o700 : 0o600))

@@ -1,9 +1,10 @@
 import EssentialsHTTP
 import EssentialsRequests
+import EssentialsStorage
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
 import Glibc
-import Synchronization
 
 @testable import EssentialsResources
 
@@ -13,11 +14,13 @@ final class BlobDirectory: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path))?.sorted() ?? [] }
+    /// All names but those of the files that say what was removed and when, in which nothing is that was loaded.
+    var names: [String] { allNames.filter { ![".numbers", ".removals"].contains($0) } }
+    var allNames: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path))?.sorted() ?? [] }
     var bodies: [String] { names.filter { $0.hasSuffix(".body") } }
-    var records: [String] { names.filter { $0.hasSuffix(".entity") } }
+    var records: [String] { names.filter { $0.hasSuffix(".record") } }
 
-    /// The size of all files, in whole blocks.
+    /// The size of all files of ``names``, in whole blocks.
     var size: Int {
         names.reduce(0) { sum, name in
             var status = stat()
@@ -59,7 +62,7 @@ struct BlobFixture {
     }
 
     /// What is reserved for blobs that are being written.
-    var reserved: Int { blobs.store.index.withLock { $0.reserved } }
+    var reserved: Int { blobs.store.records.reserved }
 
     /// Bytes that differ from each other.
     static func bytes(_ count: Int, seed: UInt64 = 1) -> Data {

@@ -1,10 +1,11 @@
 import EssentialsCurl
 import EssentialsHTTP
 import EssentialsRequests
+import EssentialsStorage
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
 import Glibc
-import Synchronization
 import Testing
 
 @testable import EssentialsResources

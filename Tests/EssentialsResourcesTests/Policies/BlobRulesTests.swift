@@ -1,4 +1,7 @@
 import EssentialsHTTP
+import EssentialsRequests
+import EssentialsStorage
+import FoundationEssentials
 import Testing
 
 @testable import EssentialsResources
@@ -20,55 +23,38 @@ struct BlobRulesTests {
                 == isStored)
     }
 
-    @Test("The name of a file with bytes is read as it was written, and other names are not")
-    func names() {
-        let name = EntityFile.Name(EntityKey(url: "https://h/a", stage: BlobRecord.stage))
-        for generation in [0, 1, UInt64.max] {
-            let body = BlobBodyName(name, generation)
-            #expect(BlobBodyName(body.text) == body)
-            #expect(EntityFile.Name(body.text) == nil)
-        }
-        let text = BlobBodyName(name, 1).text
-        for other in ["", ".body", "-.body", name.text, text + "x", "x" + text, text.uppercased()] {
-            #expect(BlobBodyName(other) == nil)
-        }
+    @Test(
+        "A server of tokens that cannot be reached or has failed is an outage, and one that refuses is none",
+        arguments: [
+            (RequestFailure(.connection, ""), true), (RequestFailure(.timeout, ""), true),
+            (failure(.status, 503), true), (failure(.authorization, 500), true), (failure(.authorization, 429), false),
+            (failure(.status, 404), false), (RequestFailure(.pinMismatch, ""), false),
+        ])
+    func tokenOutage(cause: RequestFailure, isOutage: Bool) {
+        let failure = RequestFailure(.authorization, "", underlying: cause)
+        #expect(failure.changed { $0.isTemporary = true }.isOutage == isOutage)
+        #expect(!failure.isOutage)
+        #expect(!Self.failure(.authorization, 503).isOutage)
     }
 
-    @Test("The index never gives away more space than there is", arguments: [1, 2, 3, 4] as [UInt64])
-    func index(seed: UInt64) {
-        var numbers = SeededNumbers(state: seed)
-        var index = BlobIndex(maximumBytes: 100_000)
-        var stored: [EntityFile.Name: (generation: UInt64, space: Int)] = [:]
-        var reserved: [Int] = []
-        for step in 0..<10_000 {
-            let name = EntityFile.Name(EntityKey(url: "https://h/\(numbers.next() % 20)", stage: BlobRecord.stage))
-            var removed: [BlobBodyName] = []
-            switch numbers.next() % 4 {
-            case 0:
-                let bytes = BlobIndex.space(Int64(numbers.next() % 60_000))
-                if let evicted = index.reserve(bytes) {
-                    removed = evicted
-                    reserved.append(bytes)
-                } else {
-                    #expect(bytes + reserved.reduce(0, +) > 100_000)
-                }
-            case 1 where !reserved.isEmpty:
-                let bytes = reserved.removeFirst()
-                removed = index.insert(BlobBodyName(name, UInt64(step)), space: bytes, reservation: bytes)
-                stored[name] = (UInt64(step), bytes)
-            case 2 where !reserved.isEmpty: index.release(reserved.removeFirst())
-            default:
-                index.remove(name)
-                stored[name] = nil
-            }
-            for body in removed {
-                #expect(stored[body.name]?.generation == body.generation)
-                stored[body.name] = nil
-            }
-            #expect(index.reserved == reserved.reduce(0, +), "seed \(seed), step \(step)")
-            #expect(index.bytes == stored.values.reduce(0) { $0 + $1.space }, "seed \(seed), step \(step)")
-            #expect(
-                index.count == stored.count && index.bytes + index.reserved <= 100_000, "seed \(seed), step \(step)")
+    private static func failure(_ reason: RequestFailure.Reason, _ code: Int) -> RequestFailure {
+        RequestFailure(
+            reason, "",
+            response: FailedResponse(head: HTTPResponse(status: HTTPResponse.Status(code: code)), body: Data()))
+    }
+
+    @Test("Names of the first formats are told from those of today, and from others")
+    func names() {
+        let name = RecordKey(EntityKey(url: "https://h/a", stage: BlobRecord.stage)).name
+        let hashes = name.text.split(separator: "-").prefix(3).joined(separator: "-")
+        for outdated in [hashes + ".entity", hashes + "-0123456789abcdef.body", ".entity-1f.tmp"] {
+            #expect(BlobRecord.isOutdated(outdated))
         }
+        let names = [
+            name.text, RecordBodyName(name, 1).text, RecordDirectory.temporaryName(), FingerprintKeyFile.name, "", ".",
+            "a.entity", "a.body", hashes, hashes + ".body", hashes + "-0123456789abcdef.entity", ".removals",
+            ".numbers",
+        ]
+        for other in names { #expect(!BlobRecord.isOutdated(other), "\(other)") }
     }
 }

@@ -1,8 +1,8 @@
 import EssentialsHTTP
 import EssentialsResources
+import EssentialsTools
 import FoundationEssentials
 import Glibc
-import Synchronization
 
 /// The cache of the documentation: a dictionary.
 actor PlainCache: AsyncCache {
@@ -87,7 +87,11 @@ final class ModelDirectory: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path))?.sorted() ?? [] }
+    /// The names of all files but the one that says what was removed.
+    var names: [String] {
+        let all = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        return all.filter { $0 != ".removals" }.sorted()
+    }
 
     func read(_ name: String) throws -> Data { try Data(contentsOf: URL(filePath: path + "/" + name)) }
 

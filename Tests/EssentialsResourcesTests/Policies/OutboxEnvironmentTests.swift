@@ -1,10 +1,10 @@
 import EssentialsHTTP
 import EssentialsRequests
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
 import Glibc
 import Logging
-import Synchronization
 import Testing
 
 @testable import EssentialsResources

@@ -1,10 +1,11 @@
 import EssentialsHTTP
 import EssentialsReachability
 import EssentialsRequests
+import EssentialsStorage
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
 import Glibc
-import Synchronization
 
 @testable import EssentialsResources
 

@@ -1,6 +1,6 @@
 import EssentialsHTTP
 import EssentialsTestKit
-import Synchronization
+import EssentialsTools
 import Testing
 
 @testable import EssentialsResources

@@ -1,5 +1,6 @@
 import EssentialsHTTP
 import EssentialsRequests
+import EssentialsStorage
 import FoundationEssentials
 import Testing
 
@@ -48,36 +49,13 @@ struct OutboxRecordTests {
         #expect(read.entry(byteCount: 1).path == "views")
     }
 
-    /// The bytes of a record as the first version has written it.
-    private static func first(_ record: OutboxRecord) throws -> [UInt8] {
-        var bytes = try record.bytes()
-        // The head has the times of the machine and the environment after identifier and date.
-        let boot = record.bootTime?.boot.utf8.count ?? 0
-        let times = 4 + boot + 8
-        let environment = record.environment
-        let place = [environment.name, environment.baseURL, environment.fields].reduce(0) { $0 + 4 + $1.utf8.count }
-        var writer = ByteWriter()
-        writer.append(text: record.partition)
-        writer.append(text: environment.name + "\n" + environment.baseURL)
-        let old = 48..<(48 + times + place + 4 + record.partition.utf8.count)
-        bytes.replaceSubrange(old, with: writer.bytes)
-        let head = bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 12, as: UInt32.self) }
-        set(UInt32(1), at: 8, in: &bytes)
-        set(UInt32(littleEndian: head) + UInt32(writer.bytes.count) - UInt32(old.count), at: 12, in: &bytes)
-        sign(&bytes)
-        return bytes
-    }
-
-    @Test("A record of the first version is read, without the times of the machine")
-    func firstVersion() throws {
-        let record = try Self.record()
-        guard case .record(let read) = OutboxRecord.content(of: try Self.first(record)) else {
-            Issue.record("The record was not read.")
+    @Test("A record of another version is told from damage", arguments: [0, 1, 2, 4] as [UInt32])
+    func otherVersion(version: UInt32) throws {
+        let format = RecordFormat(mark: "SEoutbox", version: version, partCount: 2)
+        guard case .otherVersion = OutboxRecord.content(of: format.bytes(of: [[1], [2]])) else {
+            Issue.record("The version was not recognized.")
             return
         }
-        #expect(read.id == record.id && read.date == record.date && read.bootTime == nil)
-        #expect(read.environment == OutboxEnvironment(name: "e", baseURL: "https://h/", fields: ""))
-        #expect(read.partition == record.partition && read.parts.headerFields == record.parts.headerFields)
     }
 
     @Test("A changed byte, a missing one and one more are damage")
@@ -104,40 +82,24 @@ struct OutboxRecordTests {
     func hostile(seed: UInt64) throws {
         var numbers = SeededNumbers(state: seed)
         let bytes = try Self.record().bytes()
+        guard case .record(_, let parts) = OutboxRecord.format.content(of: bytes) else {
+            Issue.record("The record was not read.")
+            return
+        }
         for _ in 0..<20_000 {
-            var changed = bytes
+            var (head, body) = (Array(bytes[parts[0]]), Array(bytes[parts[1]]))
             for _ in 0..<Int.random(in: 1...6, using: &numbers) {
-                let index = Int.random(in: 32..<changed.count, using: &numbers)
-                changed[index] = Bool.random(using: &numbers) ? .random(in: 0...255, using: &numbers) : 0xff
+                let index = Int.random(in: head.indices, using: &numbers)
+                head[index] = Bool.random(using: &numbers) ? .random(in: 0...255, using: &numbers) : 0xff
             }
             if Bool.random(using: &numbers) {
                 let count = Int.random(in: 0...64, using: &numbers)
-                changed = Array(changed[..<32]) + (0..<count).map { _ in UInt8.random(in: 0...255, using: &numbers) }
-                Self.set(UInt32(count), at: 12, in: &changed)
-                Self.set(UInt64(0), at: 16, in: &changed)
+                (head, body) = ((0..<count).map { _ in UInt8.random(in: 0...255, using: &numbers) }, [])
             }
-            if Bool.random(using: &numbers) { Self.set(UInt32(1), at: 8, in: &changed) }
-            Self.sign(&changed)
-            _ = OutboxRecord.content(of: changed)
-            _ = OutboxFailure(bytes: changed, date: Date(timeIntervalSinceReferenceDate: 0))
+            _ = OutboxRecord.content(of: OutboxRecord.format.bytes(of: [head, body]))
+            let failure = RecordFormat(mark: "SEfailed", version: 1, partCount: 1).bytes(of: [head])
+            _ = OutboxFailure(bytes: failure, date: Date(timeIntervalSinceReferenceDate: 0))
         }
-    }
-
-    /// Gives bytes the right checksum. The head is everything between the checksum and the body.
-    private static func sign(_ bytes: inout [UInt8]) {
-        let head = Int(
-            UInt32(littleEndian: bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 12, as: UInt32.self) }))
-        let sum = bytes.withUnsafeBytes { all in
-            StableHash.checksum(
-                .init(rebasing: all[(32 + head)...]),
-                StableHash.checksum(
-                    .init(rebasing: all[32..<(32 + head)]), StableHash.checksum(.init(rebasing: all[..<24]))))
-        }
-        set(sum, at: 24, in: &bytes)
-    }
-
-    private static func set(_ number: some FixedWidthInteger, at index: Int, in bytes: inout [UInt8]) {
-        withUnsafeBytes(of: number.littleEndian) { bytes.replaceSubrange(index..<(index + $0.count), with: $0) }
     }
 
     @Test("A request whose head is too large is refused")
@@ -157,15 +119,6 @@ struct OutboxRecordTests {
         }
         let expired = OutboxFailure.expired(.seconds(7), date: date)
         #expect(OutboxFailure(bytes: expired.bytes, date: .distantPast).isByAge && !failure.isByAge)
-        // The first version had no mark for failures by age.
-        for (failure, isByAge) in [(expired, true), (failure, false)] {
-            var bytes = Array(failure.bytes.dropLast(9))
-            Self.set(UInt32(1), at: 0, in: &bytes)
-            let sum = bytes.withUnsafeBytes { StableHash.checksum($0) }
-            bytes += withUnsafeBytes(of: sum.littleEndian) { Array($0) }
-            let read = OutboxFailure(bytes: bytes, date: .distantPast)
-            #expect(read.reason == failure.reason && read.isByAge == isByAge)
-        }
     }
 
     @Test("Texts that are no identifiers are none")

@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import EssentialsTools
 import FoundationEssentials
 import Testing
 
@@ -38,6 +39,19 @@ struct OutboxRulesTests {
         }
     }
 
+    @Test("An entry without a token waits for the network if the network kept it from its provider")
+    func tokens() {
+        func failure(_ reason: RequestFailure.Reason, isTemporary: Bool) -> RequestFailure {
+            RequestFailure(.authorization, "", underlying: RequestFailure(reason, ""))
+                .changed { $0.isTemporary = isTemporary }
+        }
+        for reason in [RequestFailure.Reason.nameResolution, .connection, .timeout, .interrupted] {
+            #expect(verdict(failure(reason, isTemporary: true)) == .later(hastened: true))
+            #expect(verdict(failure(reason, isTemporary: false)) == .later(hastened: false))
+        }
+        #expect(verdict(failure(.authorization, isTemporary: true)) == .later(hastened: false))
+    }
+
     @Test("A failure of unknown fate counts as an attempt, and one before the first byte does not")
     func fate() {
         for reason in [RequestFailure.Reason.interrupted, .timeout, .connection] {
@@ -69,12 +83,12 @@ struct OutboxRulesTests {
             entry.state = state
             return entry
         }
-        for number in 0...OutboxMailbox.maximumCount {
+        for number in 0...UnreadEntries.maximumCount {
             for state in [OutboxEntry.State.waiting, .sending] { #expect(mailbox.put(entry(number, state)) == nil) }
         }
         // The oldest one was dropped, and of the others the newest state is left.
         #expect(await mailbox.next() == entry(1, .sending))
-        for _ in 1..<OutboxMailbox.maximumCount { _ = await mailbox.next() }
+        for _ in 1..<UnreadEntries.maximumCount { _ = await mailbox.next() }
         mailbox.finish()
         #expect(await mailbox.next() == nil)
     }

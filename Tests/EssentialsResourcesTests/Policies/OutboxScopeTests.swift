@@ -2,8 +2,8 @@ import EssentialsHTTP
 import EssentialsReachability
 import EssentialsRequests
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 import Testing
 
 @testable import EssentialsResources

@@ -67,6 +67,26 @@ struct OutboxSendingTests {
         #expect(try await outbox.entries.count == 1)
     }
 
+    private struct Refusal: Codable, Sendable, Hashable { let shortText: String }
+
+    @Test(
+        "The error model is read with the codecs of the definition or its caller, also after a form",
+        arguments: [true, false])
+    func codecs(isOwn: Bool) async throws {
+        transport.on(.post, "/v1/items").answer(.conflict, json: ["short_text": "taken"])
+        let codecs = CodecRegistry.standard.registering(JSONCodec(keys: .snakeCase), for: MediaPattern(.json))
+        let outbox = try fixture.outbox()
+        for content in [RequestContent(form: ["name": "Ada"]), RequestContent(item)] {
+            var definition = APIRequest<Item>(.post, "items") { content }
+            definition.errorModel = Refusal.self
+            if isOwn { definition.codecs = codecs }
+            let failure = await #expect(throws: RequestFailure.self) {
+                try await outbox.send(definition, codecs: isOwn ? nil : codecs)
+            }
+            #expect(failure?.errorModel(as: Refusal.self) == Refusal(shortText: "taken"))
+        }
+    }
+
     @Test("A task that is cancelled stops waiting, and its request is still sent")
     func cancelled() async throws {
         transport.on(.post, "/v1/items").answer(json: item)

@@ -1,9 +1,10 @@
 import EssentialsHTTP
 import EssentialsRequests
+import EssentialsStorage
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
 import Glibc
-import Synchronization
 import Testing
 
 @testable import EssentialsResources
@@ -63,6 +64,32 @@ struct OutboxStoringTests {
             #expect(stored.key != nil)
             names[try #require(HTTPField.Name("Idempotency-Key"))] = nil
             #expect(names == direct.headerFields)
+        }
+    }
+
+    @Test("Parameters are encoded with the codecs of the request or its caller, as they are without an outbox")
+    func codecs() async throws {
+        transport.on(.post, "/v1/**").answer(.ok)
+        let codecs = CodecRegistry.standard.registering(
+            FormCodec(encoding: FormEncoding(arrays: .indexed)), for: MediaPattern(.form))
+        let list: FormParameters = ["list": ["a", "b"] as FormValue]
+        for var request in [
+            DataRequest(.post, "p", body: .parameters(list, as: .form)),
+            DataRequest(.post, "p", parameters: list, headerFields: [.contentType: "\(MediaType.form)"]),
+        ] {
+            request.codecs = codecs
+            try await fixture.requests.send(request)
+            let direct = try #require(transport.requests.last)
+            #expect(direct.bodyText.contains("1"))
+            let stored = try await sent(request)
+            #expect(stored.body == direct.body)
+            #expect(stored.headerFields[.contentType] == direct.headerFields[.contentType])
+            request.codecs = nil
+            let outbox = try fixture.outbox()
+            try await outbox.add(request, codecs: codecs)
+            try await outbox.drain()
+            await outbox.close()
+            #expect(transport.requests.last?.body == direct.body)
         }
     }
 

@@ -2,9 +2,9 @@ import EssentialsHTTP
 import EssentialsReachability
 import EssentialsRequests
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
 import Glibc
-import Synchronization
 import Testing
 
 @testable import EssentialsResources

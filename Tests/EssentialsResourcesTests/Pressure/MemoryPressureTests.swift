@@ -1,7 +1,7 @@
 import EssentialsHTTP
 import EssentialsTestKit
+import EssentialsTools
 import Glibc
-import Synchronization
 import Testing
 
 @testable import EssentialsResources

@@ -1,8 +1,8 @@
 import EssentialsHTTP
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
 import Glibc
-import Synchronization
 
 @testable import EssentialsResources
 

@@ -2,7 +2,7 @@ import EssentialsHTTP
 import EssentialsRequests
 import EssentialsResources
 import EssentialsTestKit
-import Synchronization
+import EssentialsTools
 import Testing
 
 @Suite("Concurrent use of resources", .leavesNothing)

@@ -1,7 +1,7 @@
 import EssentialsHTTP
 import EssentialsRequests
 import EssentialsTestKit
-import Synchronization
+import EssentialsTools
 import Testing
 
 @testable import EssentialsResources

@@ -127,9 +127,10 @@ import Testing
     }
 
     @Test("Random sequences evict what two arrays evict", arguments: RandomSequences.seeds)
-    func random(seed: UInt64) {
+    func random(seed: UInt64) async {
         var numbers = SeededNumbers(state: seed)
         for sequence in 0..<RandomSequences.count {
+            await Task.yield()
             var subject = Subject(&numbers)
             for step in 0..<RandomSequences.steps where !subject.perform(step, &numbers) {
                 Issue.record("seed \(seed), sequence \(sequence), step \(step)")

@@ -8,9 +8,10 @@ struct LayersReferenceTests {
     @Test(
         "Random sequences of writes, loads and changes agree with a model that spells everything out",
         arguments: RandomSequences.seeds)
-    func randomSequences(seed: UInt64) {
+    func randomSequences(seed: UInt64) async {
         var numbers = SeededNumbers(state: seed)
         for sequence in 0..<RandomSequences.count {
+            await Task.yield()
             var subject = LayeredResource()
             var model = SpelledOutModel()
             for step in 0..<RandomSequences.steps {

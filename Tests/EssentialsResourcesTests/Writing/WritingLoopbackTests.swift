@@ -3,7 +3,7 @@ import EssentialsHTTP
 import EssentialsRequests
 import EssentialsResources
 import EssentialsTestKit
-import Synchronization
+import EssentialsTools
 import Testing
 
 /// Writes over a real connection.

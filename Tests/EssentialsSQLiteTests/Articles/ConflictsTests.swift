@@ -1,7 +1,7 @@
 #if Persistence
     import EssentialsPersistence
     import EssentialsSQLite
-    import Synchronization
+    import EssentialsTools
     import Testing
 
     @Suite("The article Conflicts", .timeLimit(.minutes(2)))

@@ -1,9 +1,9 @@
 #if Persistence
     import EssentialsPersistence
+    import EssentialsTools
     import FoundationEssentials
     import GRDB
     import Glibc
-    import Synchronization
     import Testing
 
     @testable import EssentialsSQLite

@@ -116,5 +116,21 @@
             #expect(faust.first?.1?.name == "Nero")
             await store.close()
         }
+
+        @Test("The article on the first store puts rows by a unique column")
+        func put() async throws {
+            let store = openStore()
+            let ufa = Studio(name: "Ufa")
+            try await store.create(ufa, save: .store)
+            // Article begins
+            let names = ["Ufa", "Decla"]
+            // Ufa keeps its id
+            try await store.put(
+                names.map { Studio(name: $0) }, matching: { $0.name }, save: .store)
+            // Article ends
+            let studios = try await store.fetch(Studio.all.sorted { [$0.name.ascending] })
+            #expect(studios.map(\.name) == ["Decla", "Ufa"] && studios.last?.id == ufa.id)
+            await store.close()
+        }
     }
 #endif

@@ -1,7 +1,7 @@
 #if Persistence
     import Dispatch
+    import EssentialsTools
     import GRDB
-    import Synchronization
     import Testing
 
     @testable import EssentialsPersistence

@@ -1,5 +1,5 @@
 #if Persistence
-    import Synchronization
+    import EssentialsTools
 
     @testable import EssentialsPersistence
     @testable import EssentialsSQLite

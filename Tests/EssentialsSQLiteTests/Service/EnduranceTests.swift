@@ -1,8 +1,8 @@
 #if Persistence
     import Dispatch
     import EssentialsPersistence
+    import EssentialsTools
     import Glibc
-    import Synchronization
     import Testing
 
     @testable import EssentialsSQLite

@@ -1,7 +1,7 @@
 #if Persistence
     import EssentialsPersistence
+    import EssentialsTools
     import GRDB
-    import Synchronization
     import Testing
 
     @testable import EssentialsSQLite

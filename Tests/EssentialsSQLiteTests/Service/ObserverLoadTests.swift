@@ -1,7 +1,7 @@
 #if Persistence
     import Dispatch
     import EssentialsPersistence
-    import Synchronization
+    import EssentialsTools
     import Testing
 
     @testable import EssentialsSQLite

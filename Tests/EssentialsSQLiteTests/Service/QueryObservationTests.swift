@@ -1,5 +1,5 @@
 #if Persistence
-    import Synchronization
+    import EssentialsTools
     import Testing
 
     @testable import EssentialsPersistence

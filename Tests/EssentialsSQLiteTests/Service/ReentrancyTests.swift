@@ -1,6 +1,6 @@
 #if Persistence
     import EssentialsPersistence
-    import Synchronization
+    import EssentialsTools
     import Testing
 
     @testable import EssentialsSQLite

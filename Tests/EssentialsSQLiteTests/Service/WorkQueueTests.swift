@@ -1,6 +1,6 @@
 #if Persistence
     import Dispatch
-    import Synchronization
+    import EssentialsTools
     import Testing
 
     @testable import EssentialsSQLite

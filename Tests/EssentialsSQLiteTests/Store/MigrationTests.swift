@@ -1,5 +1,6 @@
 #if Persistence
     import EssentialsPersistence
+    import EssentialsStorage
     import Glibc
     import GRDB
     import Testing
@@ -38,16 +39,21 @@
         }
 
         @Test(
-            "Hashes of texts are those of SHA-256",
+            "Hashes of texts are those of FNV-1a with 128 bits",
             arguments: [
-                ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
-                ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
-                (
-                    "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
-                    "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
-                ),
+                ("", "6c62272e07bb014262b821756295c58d"), ("a", "d228cb696f1a8caf78912b704e4a8964"),
+                ("foobar", "343e1662793c64bf6f0d3597ba446f18"),
             ])
-        func digests(text: String, digest: String) { #expect(SHA256Digest.text(text) == digest) }
+        func digests(text: String, digest: String) { #expect(Migration("1", sql: text).digest == digest) }
+
+        @Test("A hash of an earlier version is not compared with that of a text, and is not that of code")
+        func earlierDigest() throws {
+            let applied = [Step(name: "1", digest: String(repeating: "a", count: 64))]
+            let known = [Step(name: "1", digest: Migration("1", sql: "SELECT 1").digest)]
+            #expect(try MigrationPlan(known: known, applied: applied).edited.isEmpty)
+            #expect(try MigrationPlan(known: [Step(name: "1", digest: "")], applied: applied).edited == ["1"])
+            #expect(try MigrationPlan(known: known, applied: [Step(name: "1", digest: "")]).edited == ["1"])
+        }
 
         @Test("A store of a newer program is refused with the names of its migrations, and is not touched")
         func newer() throws {
@@ -122,7 +128,7 @@
             try fixture.open().close()
             let size = fixture.fileSize
             // A file with a hole is larger than the free space, and takes none.
-            let free = try #require(StoreFile.freeBytes(besides: fixture.path))
+            let free = try #require(FileCalls.freeBytes(besides: fixture.path))
             try fixture.setPages(UInt32(clamping: free / 4096 + 100_000))
             let before = fixture.read("store.sqlite")
             let drop = Migration("2 drop", sql: "DROP TABLE person")

@@ -1,9 +1,9 @@
 #if Persistence
     import Dispatch
     import EssentialsPersistence
-    import Glibc
+    import EssentialsTools
     import GRDB
-    import Synchronization
+    import Glibc
     import Testing
 
     @testable import EssentialsSQLite

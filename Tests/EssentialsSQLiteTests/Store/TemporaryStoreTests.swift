@@ -1,8 +1,8 @@
 #if Persistence
     import EssentialsPersistence
+    import EssentialsTools
     import GRDB
     import Glibc
-    import Synchronization
     import Testing
 
     @testable import EssentialsSQLite

@@ -1,5 +1,5 @@
+import EssentialsTools
 import ServiceEssentials
-import Synchronization
 import Testing
 
 /// A scope that remembers whether it was closed, and does nothing else.

@@ -1,7 +1,7 @@
 #if Persistence
+    import EssentialsTools
     import FoundationEssentials
     import ServiceEssentials
-    import Synchronization
     import Testing
 
     /// Opens entity caches over files of SQLite.

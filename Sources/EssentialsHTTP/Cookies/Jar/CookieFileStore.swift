@@ -1,4 +1,5 @@
-import Synchronization
+package import EssentialsStorage
+import EssentialsTools
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -35,12 +36,14 @@ package actor CookieFileStore: CookieStore {
 
     private let queue = FileQueue()
     private let file: CookieFile
-    private let place: DownloadPlace
+    private let place: FilePlace
     private let suffixes: PublicSuffixRules
     private let clock: RequestClock
     private let calls: FileCalls
     /// The version that the jar knows; `nil` if there was no file.
     private let known = Mutex<Version?>(nil)
+    /// Whether the temporary files of killed processes are removed.
+    private var isSwept = false
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
 
@@ -49,7 +52,7 @@ package actor CookieFileStore: CookieStore {
         _ file: CookieFile, suffixes: PublicSuffixRules, clock: RequestClock, calls: FileCalls = .system
     ) throws(RequestFailure) {
         self.file = file
-        place = try DownloadPlace(file.path)
+        place = try FilePlace.of(file.path)
         self.suffixes = suffixes
         self.clock = clock
         self.calls = calls
@@ -58,7 +61,7 @@ package actor CookieFileStore: CookieStore {
     package nonisolated func load() throws(RequestFailure) -> [Cookie] {
         let (opened, status): (OpenFile, FileStatus)
         do throws(OwnFile.Refusal) {
-            (opened, status) = try open(O_RDONLY)
+            (opened, status) = try calls.openOwn(place.path, O_RDONLY, Self.rules, upTo: Int64(Self.maximumSize))
         } catch {
             if error.isMissing { return [] }
             throw failure(error)
@@ -69,13 +72,14 @@ package actor CookieFileStore: CookieStore {
 
     package func save(_ journal: any CookieJournal) async throws(RequestFailure) {
         guard journal.hasChanges else { return }
-        let (opened, status) = try await locked(journal)
+        let lock = try await locked(journal)
+        defer { withExtendedLifetime(lock) {} }
         // Another call may have saved them while this one waited for the lock.
         guard journal.hasChanges else { return }
         let changes = journal.takeChanges()
         do throws(RequestFailure) {
-            let isForeign = known.withLock { $0.map { $0 != Version(status) } ?? (status.size > 0) }
-            let merged = try document(opened, status).applying(
+            let isForeign = known.withLock { $0.map { $0 != Version(lock.status) } ?? (lock.status.size > 0) }
+            let merged = try document(lock.file, lock.status).applying(
                 changes, keepsSessionCookies: file.keepsSessionCookies, now: clock.date)
             let version = try write(merged.text)
             known.withLock { $0 = version }
@@ -87,17 +91,13 @@ package actor CookieFileStore: CookieStore {
     }
 
     /// Opens and locks the file, and creates it if it does not exist.
-    private func locked(_ journal: any CookieJournal) async throws(RequestFailure) -> (OpenFile, FileStatus) {
+    private func locked(_ journal: any CookieJournal) async throws(RequestFailure) -> FileLock {
         for _ in 0..<Self.lockAttempts {
             do throws(OwnFile.Refusal) {
-                let (opened, status) = try open(O_RDWR | O_CREAT)
-                let isLocked = opened.lock()
-                let named = try? FileStatus(of: place.path, followsLink: false)
-                // Another process may have replaced the file before the lock was acquired.
-                if isLocked, let named, named.identity == status.identity {
-                    try OwnFile.check(named, Self.rules, upTo: Int64(Self.maximumSize))
-                    return (opened, named)
-                }
+                let lock = try FileLock.attempt(
+                    place.path, O_RDWR | O_CREAT, Self.rules, upTo: Int64(Self.maximumSize), withoutLocks: true,
+                    calls: calls)
+                if let lock { return lock }
             } catch {
                 throw failure(error)
             }
@@ -118,10 +118,6 @@ package actor CookieFileStore: CookieStore {
     /// Others can neither write the file nor read it under a second name. A file that others can read is accepted, because
     /// other programs write such files; it is replaced by one that only this user can read.
     private static let rules: OwnFile.Rules = [.oneName, .noOtherWriters]
-
-    private nonisolated func open(_ flags: Int32) throws(OwnFile.Refusal) -> (file: OpenFile, status: FileStatus) {
-        try OwnFile.open(place.path, flags, Self.rules, upTo: Int64(Self.maximumSize))
-    }
 
     private nonisolated func failure(_ refusal: OwnFile.Refusal) -> RequestFailure {
         switch refusal {
@@ -149,14 +145,10 @@ package actor CookieFileStore: CookieStore {
     private nonisolated func document(
         _ opened: OpenFile, _ status: FileStatus
     ) throws(RequestFailure) -> CookieDocument {
-        var text = [UInt8](repeating: 0, count: Int(clamping: status.size))
-        let count = try RequestFailure.onFile(file.path, "could not be read", phase: .preparation) {
-            () throws(SystemError) in
-            try text.withUnsafeMutableBufferPointer { bytes throws(SystemError) in
-                try opened.read(into: UnsafeMutableRawBufferPointer(bytes), at: 0)
-            }
+        let text = try RequestFailure.onFile(file.path, "could not be read", phase: .preparation) {
+            () throws(FileError) in
+            try calls.bytes(of: opened, upTo: Int(clamping: status.size))
         }
-        if count < text.count { text.removeLast(text.count - count) }
         return CookieDocument(text, now: clock.date, suffixes: suffixes)
     }
 
@@ -165,26 +157,14 @@ package actor CookieFileStore: CookieStore {
         guard text.count <= Self.maximumSize else {
             throw refused("would be too large for a cookie file", "Remove lines that are no cookies.")
         }
-        let temporary = place.temporary()
         return try RequestFailure.onFile(
             file.path, "could not be written", missing: "Create the directory of the cookie file.", phase: .preparation
-        ) { () throws(SystemError) in
-            let target = try OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
-            do throws(SystemError) {
-                guard fchmod(target.descriptor, 0o600) == 0 else { throw SystemError.last }
-                try text.withUnsafeBufferPointer { bytes throws(SystemError) in
-                    try calls.writeAll(UnsafeRawBufferPointer(bytes), to: target.descriptor)
-                }
-                let code = calls.sync(target.descriptor)
-                guard code == 0 else { throw SystemError(code: code) }
-                // Nothing fails after the file was replaced, so a failure means that the old file is still there.
-                let version = Version(try target.status())
-                guard rename(temporary, place.path) == 0 else { throw SystemError.last }
-                return version
-            } catch {
-                unlink(temporary)
-                throw error
-            }
+        ) { () throws(FileError) in
+            // Those of killed processes.
+            if !isSwept { AbandonedFiles.remove(beside: place) }
+            isSwept = true
+            return Version(
+                try AtomicFile.write([text], to: place.path, temporary: place.temporary(), .content, calls: calls))
         }
     }
 }

@@ -1,4 +1,5 @@
-import Synchronization
+import EssentialsStorage
+import EssentialsTools
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

@@ -1,4 +1,5 @@
 public import EssentialsHTTP
+import EssentialsStorage
 
 /// Keeps tokens in a file that only its owner can read, and that several processes may share.
 ///
@@ -10,7 +11,8 @@ public import EssentialsHTTP
 /// the new ones. Another process then reads them again before it refreshes. The file is written under another name,
 /// flushed to the disk and renamed, so that a crash leaves either the old or the new tokens. Its permissions are 0600. A
 /// file that is a symbolic link, belongs to another user or can be read by others is refused. The directory must exist.
-/// If a field of the file cannot be read, the other ones are used.
+/// If a field of the file cannot be read, the other ones are used. An update that writes removes the temporary files that
+/// killed processes have left.
 ///
 /// The lock needs a file system that supports it; on some network file systems it excludes only processes of the same
 /// machine.
@@ -31,7 +33,7 @@ public final class FileTokenStore: TokenStore {
     /// - Throws: `file` if the path is empty, and `resources` if the system cannot start a thread for files.
     public init(_ path: String, clock: RequestClock = .system) throws(RequestFailure) {
         try FileThreads.shared.start()
-        file = TokenFile(try AbsolutePath.of(path))
+        file = TokenFile(try FilePlace.of(path))
         self.clock = clock
     }
 
@@ -44,7 +46,7 @@ public final class FileTokenStore: TokenStore {
     ) async throws -> StoredTokens? {
         try await updates.run {
             let lock = try await lock()
-            // The lock is released with the last reference to its file.
+            // The lock is released with its last copy.
             defer { withExtendedLifetime(lock) {} }
             let old = try await file.read()
             let new = try await change(old)
@@ -53,14 +55,13 @@ public final class FileTokenStore: TokenStore {
         }
     }
 
-    private func lock() async throws -> OpenFile {
+    private func lock() async throws -> FileLock {
         let start = clock.now
-        var pause = Self.pauses.lowerBound
+        var patience = FileLock.Patience(limit: Self.lockTimeout, pauses: Self.pauses)
         while true {
             if let lock = try await file.lock() { return lock }
-            guard clock.now - start < Self.lockTimeout else { throw await file.lockedTooLong }
+            guard let pause = patience.next(after: clock.now - start) else { throw await file.lockedTooLong }
             try await clock.sleep(for: pause)
-            pause = min(pause * 2, Self.pauses.upperBound)
         }
     }
 }

@@ -5,7 +5,7 @@ import FoundationEssentials
 enum OAuth2Rules {
     /// The maximum size of a response's body.
     static let maximumBody = 64 << 10
-    /// The maximum length of a token.
+    /// The maximum length of an access token, which has to fit into a field.
     static let maximumToken = 16 << 10
     /// The longest lifetime: ten years in seconds.
     static let longest: Int64 = 315_360_000
@@ -25,8 +25,9 @@ enum OAuth2Rules {
         /// The tokens, or the error.
         ///
         /// The error is an ``AccessTokenRejection`` for an error code of the server, unless it says that a later
-        /// request can succeed. Otherwise it is a `RequestFailure`: `authorization` for such a code and for a status
-        /// that is an error, and `protocolViolation` for a response that breaks the rules of RFC 6749, 5.1.
+        /// request can succeed, or an unknown code comes with a status that says so. Otherwise it is a `RequestFailure`:
+        /// `authorization` for such a code and for a status that is an error, and `protocolViolation` for a response that
+        /// breaks the rules of RFC 6749, 5.1.
         let issued: Result<Issued, any Error>
     }
 
@@ -58,7 +59,7 @@ enum OAuth2Rules {
         for item in configuration.parameters.items { form.append(item.name, item.value) }
         var options = TransportOptions()
         options.delivery = .collected(upTo: maximumBody)
-        options.totalTimeout = configuration.timeout
+        options.totalTimeout = min(configuration.timeout, TokenSource.limit)
         return TransportRequest(
             .post, configuration.endpoint, headerFields: fields, body: .bytes(Data(form.encodedQuery.utf8)),
             options: options)
@@ -141,9 +142,9 @@ enum OAuth2Rules {
     }
 
     /// A refresh token. It is used even if it has characters that it should not have (RFC 6749, A.17), because the one
-    /// before it may be spent, and a form can represent every text.
+    /// before it may be spent, and a form can represent every text. For the same reason only the body limits its length.
     private static func refreshToken(_ reply: Reply) -> String? {
-        text(reply.refreshToken).flatMap { $0.utf8.count <= maximumToken ? $0 : nil }
+        text(reply.refreshToken).flatMap { $0.utf8.count <= maximumBody ? $0 : nil }
     }
 
     /// A member that is a text; `nil` if it is missing or empty.
@@ -155,6 +156,11 @@ enum OAuth2Rules {
 
     /// The error codes after which a later request can succeed. The last one is from RFC 8628, 3.5.
     private static let temporaryCodes: Set<String> = ["temporarily_unavailable", "server_error", "slow_down"]
+    /// The error codes of a token endpoint (RFC 6749, 5.2).
+    private static let standardCodes: Set<String> = [
+        "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type",
+        "invalid_scope",
+    ]
 
     /// The error of a response (RFC 6749, 5.2). Its description is not used, because it can contain anything.
     private static func refusal(_ head: HTTPResponse, _ reply: Reply?, host: String) -> any Error {
@@ -171,10 +177,10 @@ enum OAuth2Rules {
     /// Whether the same request would be refused again.
     private static func isFinal(_ code: String, _ status: HTTPResponse.Status) -> Bool {
         guard !temporaryCodes.contains(code) else { return false }
-        // A server or proxy that is out of order often calls a phrase such as “Service Unavailable” its error. The
-        // codes of OAuth have neither spaces nor capital letters.
+        // With these statuses a gateway that is out of order or overloaded responds, and names its error as it likes:
+        // “Service Unavailable”, `unavailable`, `too_many_requests`. Only a code of the standard is the endpoint's own.
         guard status.kind == .serverError || [408, 429].contains(status.code) else { return true }
-        return code.utf8.allSatisfy { $0.isASCIIDigit || (0x61...0x7a).contains($0) || "_-.:/".utf8.contains($0) }
+        return standardCodes.contains(code)
     }
 
     private static func remedy(for code: String?) -> String {

@@ -44,6 +44,9 @@ extension OAuth2Tokens {
         /// has no effect.
         public var timeout = Duration.seconds(20)
 
+        /// The timeout that is used.
+        var usedTimeout: Duration { max(.zero, min(timeout, TokenSource.limit)) }
+
         /// Creates a configuration.
         ///
         /// - Parameters:

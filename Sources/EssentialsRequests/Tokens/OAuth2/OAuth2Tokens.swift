@@ -1,6 +1,6 @@
 public import EssentialsHTTP
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 
 /// Gets access tokens from an OAuth 2.0 server (RFC 6749), with client credentials or a refresh token.
 ///
@@ -17,12 +17,15 @@ import Synchronization
 /// another token that has not expired, because another process has refreshed it, no request is sent.
 ///
 /// A new refresh token is never lost because of another fault: it is stored also if the rest of the response cannot be
-/// used, and if the store cannot write it, the next call uses it and tries to write it again.
+/// used, and if the store cannot write it, the next call uses it and tries to write it again. A cancellation after a
+/// refresh token was sent only ends the wait: the response is read and stored within the time limit of the configuration,
+/// and a service that shuts down waits for it.
 ///
-/// An error code of the server, such as `invalid_grant`, is an ``AccessTokenRejection``, whatever the status of the
-/// response. The codes `temporarily_unavailable`, `server_error` and `slow_down`, and errors without a code, are
-/// `RequestFailure`s with the reason `authorization`. The failures of the transport stay as they are. No description
-/// shows a secret.
+/// An error code of RFC 6749, 5.2, such as `invalid_grant`, is an ``AccessTokenRejection``, whatever the status of the
+/// response. So is another code, unless the status is 408, 429 or 5xx, which a gateway may have chosen. The codes
+/// `temporarily_unavailable`, `server_error` and `slow_down`, and errors without a code, are `RequestFailure`s with the
+/// reason `authorization`, like all others that a later request can change. The failures of the transport stay as they
+/// are. No description shows a secret.
 public final class OAuth2Tokens: AccessTokenProvider {
     private let configuration: Configuration
     private let transport: any Transport
@@ -59,8 +62,8 @@ public final class OAuth2Tokens: AccessTokenProvider {
 
     /// Removes all tokens from the store.
     ///
-    /// Clear the authorization of the services first, so that a refresh that is running ends. The function waits for it,
-    /// and removes its tokens too.
+    /// Clear the authorization of the services first, so that no other refresh begins. The function waits for a refresh
+    /// that was sent already, and removes its tokens too.
     ///
     /// - Throws: The errors of the store.
     public func clear() async throws { try await replaceAll(with: nil) }
@@ -79,13 +82,21 @@ public final class OAuth2Tokens: AccessTokenProvider {
     /// Returns the stored token or a new one; see the protocol.
     ///
     /// - Throws: ``AccessTokenRejection`` for an error code of the server and if there is no refresh token,
-    ///   `RequestFailure` for all other failures, and the errors of the store.
+    ///   `RequestFailure` for all other failures, the errors of the store, and `CancellationError` if the task is cancelled.
     public func token(replacing old: AccessToken?) async throws -> AccessToken {
+        guard configuration.grant == .refreshToken else { return try await token(replacing: old, nil) }
+        // The timeout of the transport comes first, because its failure says what took so long.
+        let exchange = TokenExchange(limit: configuration.usedTimeout + .seconds(1), clock: clock)
+        return try await exchange.run { [self] in try await token(replacing: old, exchange) }
+    }
+
+    /// - Parameter exchange: Is notified before a refresh token is sent.
+    private func token(replacing old: AccessToken?, _ exchange: TokenExchange?) async throws -> AccessToken {
         let renewal = Mutex<Renewal?>(nil)
         let tokens = try await store.update { [self] stored in
             let present = unsavedTokens(insteadOf: stored) ?? stored
             if let present, isUsable(present, insteadOf: old) { return present }
-            let new = try await renewed(present, stored)
+            let new = try await renewed(present, stored, exchange)
             renewal.withLock { $0 = new }
             return new.tokens
         }
@@ -148,8 +159,11 @@ public final class OAuth2Tokens: AccessTokenProvider {
     /// - Parameters:
     ///   - present: The present tokens.
     ///   - stored: The tokens that the store has, which may be older.
+    ///   - exchange: Is notified before a refresh token is sent.
     /// - Throws: The error of the endpoint, if its response has no new refresh token that has to be stored.
-    private func renewed(_ present: StoredTokens?, _ stored: StoredTokens?) async throws -> Renewal {
+    private func renewed(
+        _ present: StoredTokens?, _ stored: StoredTokens?, _ exchange: TokenExchange?
+    ) async throws -> Renewal {
         var refreshToken: String?
         if configuration.grant == .refreshToken {
             guard let text = present?.refreshToken, !text.isEmpty else {
@@ -158,6 +172,7 @@ public final class OAuth2Tokens: AccessTokenProvider {
             refreshToken = text
         }
         let request = try OAuth2Rules.request(configuration, refreshToken: refreshToken)
+        try exchange?.begin()
         let response = try await transport.send(request)
         // Before the body is read, which a transport may deliver as a stream.
         let (time, date) = (clock.now, clock.date)

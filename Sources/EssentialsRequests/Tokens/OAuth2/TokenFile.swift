@@ -1,11 +1,12 @@
 import EssentialsHTTP
+import EssentialsStorage
 import FoundationEssentials
 import Glibc
 
 /// The file of a token store and its lock. All work is done on the threads for files.
 actor TokenFile {
-    /// The maximum size of the file. Two tokens of the greatest length fit, also if each character is escaped.
-    static let limit = 128 << 10
+    /// The maximum size of the file. The tokens of every response fit, also if each character is escaped with six.
+    static let limit = 512 << 10
 
     /// The content of the file. A field that cannot be read does not affect the others.
     private struct Record: Codable {
@@ -47,31 +48,27 @@ actor TokenFile {
     }
 
     private let queue = FileQueue()
-    private let path: String
+    private let place: FilePlace
+    private let calls = FileCalls.system
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
 
-    init(_ path: String) { self.path = path }
+    init(_ place: FilePlace) { self.place = place }
 
+    private var path: String { place.path }
     private var lockPath: String { path + ".lock" }
 
     // MARK: Lock
 
-    /// Takes the lock, which is held until the file is released; `nil` if another process holds it.
-    func lock() throws(RequestFailure) -> OpenFile? {
+    /// Takes the lock, which is held until the value is released; `nil` if another process holds it.
+    func lock() throws(RequestFailure) -> FileLock? {
         let lockPath = lockPath
-        let file: OpenFile
         do throws(OwnFile.Refusal) {
-            file = try OwnFile.open(lockPath, O_RDWR | O_CREAT, Self.rules).file
+            return try FileLock.attempt(
+                lockPath, O_RDWR | O_CREAT, Self.rules, withoutLocks: false, calls: calls)
         } catch {
             throw refused(error, lockPath)
         }
-        guard file.lock(otherwise: false) else { return nil }
-        // The file may have been removed between opening and locking. Another process would then lock a new one.
-        let opened = try? file.status().identity
-        guard let opened, let present = try? FileStatus(of: lockPath, followsLink: false).identity, opened == present
-        else { return nil }
-        return file
     }
 
     /// The failure if another process does not release the lock.
@@ -93,13 +90,11 @@ actor TokenFile {
             if error.isMissing { return nil }
             throw refused(error, path)
         }
-        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.limit + 1, alignment: 1)
-        defer { memory.deallocate() }
-        let count = try RequestFailure.onFile(path, "could not be read", phase: .preparation) {
-            () throws(SystemError) in try file.read(into: memory, at: 0)
+        let bytes = try RequestFailure.onFile(path, "could not be read", phase: .preparation) {
+            () throws(FileError) in try calls.bytes(of: file, upTo: Self.limit + 1)
         }
-        guard count <= Self.limit else { throw damaged("has more than \(Self.limit) bytes") }
-        guard let record = try? JSONCodec().decode(Record.self, from: Data(memory.prefix(count)), as: .json) else {
+        guard bytes.count <= Self.limit else { throw damaged("has more than \(Self.limit) bytes") }
+        guard let record = try? JSONCodec().decode(Record.self, from: Data(bytes), as: .json) else {
             throw damaged("does not contain tokens")
         }
         // Far from any overflow.
@@ -120,48 +115,24 @@ actor TokenFile {
             throw RequestFailure(.encoding, "The tokens could not be encoded.", underlying: error)
         }
         guard data.count <= Self.limit else { throw damaged("would have more than \(Self.limit) bytes") }
-        let path = path
-        let temporary = "\(path).\(String.randomAlphanumeric(8))"
+        let (place, calls) = (place, calls)
         try RequestFailure.onFile(
-            path, "could not be written", missing: "Create the directory of the file.", phase: .preparation
-        ) { () throws(SystemError) in
-            let file = try OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
-            do throws(SystemError) {
-                try Self.write(data, to: file.descriptor)
-                guard fsync(file.descriptor) == 0, rename(temporary, path) == 0 else { throw SystemError.last }
-            } catch {
-                unlink(temporary)
-                throw error
-            }
-            try Self.syncDirectory(of: path)
+            place.path, "could not be written", missing: "Create the directory of the file.", phase: .preparation
+        ) { () throws(FileError) in
+            // Those of killed processes.
+            AbandonedFiles.remove(beside: place)
+            try AtomicFile.write(
+                [Array(data)], to: place.path, temporary: place.temporary(), .contentAndName, calls: calls)
         }
     }
 
     private func remove() throws(RequestFailure) {
         let path = path
-        try RequestFailure.onFile(path, "could not be removed", phase: .preparation) { () throws(SystemError) in
-            guard unlink(path) == 0 || errno == ENOENT else { throw SystemError.last }
-            try Self.syncDirectory(of: path)
+        let directory = FileDirectory(absolute: place.directory, calls: calls)
+        try RequestFailure.onFile(path, "could not be removed", phase: .preparation) { () throws(FileError) in
+            try directory.remove(String(place.name))
+            try directory.sync()
         }
-    }
-
-    private static func write(_ data: Data, to descriptor: Int32) throws(SystemError) {
-        var rest = Array(data)[...]
-        while !rest.isEmpty {
-            // The buffer is valid during the call, which reads at most its size.
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw count == 0 ? SystemError(code: EIO) : SystemError.last }
-            rest = rest.dropFirst(count)
-        }
-    }
-
-    /// Writes the name of the file to the disk.
-    private static func syncDirectory(of path: String) throws(SystemError) {
-        let end = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
-        let directory = try OpenFile(end == path.startIndex ? "/" : String(path[..<end]), O_RDONLY | O_DIRECTORY)
-        // Some file systems do not support this.
-        guard fsync(directory.descriptor) == 0 || errno == EINVAL else { throw SystemError.last }
     }
 
     // MARK: Checks

@@ -1,6 +1,6 @@
 import EssentialsHTTP
 public import EssentialsRequests
-import Synchronization
+import EssentialsTools
 
 /// The number of requests that run, such as for an activity indicator.
 ///

@@ -1,12 +1,10 @@
 import EssentialsHTTP
 import EssentialsRequests
+import EssentialsStorage
 import FoundationEssentials
 
 /// Receives the body of one response: in memory while it is small, and then in a temporary file.
 struct BlobBody: ~Copyable {
-    /// The unit in which space is reserved.
-    private static let reservationUnit = 1 << 20
-
     private let store: BlobStore
     private let transfer: BlobTransfer
     /// The maximum size of the directory.
@@ -14,7 +12,6 @@ struct BlobBody: ~Copyable {
     private var memory = Data()
     private var spool: BlobSpool?
     private var size: Int64 = 0
-    private var reserved = 0
 
     init(_ store: BlobStore, _ transfer: BlobTransfer, directory: Int64) {
         (self.store, self.transfer, self.directory) = (store, transfer, directory)
@@ -22,7 +19,7 @@ struct BlobBody: ~Copyable {
 
     /// Reads the whole body.
     ///
-    /// - Throws: `tooLarge` if it is larger than the directory, or than anybody who waits for it wants.
+    /// - Throws: `tooLarge` if it is larger than the directory, or than all callers that wait for it allow.
     mutating func read(_ response: DataResponse) async throws(RequestFailure) {
         if !response.headerFields.contains(.contentEncoding), let text = response.headerFields[.contentLength],
             let length = Int64(text)
@@ -37,17 +34,12 @@ struct BlobBody: ~Copyable {
                 chunk.withUnsafeBytes { memory.append(contentsOf: $0) }
                 continue
             }
-            try await reserve()
-            let file: BlobSpool
-            if let spool {
-                file = spool
-            } else {
-                file = try await store.makeSpool()
-                spool = file
-                try await file.write(memory)
+            if spool == nil {
+                spool = try await store.makeSpool(transfer.key)
+                try await spool?.write(memory)
                 memory = Data()
             }
-            try await file.write(chunk)
+            try await spool?.write(chunk)
         }
     }
 
@@ -56,21 +48,7 @@ struct BlobBody: ~Copyable {
         guard size <= maximum else { throw BlobContent.tooLarge(nil, maximum) }
     }
 
-    /// Reserves space for what was received so far.
-    private mutating func reserve() async throws(RequestFailure) {
-        let needed = BlobIndex.space(size)
-        guard needed > reserved else { return }
-        let unit = min(Self.reservationUnit, Int(directory / 16))
-        do throws(RequestFailure) {
-            try await store.reserve(needed + unit - reserved)
-            reserved = needed + unit
-        } catch {
-            try await store.reserve(needed - reserved)
-            reserved = needed
-        }
-    }
-
-    /// Whether somebody who wants a value can read the body, or nobody wants one.
+    /// Whether a caller can decode the body, or no caller needs to; see ``BlobTransfer/isReadable(size:_:_:)``.
     ///
     /// - Throws: `file` if the body cannot be read again.
     func isReadable(_ type: String?) async throws(RequestFailure) -> Bool {
@@ -85,7 +63,8 @@ struct BlobBody: ~Copyable {
     mutating func finish(
         _ entity: StoredEntity, isStored: Bool, _ problems: BlobProblems
     ) async throws(RequestFailure) -> BlobContent {
-        let (store, transfer, memory, size, reserved) = (store, transfer, memory, size, reserved)
+        let (store, transfer, memory, size) = (store, transfer, memory, size)
+        let isStored = isStored && entity.head.count <= StoredEntity.maximumHead && size <= PieceChecksums.maximumSize
         guard let spool else {
             var entry: BlobEntry?
             if isStored {
@@ -97,26 +76,15 @@ struct BlobBody: ~Copyable {
             }
             return BlobContent(bytes: .memory(memory), size: size, mediaType: entity.mediaType, entry: entry)
         }
-        if isStored, size <= PieceChecksums.maximumSize {
-            let checksums = await spool.checksums
-            let entry = try await store.store(
-                spool, size: size, checksums, entity, for: transfer.key, reservation: reserved
-            ) { !transfer.isRevoked }
-            if let entry {
-                (self.spool, self.reserved) = (nil, 0)
-                return entry.content
-            }
-        }
-        let file = try await spool.detach()
-        await abandon()
-        return BlobContent(bytes: .file(file), size: size, mediaType: entity.mediaType, entry: nil)
+        let (entry, file) = try await spool.store(entity) { isStored && !transfer.isRevoked }
+        self.spool = nil
+        return entry?.content
+            ?? BlobContent(bytes: .file(file), size: size, mediaType: entity.mediaType, entry: nil)
     }
 
     /// Removes what was written.
     mutating func abandon() async {
         let spool = self.spool.take()
         await spool?.abandon()
-        if reserved > 0 { await store.release(reserved) }
-        reserved = 0
     }
 }

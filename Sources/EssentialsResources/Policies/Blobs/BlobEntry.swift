@@ -1,32 +1,34 @@
 import EssentialsHTTP
+import EssentialsStorage
 import FoundationEssentials
 
 /// A stored blob whose file is open, so that it can be read even if its names are removed meanwhile.
 final class BlobEntry: Sendable {
-    let name: EntityFile.Name
-    let record: BlobRecord
-    let file: OpenFile
-    /// The time of the file's last change when it was opened. Another time means that somebody has changed it.
+    let record: StoredRecord
+    /// The head of the response, without a body.
+    let entity: StoredEntity
+    /// The bytes, which are checked when they are read.
+    let file: CheckedFile
+    /// The time of the file's last change when it was opened. Another time means that it was changed.
     private let modified: FileStatus.Moment
     /// The last moment, by the monotonic clock, at which the blob is fresh; `nil` if it never is.
     private let freshUntil: Duration?
 
     init(
-        _ name: EntityFile.Name, _ record: BlobRecord, _ file: OpenFile, modified: FileStatus.Moment,
+        _ record: StoredRecord, _ entity: StoredEntity, _ file: CheckedFile, modified: FileStatus.Moment,
         freshUntil: Duration?
     ) {
-        (self.name, self.record, self.file) = (name, record, file)
+        (self.record, self.entity, self.file) = (record, entity, file)
         (self.modified, self.freshUntil) = (modified, freshUntil)
     }
 
     /// The same bytes with another head.
-    func renewed(_ record: BlobRecord, freshUntil: Duration?) -> BlobEntry {
-        BlobEntry(name, record, file, modified: modified, freshUntil: freshUntil)
+    func renewed(_ record: StoredRecord, _ entity: StoredEntity, freshUntil: Duration?) -> BlobEntry {
+        BlobEntry(record, entity, file, modified: modified, freshUntil: freshUntil)
     }
 
-    var size: Int64 { record.size }
-    /// The file, whose bytes are checked.
-    var checked: CheckedFile { CheckedFile(file: file, size: record.size, checksums: record.checksums) }
+    var name: RecordName { record.name }
+    var size: Int64 { file.size }
 
     /// Whether the blob is used without asking the server.
     func isFresh(at now: Duration) -> Bool {
@@ -36,7 +38,7 @@ final class BlobEntry: Sendable {
 
     /// Whether the file still has its name, its size and its time of change.
     var isIntact: Bool {
-        guard let status = try? file.status() else { return false }
+        guard let status = try? file.file.status() else { return false }
         return status.linkCount > 0 && status.size == size && status.modified == modified
     }
 
@@ -44,16 +46,16 @@ final class BlobEntry: Sendable {
     /// `nil`.
     func residentBytes() -> Data? {
         guard size <= Int64(BlobSpool.memoryLimit) else { return nil }
-        return ResidentRead.bytes(of: file, count: Int(size))
+        return ResidentRead.bytes(of: file.file, count: Int(size))
     }
 
-    /// What askers get.
+    /// The content for the callers that wait for the blob.
     var content: BlobContent {
-        BlobContent(bytes: .file(checked), size: size, mediaType: record.entity.mediaType, entry: self)
+        BlobContent(bytes: .file(file), size: size, mediaType: entity.mediaType, entry: self)
     }
 }
 
-/// The bytes of a blob, on the way to those who have asked for them.
+/// The bytes of a blob, in memory or in an open file, for the callers that wait for them.
 struct BlobContent: Sendable {
     enum Bytes: Sendable {
         case memory(Data)

@@ -1,4 +1,5 @@
 public import EssentialsHTTP
+import EssentialsStorage
 public import FoundationEssentials
 
 /// A blob as an open file, whose bytes stay as they are as long as the value is used: also if the blob is removed or
@@ -25,7 +26,7 @@ public struct BlobFile: Sendable {
 
     /// A stored blob.
     init(_ entry: BlobEntry, in store: BlobStore) {
-        self.init(entry.checked, mediaType: entry.record.entity.mediaType, (entry, store))
+        self.init(entry.file, mediaType: entry.entity.mediaType, (entry, store))
     }
 
     /// A path that opens the file for reading, in this process and as long as this value or a copy of it exists. It names

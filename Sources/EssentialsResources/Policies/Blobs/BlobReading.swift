@@ -1,6 +1,6 @@
 import EssentialsHTTP
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 
 /// Decides whether the bytes of a response are the blob that somebody has asked for.
 ///

@@ -1,7 +1,7 @@
 import EssentialsHTTP
 import EssentialsRequests
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 
 /// Gets a blob: from the directory if it is fresh there, and otherwise from its server.
 struct BlobReceiver: Sendable {
@@ -16,7 +16,7 @@ struct BlobReceiver: Sendable {
         if transfer.mayUseStore {
             stored = await problems.noting { () throws(RequestFailure) in try await store.load(transfer.key) } ?? nil
         }
-        let isDoubted = store.index.withLock { $0.takeDoubt(of: EntityFile.Name(transfer.key)) }
+        let isDoubted = store.open.takeDoubt(of: transfer.name)
         if let stored, stored.entry.isFresh(at: configuration.clock.now), !isDoubted {
             return Self.content(stored)
         }
@@ -26,12 +26,12 @@ struct BlobReceiver: Sendable {
             response = try await access.send(request, to: transfer.address.place)
             if response.status.code == 304, let stored { return await confirm(stored, by: response, transfer) }
             let (content, isReadable) = try await receive(response, to: request, transfer)
-            if isDoubted, !isReadable { store.index.withLock { $0.doubt(EntityFile.Name(transfer.key)) } }
+            if isDoubted, !isReadable { store.open.doubt(transfer.name) }
             return content
         } catch {
             if BlobRules.isGone(error) { await removeStored(transfer) }
-            guard let stored, configuration.servesStale, BlobRules.isOutage(error),
-                BlobRules.allowsStale(stored.entry.record.entity.headerFields)
+            guard let stored, configuration.servesStale, error.isOutage,
+                BlobRules.allowsStale(stored.entry.entity.headerFields)
             else { throw error }
             return Self.content(stored)
         }
@@ -90,7 +90,7 @@ struct BlobReceiver: Sendable {
         let confirmation = EntityConfirmation(
             headerFields: fields, date: configuration.clock.date, age: Self.age(of: response))
         let renewed = await problems.noting { () throws(RequestFailure) in
-            try await store.renew(stored.entry, for: transfer.key, by: confirmation) { !transfer.isRevoked }
+            try await store.renew(stored.entry, by: confirmation) { !transfer.isRevoked }
         }
         return Self.content((renewed ?? stored.entry, stored.bytes))
     }
@@ -132,7 +132,7 @@ struct BlobReceiver: Sendable {
 extension BlobEntry {
     /// The header field that asks the server whether the blob has changed; `nil` without a validator.
     fileprivate var condition: (name: HTTPField.Name, value: String)? {
-        record.entity.headerFields.condition
+        entity.headerFields.condition
     }
 }
 

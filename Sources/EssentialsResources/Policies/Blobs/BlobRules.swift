@@ -8,16 +8,6 @@ enum BlobRules {
         return !directives.requiresValidation && !directives.requiresValidationWhenStale
     }
 
-    /// Whether a failure means that the server could not be reached or has failed, so that a stale blob may take the place
-    /// of the response ([RFC 5861, 4](https://www.rfc-editor.org/rfc/rfc5861#section-4)).
-    static func isOutage(_ failure: RequestFailure) -> Bool {
-        switch failure.reason {
-        case .nameResolution, .connection, .timeout, .interrupted: true
-        case .status: [500, 502, 503, 504].contains(failure.status?.code)
-        default: false
-        }
-    }
-
     /// Whether a failure means that there is nothing at the URL any more.
     static func isGone(_ failure: RequestFailure) -> Bool {
         failure.reason == .status && [404, 410].contains(failure.status?.code)

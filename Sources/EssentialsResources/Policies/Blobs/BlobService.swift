@@ -1,7 +1,8 @@
 public import EssentialsHTTP
 public import EssentialsRequests
+import EssentialsStorage
+import EssentialsTools
 public import FoundationEssentials
-import Synchronization
 
 /// Bytes by URL, such as pictures and films, which are stored in a directory up to a size.
 ///
@@ -17,25 +18,27 @@ import Synchronization
 /// makes it fresh again ([RFC 9110, 13.1](https://www.rfc-editor.org/rfc/rfc9110#section-13.1)). 404 and 410 remove it.
 ///
 /// A blob of more than 1 MiB is written to the disk while it is received, and is never in memory as a whole unless
-/// ``bytes(at:upTo:priority:)`` is called for it. Those that were used longest ago make room for new ones, and the
-/// directory is never larger than its limit, also while transfers run: a blob for which there is no room fails as
-/// `tooLarge`. A failure of the disk reaches nobody who asks for a blob of up to 1 MiB, and is counted in ``problems``.
+/// ``bytes(at:upTo:priority:)`` is called for it. Blobs that were used longest ago make room for new ones, those before the
+/// others that were used only once. The blobs are never larger than the limit of the directory, also while transfers run: a
+/// blob for which there is no room fails as `tooLarge`. A failure of the disk reaches nobody who asks for a blob of up to
+/// 1 MiB, and is counted in ``problems``.
 ///
 /// An address is a whole URL, or a path below the environment's base URL in which every character stands for itself. A
 /// whole URL outside the base URL is loaded by the open service, without credentials, and only from the listed hosts; see
 /// ``ForeignHost``. The data-request service should have no response cache, because it would store the same bytes.
 ///
-/// Several processes can use one directory. Files have unique names and are renamed when they are complete, so a process
-/// that is killed leaves nothing that is used, and a file that another process has removed is loaded again. Each process
-/// counts what it has found at its start and stored itself, so several together can exceed the size. Damage is found by
-/// the size of a file and the time of its last change, by a checksum when a blob of up to 1 MiB is read for the first time,
-/// and by a checksum of each MiB whenever bytes of a larger one are read; a damaged blob is loaded again. What is read
-/// through the path or the descriptor of a ``BlobFile`` is not checked. The files of the 64 blobs that were used last stay
-/// open.
+/// Several processes can use one directory. Files have unique names and are renamed when they are complete, so a
+/// process that is killed leaves nothing that is used, and a file that another process has removed is loaded again.
+/// Each process counts all files at its first use, and again whenever it has stored a quarter of the size, so several
+/// together can exceed the size for a while. Damage is found by the size of a file and the time of its last change, by
+/// a checksum when a blob of up to 1 MiB is read for the first time, and by a checksum of each MiB whenever bytes of a
+/// larger one are read; a damaged blob is loaded again. What is read through the path or the descriptor of a
+/// ``BlobFile`` is not checked. The files of the 64 blobs that were used last stay open.
 public final class BlobService: Sendable {
     /// Settings of a blob service.
     public struct Configuration: Sendable {
-        /// The size of all files on the disk. The default is 256 MiB. A blob that is larger fails as `tooLarge`.
+        /// The size of the files of all blobs on the disk. The default is 256 MiB. A blob that is larger fails as `tooLarge`.
+        /// Some files beside them say what was removed and take a few KiB.
         public var maximumBytes = 256 << 20
         /// How long a blob is fresh if the server says nothing. The default is one hour.
         public var expiration = Duration.seconds(3_600)
@@ -90,7 +93,8 @@ public final class BlobService: Sendable {
     ///   - environment: The environment of that service, below whose base URL paths are joined.
     ///   - open: Loads blobs of the hosts that the configuration lists; `nil` means that there are none.
     ///   - directory: The directory for blobs, which need not exist and should hold nothing else. It is created for the
-    ///     user of the process only (mode 0700), as are the files (0600).
+    ///     user of the process only (mode 0700), as are the files (0600). Nothing is stored in a directory that is a
+    ///     symbolic link, or to which other users can write, as if the disk had failed.
     ///   - configuration: Sizes, times and hosts.
     /// - Throws: `file` if the path is empty or contains a zero byte; `resources` if there is no thread for files, or if
     ///   too many stores have joined the data-request service (see `PrivateStateRegistry`).
@@ -141,10 +145,10 @@ public final class BlobService: Sendable {
     /// The bytes of a blob, with their type and the name of its files.
     func found(
         _ target: BlobTarget, upTo maximum: Int, _ priority: RequestPriority?, _ reader: (any BlobReader)?
-    ) async throws(RequestFailure) -> (bytes: Data, type: String?, name: EntityFile.Name) {
+    ) async throws(RequestFailure) -> (bytes: Data, type: String?, name: RecordName) {
         let place = adopt()
         if let entry = openEntry(for: target, in: place), entry.size <= Int64(maximum) {
-            let type = entry.record.entity.mediaType
+            let type = entry.entity.mediaType
             if let bytes = entry.residentBytes() { return (bytes, type, entry.name) }
             // A file that has become unreadable or damaged since is loaded again.
             if let bytes = try? await entry.content.data(upTo: maximum) { return (bytes, type, entry.name) }
@@ -192,7 +196,7 @@ public final class BlobService: Sendable {
         case .failure(let error):
             // What was received now was not stored. The environment may have changed since, so the address may mean another
             // blob than the name.
-            if received == nil { store.index.withLock { $0.doubt(name) } }
+            if received == nil { store.open.doubt(name) }
             throw RequestFailure(
                 .decoding, "The blob could not be decoded.", remedy: "Check what the server sends at this URL.",
                 underlying: error)
@@ -214,12 +218,12 @@ public final class BlobService: Sendable {
         if let entry = openEntry(for: target, in: place) {
             return BlobFile(entry, in: store)
         }
-        let content = try await content(target, in: place, maximum: .max, priority, nil).content
+        let (content, name) = try await content(target, in: place, maximum: .max, priority, nil)
         switch (content.entry, content.bytes) {
         case (let entry?, _): return BlobFile(entry, in: store)
         case (nil, .file(let file)): return BlobFile(file, mediaType: content.mediaType)
         case (nil, .memory(let bytes)):
-            return BlobFile(try await store.temporaryFile(of: bytes), mediaType: content.mediaType)
+            return BlobFile(try await store.temporaryFile(of: bytes, name), mediaType: content.mediaType)
         }
     }
 
@@ -246,7 +250,8 @@ public final class BlobService: Sendable {
 
     /// Removes a blob. A transfer of it that runs is not stored.
     ///
-    /// - Throws: `invalidRequest` if the address is invalid; `file` if the blob cannot be removed.
+    /// - Throws: `invalidRequest` if the address is invalid; `file` if the blob cannot be removed; `authorization` if
+    ///   the credentials were replaced or cleared, and no account has been entered since.
     public func remove(at address: String) async throws(RequestFailure) { try await remove(BlobTarget(address)) }
 
     func remove(_ target: BlobTarget) async throws(RequestFailure) {
@@ -255,18 +260,18 @@ public final class BlobService: Sendable {
             throw Self.suspendedFailure
         }
         let key = try await key(of: try target.url(in: place), target, in: place)
-        let name = EntityFile.Name(key)
+        let name = RecordKey(key).name
         transfers.revoke { $0 == name }
         try await store.remove(key)
     }
 
     /// Removes all blobs, of all partitions and also those of other processes. Transfers that run are not stored.
     ///
-    /// - Throws: `file` if a file could not be removed, after all others were. It is not read any more, also not after a
-    ///   restart, which tries to remove it again, as each later removal does.
+    /// - Throws: `file` if a file could not be removed. It is not read any more, also after a restart. The next start
+    ///   and each later removal try again to remove it.
     public func removeAll() async throws(RequestFailure) {
         transfers.revoke { _ in true }
-        try await store.removeAll(in: RemovalNotes.Scope())
+        try await store.removeAll(in: RecordScope())
     }
 
     /// What is in the directory.
@@ -275,7 +280,7 @@ public final class BlobService: Sendable {
     /// What has gone wrong with the directory since the service was created, without reaching anybody who asked.
     public var problems: CacheProblems {
         var problems = receiver.problems.value
-        if !store.hasNoted.load(ordering: .acquiring) { problems.readableAfterRestart = [store.path] }
+        if !store.records.hasNotedRemovals { problems.readableAfterRestart = [store.records.path] }
         return problems.adding(store.keyProblems)
     }
 
@@ -283,7 +288,7 @@ public final class BlobService: Sendable {
     public func close() async {
         closed.store(true, ordering: .releasing)
         transfers.close()
-        store.index.withLock { $0.closeAll() }
+        store.open.close { _ in true }
     }
 
     // MARK: Finding
@@ -299,13 +304,13 @@ public final class BlobService: Sendable {
     private func enter(_ account: EntityPartition, _ adopted: inout BlobPlace) -> BlobPlace {
         let identity = EnvironmentIdentity(of: environment)
         adopted = BlobPlace(identity, account: account, number: adopted.number + 1, requests)
-        store.index.withLock { [number = adopted.number] in $0.enter(place: number) }
+        store.open.enter(place: adopted.number)
         return adopted
     }
 
     /// The blob if it is open, fresh and unchanged.
     private func openEntry(for target: BlobTarget, in place: BlobPlace) -> BlobEntry? {
-        guard let entry = store.index.withLock({ $0.entry(for: target.name, in: place.number) }),
+        guard let entry = store.openEntry(for: target.name, in: place.number),
             entry.isFresh(at: configuration.clock.now), entry.isIntact
         else { return nil }
         return entry
@@ -330,13 +335,13 @@ public final class BlobService: Sendable {
     private func content(
         _ target: BlobTarget, in place: BlobPlace, maximum: Int64, _ priority: RequestPriority?,
         _ reader: (any BlobReader)?
-    ) async throws(RequestFailure) -> (content: BlobContent, name: EntityFile.Name) {
+    ) async throws(RequestFailure) -> (content: BlobContent, name: RecordName) {
         guard !closed.load(ordering: .acquiring) else { throw Self.closedFailure }
         guard !Task.isCancelled else { throw BlobTransfer.cancelled }
         let url = try target.url(in: place)
         let operation = requests.sender?.operation(in: place.identity, begun: .now)
         let key = try await key(of: url, target, in: place)
-        let (name, priority) = (EntityFile.Name(key), priority ?? .normal)
+        let (name, priority) = (RecordKey(key).name, priority ?? .normal)
         let asker = BlobAsker(priority: priority, maximum: maximum, reader: reader)
         let joined = transfers.join(name, asker, in: place, operation) {
             BlobTransfer(key, url, target.request, place, operation, asker)
@@ -353,9 +358,7 @@ public final class BlobService: Sendable {
             }
         }
         let content = try await transfer.outcome().get()
-        if let entry = content.entry {
-            store.index.withLock { $0.keepOpen(entry, for: target.name, in: place.number) }
-        }
+        if let entry = content.entry { store.keepOpen(entry, for: target.name, in: place.number) }
         return (content, name)
     }
 
@@ -373,34 +376,34 @@ extension BlobService: PrivateStateStore {
     /// function in `clearAuthorization()`. A failure is counted in ``problems``; what could not be removed is not read any
     /// more, also not after a restart.
     public func clearPrivateState(of origin: Origin) async {
-        let hash = EntityFile.Name.hash(origin.description)
         let account = adopted.withLock { $0.account }
-        var bars = [BlobBar(origin: hash, account: EntityFile.Name.hash(account.name))]
+        var scopes = [BlobRecord.scope(of: origin, account)]
         if !account.isShared, configuration.storesSensitiveResponses {
-            bars.append(BlobBar(origin: hash, account: EntityFile.Name.hash(EntityPartition.shared.name)))
+            scopes.append(BlobRecord.scope(of: origin, .shared))
         }
         // None of them is read any more before the first file is removed.
-        for bar in bars { begin(bar) }
-        for bar in bars { await finish(bar) }
+        for scope in scopes { bar(scope) }
+        for scope in scopes { await removeBarred(scope) }
     }
 
-    /// Removes the blobs of an origin that belong to no account, because they may be those of whoever was logged in. Those
-    /// of an account stay for the next time that it is entered. None of them is read any more when the function returns.
+    /// Removes the blobs of an origin that belong to no account, because they may belong to the account that was logged
+    /// in. Blobs that are stored for an account stay for the next time that it is entered. None of them is read any
+    /// more when the function returns.
     public func credentialsWereReplaced(at origin: Origin) {
         guard configuration.storesSensitiveResponses else { return }
-        let bar = BlobBar(
-            origin: EntityFile.Name.hash(origin.description),
-            account: EntityFile.Name.hash(EntityPartition.shared.name))
-        begin(bar)
-        Task { await finish(bar) }
+        let scope = BlobRecord.scope(of: origin, .shared)
+        bar(scope)
+        Task { await removeBarred(scope) }
     }
 
-    private func begin(_ bar: BlobBar) {
-        store.index.withLock { $0.bar(bar) }
-        transfers.revoke { bar.concerns($0) }
+    private func bar(_ scope: RecordScope) {
+        store.open.bar(scope)
+        transfers.revoke { scope.contains($0) }
     }
 
-    private func finish(_ bar: BlobBar) async {
-        await receiver.problems.noting { () throws(RequestFailure) in try await store.removeAll(bar) }
+    private func removeBarred(_ scope: RecordScope) async {
+        await receiver.problems.noting { () throws(RequestFailure) in
+            try await store.removeAll(in: scope, isBarred: true)
+        }
     }
 }

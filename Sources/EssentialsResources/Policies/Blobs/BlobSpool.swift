@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import EssentialsStorage
 import FoundationEssentials
 
 /// The temporary file of a blob that is too large to be collected in memory. It runs on a file thread.
@@ -7,59 +8,50 @@ actor BlobSpool {
     static let memoryLimit = 1 << 20
 
     private let queue = FileQueue()
-    private let directory: FileDirectory
-    /// Its temporary name.
-    nonisolated let name: String
-    private let file: OpenFile
-    private var running = RunningChecksums()
-    private var size: Int64 = 0
+    private let store: BlobStore
+    private var writer: RecordWriter
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
 
-    init(_ directory: FileDirectory, _ name: String, _ file: OpenFile) {
-        (self.directory, self.name, self.file) = (directory, name, file)
-    }
+    init(_ store: BlobStore, _ writer: RecordWriter) { (self.store, self.writer) = (store, writer) }
 
+    /// - Throws: `tooLarge` if there is no room beside the other blobs that are being written.
     func write(_ bytes: Data) throws(RequestFailure) {
-        try onFile { () throws(SystemError) in
-            try bytes.span.bytes.withUnsafeBytes { bytes throws(SystemError) in try append(bytes) }
-        }
+        try onFile { () throws(FileError) in try writer.append(bytes.span.bytes) }
     }
 
+    /// - Throws: `tooLarge` if there is no room beside the other blobs that are being written.
     func write(_ chunk: BodyChunk) throws(RequestFailure) {
-        try onFile { () throws(SystemError) in
-            try chunk.withUnsafeBytes { bytes throws(SystemError) in try append(bytes) }
+        try onFile { () throws(FileError) in
+            try chunk.withUnsafeBytes { bytes throws(FileError) in try writer.append(bytes) }
         }
     }
-
-    private func append(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
-        try directory.append(bytes, to: file)
-        running.append(bytes)
-        size += Int64(bytes.count)
-    }
-
-    /// The checksums of what was written.
-    var checksums: PieceChecksums { running.finished }
 
     /// Opens what was written for reading.
     func opened() throws(RequestFailure) -> CheckedFile {
-        try onFile { () throws(SystemError) in
-            guard let opened = try directory.open(name) else { throw SystemError(code: 2) }
-            return CheckedFile(file: opened, size: size, checksums: checksums)
+        try onFile { () throws(FileError) in try writer.opened() }
+    }
+
+    /// Stores what was written.
+    ///
+    /// - Parameter isWanted: Whether it is still to be stored, because nobody has removed it meanwhile.
+    /// - Returns: The blob, or what was written as a file without a name if it is not stored. It takes space as long as
+    ///   somebody uses it.
+    func store(
+        _ entity: StoredEntity, if isWanted: () -> Bool
+    ) throws(RequestFailure) -> (entry: BlobEntry?, file: CheckedFile) {
+        try onFile { () throws(FileError) in
+            let file = try writer.opened()
+            defer { writer.abandon() }
+            guard isWanted(), let record = try writer.commit(head: entity.head) else { return (nil, file) }
+            return (try? store.entry(of: record), file)
         }
     }
 
-    /// Removes the name of the file, and returns it for reading. It takes space as long as somebody uses it.
-    func detach() throws(RequestFailure) -> CheckedFile {
-        let file = try opened()
-        try onFile { () throws(SystemError) in try directory.remove(name) }
-        return file
-    }
+    /// Removes what was written.
+    func abandon() { writer.abandon() }
 
-    /// Removes the file, unless it has another name now.
-    func abandon() { try? directory.remove(name) }
-
-    private func onFile<Value>(_ work: () throws(SystemError) -> Value) throws(RequestFailure) -> Value {
-        try RequestFailure.onFile(directory.path, "could not be written", phase: .receiving, work)
+    private func onFile<Value>(_ work: () throws(FileError) -> Value) throws(RequestFailure) -> Value {
+        try store.onDirectory("could not be written", .receiving, work)
     }
 }

@@ -1,8 +1,9 @@
 import EssentialsHTTP
+import EssentialsStorage
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 
-/// What somebody wants of a transfer.
+/// One caller that waits for a transfer.
 struct BlobAsker: Sendable {
     let priority: RequestPriority
     /// The maximum number of bytes.
@@ -27,6 +28,8 @@ final class BlobTransfer: Sendable {
     }
 
     let key: EntityKey
+    /// What it is stored as.
+    let name: RecordName
     let address: ResourceURL
     /// The request of a definition, without its URL; `nil` for an address.
     let template: DataRequest?
@@ -35,7 +38,7 @@ final class BlobTransfer: Sendable {
     let operation: OperationContext?
     /// The priority of the most urgent asker.
     let priority: RaisablePriority
-    private let completion = Completion<Outcome>()
+    private let completion = OneShot<Outcome>()
     private let state: Mutex<State>
     private let revoked = Atomic(false)
 
@@ -45,7 +48,7 @@ final class BlobTransfer: Sendable {
         _ operation: OperationContext?, _ asker: BlobAsker
     ) {
         (self.key, self.address, self.place, self.operation) = (key, address, place, operation)
-        self.template = template
+        (self.template, name) = (template, RecordKey(key).name)
         priority = RaisablePriority(asker.priority)
         state = Mutex(State(askers: 1, maximum: asker.maximum, readers: asker.reader.map { [$0] } ?? []))
     }
@@ -120,7 +123,7 @@ final class BlobTransfer: Sendable {
             state.hasEnded = true
             return state.task.take()
         }
-        completion.complete(outcome)
+        completion.provide(outcome)
         _ = consume task
     }
 
@@ -130,13 +133,13 @@ final class BlobTransfer: Sendable {
             state.hasEnded = true
             return state.task.take()
         }
-        completion.complete(.failure(Self.cancelled))
+        completion.provide(.failure(Self.cancelled))
         task?.cancel()
     }
 
     /// Waits for the outcome. The asker leaves if its task is cancelled.
     nonisolated(nonsending) func outcome() async -> Outcome {
-        guard let outcome = await completion.value() else {
+        guard let outcome = await completion.valueUnlessCancelled() else {
             leave()
             return .failure(Self.cancelled)
         }
@@ -149,7 +152,7 @@ final class BlobTransfer: Sendable {
 /// The transfers that run, by the names of their blobs.
 final class BlobTransfers: Sendable {
     private struct State {
-        var running: [EntityFile.Name: BlobTransfer] = [:]
+        var running: [RecordName: BlobTransfer] = [:]
         var isClosed = false
     }
 
@@ -162,7 +165,7 @@ final class BlobTransfers: Sendable {
     ///
     /// - Returns: The transfer, and whether it is new; `nil` after ``close()``.
     func join(
-        _ name: EntityFile.Name, _ asker: BlobAsker, in place: BlobPlace, _ operation: OperationContext?,
+        _ name: RecordName, _ asker: BlobAsker, in place: BlobPlace, _ operation: OperationContext?,
         make: () -> BlobTransfer
     ) -> (transfer: BlobTransfer, isNew: Bool)? {
         state.withLock { state in
@@ -178,15 +181,15 @@ final class BlobTransfers: Sendable {
     }
 
     /// Forgets a transfer that has ended.
-    func remove(_ transfer: BlobTransfer, _ name: EntityFile.Name) {
+    func remove(_ transfer: BlobTransfer, _ name: RecordName) {
         let removed = state.withLock { state in
             state.running[name] === transfer ? state.running.removeValue(forKey: name) : nil
         }
         _ = consume removed
     }
 
-    /// Lets no blob be stored whose transfer runs. Later askers are not given what these transfers bring.
-    func revoke(where isRevoked: (EntityFile.Name) -> Bool) {
+    /// Prevents running transfers from storing their blobs. Later askers start new transfers instead of joining these.
+    func revoke(where isRevoked: (RecordName) -> Bool) {
         let revoked = state.withLock { state in
             let revoked = state.running.filter { isRevoked($0.key) }
             for name in revoked.keys { state.running[name] = nil }

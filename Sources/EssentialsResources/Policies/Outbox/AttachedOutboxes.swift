@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// The outboxes of a resource service.
 final class AttachedOutboxes: Sendable {

@@ -21,7 +21,7 @@ extension FetchingService {
     public func fireAndForget(
         _ request: some BuildableRequest, through outbox: Outbox, in key: OrderingKey? = nil
     ) async throws(RequestFailure) -> OutboxEntry.ID {
-        try await outbox.add(request, in: key, codecs: requests.codecs)
+        try await outbox.add(request, in: key, codecs: outbox.codecs(of: requests))
     }
 
     /// Sends a definition through an outbox, and returns its model; see `Outbox.send`.
@@ -33,13 +33,21 @@ extension FetchingService {
     public func send<Request: TypedRequest>(
         _ request: Request, through outbox: Outbox, in key: OrderingKey? = nil
     ) async throws(RequestFailure) -> Request.Response where Request.Response: Decodable {
-        try await outbox.send(request, in: key, codecs: requests.codecs)
+        try await outbox.send(request, in: key, codecs: outbox.codecs(of: requests))
     }
 
     /// Sends a definition without a model through an outbox; see `Outbox.send`.
     public func send<Request: TypedRequest>(
         _ request: Request, through outbox: Outbox, in key: OrderingKey? = nil
     ) async throws(RequestFailure) where Request.Response == Void {
-        try await outbox.send(request, in: key, codecs: requests.codecs)
+        try await outbox.send(request, in: key, codecs: outbox.codecs(of: requests))
+    }
+}
+
+extension Outbox {
+    /// The codecs of a service; `nil` if it is the one that sends the entries, which encodes parameters when it does.
+    fileprivate func codecs(of requests: any DataRequestService) -> CodecRegistry? {
+        // A value in a box of its own counts as another service.
+        (requests as AnyObject) === (core.requests as AnyObject) ? nil : requests.codecs
     }
 }

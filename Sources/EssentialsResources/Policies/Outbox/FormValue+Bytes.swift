@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import EssentialsStorage
 import FoundationEssentials
 
 /// Named values as bytes. Whatever other bytes are read, the result is `nil` or values.

@@ -1,12 +1,12 @@
 /// Names the requests of an ``Outbox`` that are sent one after the other, in the order in which they were added.
 ///
 /// ```swift
-/// try await outbox.add(.post("carts/7/items", body: item), in: "carts/7")
+/// try await outbox.add(.post("carts/\(id)/items", body: item), in: "carts/\(id)")
 /// ```
 ///
 /// Requests with different keys are independent and are sent at the same time. A request that has to wait holds back the
 /// later ones of its key only.
-public struct OrderingKey: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
+public struct OrderingKey: Sendable, Hashable, ExpressibleByStringInterpolation, CustomStringConvertible {
     /// The name, which is stored as it is.
     public let name: String
 

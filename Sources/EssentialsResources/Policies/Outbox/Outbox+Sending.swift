@@ -55,8 +55,9 @@ extension OutboxCore {
         to request: DataRequest, _ codecs: CodecRegistry?, in key: OrderingKey?,
         _ requesting: @escaping @Sendable (DataRequest) -> DataRequest
     ) async throws(RequestFailure) -> DataResponse {
-        let reply = OutboxReply(to: request, requesting)
-        let id = try await add(request, request.codecs ?? codecs ?? requests.codecs, in: key, reply)
+        let codecs = request.codecs ?? codecs
+        let reply = OutboxReply(to: request, codecs, requesting)
+        let id = try await add(request, codecs, in: key, reply)
         defer { forget(id) }
         return try await reply.response()
     }

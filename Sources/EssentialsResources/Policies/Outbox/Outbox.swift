@@ -1,7 +1,8 @@
 public import EssentialsHTTP
 public import EssentialsReachability
 public import EssentialsRequests
-import Synchronization
+import EssentialsStorage
+import EssentialsTools
 
 /// Keeps requests on the disk until a server has accepted them.
 ///
@@ -101,7 +102,8 @@ public final class Outbox: Sendable {
     /// Adds a request, and returns when it is on the disk: after a loss of power it is still there.
     ///
     /// Method, path, query, parameters, header fields, body, expected statuses and the use of cookies are stored. A model is
-    /// encoded now, and a file is copied. Options, retries, codecs and the error model are not stored; see
+    /// encoded now, and a file is copied. Parameters are encoded when they are sent, so that interceptors can add to them,
+    /// but now if the request or the caller has codecs. Options, retries, codecs and the error model are not stored; see
     /// ``Configuration/options``.
     ///
     /// - Parameters:
@@ -117,7 +119,7 @@ public final class Outbox: Sendable {
         _ request: some BuildableRequest, in key: OrderingKey? = nil, codecs: CodecRegistry? = nil
     ) async throws(RequestFailure) -> OutboxEntry.ID {
         let request: DataRequest = try request.build()
-        return try await core.add(request, request.codecs ?? codecs ?? core.requests.codecs, in: key)
+        return try await core.add(request, request.codecs ?? codecs, in: key)
     }
 
     /// Sends what can be sent now, and returns when there is nothing more to send at the moment.

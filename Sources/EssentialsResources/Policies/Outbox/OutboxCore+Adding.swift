@@ -5,9 +5,11 @@ import FoundationEssentials
 extension OutboxCore {
     /// Adds a request, and returns when it is on the disk.
     ///
-    /// - Parameter reply: Waits for the response; `nil` if nothing does.
+    /// - Parameters:
+    ///   - codecs: The codecs of the request or its caller; `nil` means those of the data-request service.
+    ///   - reply: Waits for the response; `nil` if nothing does.
     func add(
-        _ request: DataRequest, _ codecs: CodecRegistry, in key: OrderingKey?, _ reply: OutboxReply? = nil
+        _ request: DataRequest, _ codecs: CodecRegistry?, in key: OrderingKey?, _ reply: OutboxReply? = nil
     ) async throws(RequestFailure) -> OutboxEntry.ID {
         try Self.check(request)
         // The key for hashes of header fields is known afterwards.
@@ -65,7 +67,7 @@ extension OutboxCore {
     }
 
     private func record(
-        of request: DataRequest, _ codecs: CodecRegistry, _ key: OrderingKey?
+        of request: DataRequest, _ codecs: CodecRegistry?, _ key: OrderingKey?
     ) throws(RequestFailure) -> OutboxRecord {
         guard let partition = reading({ $0.partition }) else {
             throw RequestFailure(
@@ -73,7 +75,8 @@ extension OutboxCore {
                 remedy: "Call “enter” before requests are added.")
         }
         guard requests.beginOperation()?.admits(partition) ?? true else { throw Self.suspended }
-        var parts = try StoredRequestParts(of: request, codecs: codecs)
+        var parts = try StoredRequestParts(
+            of: request, codecs: codecs ?? requests.codecs, encodesParameters: codecs != nil)
         let (identity, name) = currentEnvironment()
         let origin = (parts.base ?? identity.snapshot.baseURL).origin
         return OutboxRecord(

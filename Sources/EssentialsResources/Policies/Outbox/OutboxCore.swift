@@ -1,8 +1,8 @@
 import EssentialsHTTP
 import EssentialsRequests
+import EssentialsTools
 import FoundationEssentials
 import Logging
-import Synchronization
 
 /// Carries out what ``OutboxMachine`` decides. All changes are made under one lock; nobody is called under it.
 final class OutboxCore: Sendable {
@@ -14,7 +14,8 @@ final class OutboxCore: Sendable {
         /// The requests that are being sent.
         var sending: [OutboxEntry.ID: Task<Void, Never>] = [:]
         var timer: (time: Duration, task: Task<Void, Never>)?
-        var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+        /// Provided when nothing can be sent now; `nil` if nothing waits for that.
+        var rested: OneShot<Void>?
         var readers: [Int: OutboxMailbox] = [:]
         var replies = OutboxReplies()
         var nextNumber = 0
@@ -90,7 +91,7 @@ final class OutboxCore: Sendable {
             for action in actions {
                 switch action {
                 case .tell(let entry):
-                    isDone += state.readers.values.compactMap { $0.put(entry) }
+                    for delivery in state.readers.values.compactMap({ $0.put(entry) }) { isDone.append(delivery.make) }
                     if let call = state.replies.change(entry) { isDone.append(call) }
                 // The task begins with this lock, so it is known before it can end.
                 case .send(let id): state.sending[id] = Task { await self.send(id) }
@@ -98,10 +99,7 @@ final class OutboxCore: Sendable {
                 }
             }
             setTimer(&state)
-            if state.machine.isIdle {
-                for waiter in state.waiters.values { isDone.append { waiter.resume() } }
-                state.waiters = [:]
-            }
+            if state.machine.isIdle, let rested = state.rested.take() { isDone.append { rested.provide(()) } }
             return others
         }
         for call in isDone { call() }
@@ -286,19 +284,13 @@ final class OutboxCore: Sendable {
 
     /// Waits until nothing is being sent and nothing can be sent now.
     func idle() async {
-        let number = nextNumber()
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isReady = state.withLock { state in
-                    if state.machine.isIdle || Task.isCancelled { return true }
-                    state.waiters[number] = continuation
-                    return false
-                }
-                if isReady { continuation.resume() }
-            }
-        } onCancel: {
-            state.withLock { $0.waiters.removeValue(forKey: number) }?.resume()
+        let rested = state.withLock { state -> OneShot<Void>? in
+            guard !state.machine.isIdle else { return nil }
+            let rested = state.rested ?? OneShot()
+            state.rested = rested
+            return rested
         }
+        await rested?.valueUnlessCancelled()
     }
 
     /// As ``idle()``, for at most a time.
@@ -402,7 +394,7 @@ final class OutboxCore: Sendable {
         do throws(RequestFailure) {
             let request = try request(record, file)
             let reply = state.withLock { $0.replies[id] }
-            let response = try await requests.send(reply?.prepared(request, record.parts) ?? request)
+            let response = try await requests.send(reply?.prepared(request) ?? request)
             note(.success(response), id)
             changing(ending: id) { $0.sent(id, status: response.status.code, $1) }
         } catch {

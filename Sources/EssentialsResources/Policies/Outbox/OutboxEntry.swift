@@ -1,4 +1,5 @@
 public import EssentialsHTTP
+import EssentialsStorage
 public import FoundationEssentials
 
 /// A request in an ``Outbox``, at one moment.

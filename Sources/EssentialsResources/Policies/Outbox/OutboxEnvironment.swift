@@ -25,12 +25,6 @@ struct OutboxEnvironment: Sendable, Hashable {
             fields: key.map { identity.fingerprint($0) } ?? "")
     }
 
-    /// Reads the text of the first format, in which the base URL followed the name in a second line.
-    init(firstFormat text: String) {
-        let name = text.prefix { $0 != "\n" }
-        self.init(name: String(name), baseURL: String(text[name.endIndex...].dropFirst()), fields: "")
-    }
-
     /// How another environment differs; `nil` if it is the same one.
     func difference(from other: OutboxEnvironment) -> OutboxEntry.EnvironmentDifference? {
         guard name == other.name, !name.isEmpty || baseURL == other.baseURL else { return .environment }

@@ -1,5 +1,6 @@
 import EssentialsHTTP
 import EssentialsRequests
+import EssentialsStorage
 import FoundationEssentials
 import Glibc
 
@@ -58,40 +59,43 @@ struct OutboxFiles: Sendable {
     // MARK: Lock
 
     /// Takes the lock of the directory; `nil` if another outbox has it.
-    func lock() throws(SystemError) -> OpenFile? {
-        let file = try own(Self.lockName, O_RDWR | O_CREAT)
-        guard file.lock(otherwise: false) else { return nil }
-        try file.truncate(to: 0)
-        try calls.writeAll(Array("\(getpid())\n".utf8), to: file)
-        return file
+    func lock() throws(FileError) -> FileLock? {
+        // The file can be replaced while it is locked, so it is tried twice.
+        for _ in 0..<2 {
+            do throws(OwnFile.Refusal) {
+                let lock = try FileLock.attempt(
+                    path(of: Self.lockName), O_RDWR | O_CREAT, Self.rules, withoutLocks: false, calls: calls)
+                guard let lock else { continue }
+                do throws(FileError) { try lock.writeOwner(calls) } catch { throw .system(error) }
+                return lock
+            } catch {
+                throw error.fileError
+            }
+        }
+        return nil
     }
 
     /// The process that has the lock; `nil` if this cannot be found out.
-    func holder() -> Int? {
-        guard let file = try? own(Self.lockName, O_RDONLY) else { return nil }
-        var bytes = [UInt8](repeating: 0, count: 32)
-        let count =
-            (try? bytes.withUnsafeMutableBytes { buffer throws(SystemError) in
-                try file.read(into: buffer, at: 0)
-            }) ?? 0
-        return Int(String(decoding: bytes[..<count].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
-    }
+    func holder() -> Int? { FileLock.owner(of: path(of: Self.lockName), Self.rules) }
+
+    /// Files that are written in place have no other writers and names.
+    private static let rules: OwnFile.Rules = [.oneName, .noOtherWriters]
 
     /// Opens a file that is written in place: a file of this user without other writers and names.
-    private func own(_ name: String, _ flags: Int32) throws(SystemError) -> OpenFile {
+    private func own(_ name: String, _ flags: Int32) throws(FileError) -> OpenFile {
         do throws(OwnFile.Refusal) {
-            return try OwnFile.open(path(of: name), flags, [.oneName, .noOtherWriters]).file
+            return try calls.openOwn(path(of: name), flags, Self.rules).file
         } catch {
-            throw error.systemError
+            throw error.fileError
         }
     }
 
     // MARK: Entries
 
     /// Creates empty files whose names are on the disk.
-    func makeSpares() throws(SystemError) -> [Name] {
+    func makeSpares() throws(FileError) -> [Name] {
         var spares: [Name] = []
-        do throws(SystemError) {
+        do throws(FileError) {
             for _ in 0..<Self.spareCount {
                 let name = Name(OutboxEntry.ID(number: .random(in: 0 ... .max)), .spare)
                 _ = try OpenFile(path(of: name), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
@@ -106,8 +110,8 @@ struct OutboxFiles: Sendable {
     }
 
     /// Writes an entry into an empty file and returns when its bytes are on the disk.
-    func fill(_ spare: Name, with bytes: [UInt8], as id: OutboxEntry.ID) throws(SystemError) {
-        do throws(SystemError) {
+    func fill(_ spare: Name, with bytes: [UInt8], as id: OutboxEntry.ID) throws(FileError) {
+        do throws(FileError) {
             let file = try own(spare.text, O_WRONLY)
             try calls.writeAll(bytes, to: file)
             try sync(file)
@@ -119,77 +123,57 @@ struct OutboxFiles: Sendable {
     }
 
     /// Creates the file of a large body.
-    func createBody(_ id: OutboxEntry.ID) throws(SystemError) -> OpenFile {
+    func createBody(_ id: OutboxEntry.ID) throws(FileError) -> OpenFile {
         try OpenFile(path(of: Name(id, .body)), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
     }
 
-    func append(_ bytes: Data, to file: OpenFile) throws(SystemError) {
-        try bytes.span.bytes.withUnsafeBytes { bytes throws(SystemError) in
+    func append(_ bytes: Data, to file: OpenFile) throws(FileError) {
+        try bytes.span.bytes.withUnsafeBytes { bytes throws(FileError) in
             try calls.writeAll(bytes, to: file.descriptor)
         }
     }
 
-    func sync(_ file: OpenFile) throws(SystemError) {
-        let code = calls.sync(file.descriptor)
-        guard code == 0 else { throw SystemError(code: code) }
+    func sync(_ file: OpenFile) throws(FileError) {
+        try calls.flush(file)
     }
 
     /// Writes a small file that may be lost.
-    func write(_ bytes: [UInt8], to name: Name) throws(SystemError) {
+    func write(_ bytes: [UInt8], to name: Name) throws(FileError) {
         let file = try own(name.text, O_WRONLY | O_CREAT)
         try file.truncate(to: 0)
         try calls.writeAll(bytes, to: file)
     }
 
     /// The key for hashes of header fields; `nil` if there is none.
-    func key() throws(SystemError) -> FingerprintKey? {
+    func key() throws(FileError) -> FingerprintKey? {
         try read(Self.keyName, upTo: FingerprintKey.size).flatMap { FingerprintKey($0) }
     }
 
     /// Stores the key for this user only, and returns when it is on the disk. The caller has the lock of the directory.
-    func write(_ key: FingerprintKey) throws(SystemError) {
+    func write(_ key: FingerprintKey) throws(FileError) {
         let temporary = Self.keyName + ".new"
         // What a killed process has left.
         try directory.remove(temporary)
-        do throws(SystemError) {
-            let file = try OpenFile(path(of: temporary), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
-            try calls.writeAll(key.bytes, to: file)
-            try sync(file)
-            try directory.move(temporary, to: Self.keyName)
-            try directory.sync()
-        } catch {
-            try? directory.remove(temporary)
-            throw error
-        }
+        try AtomicFile.write(
+            [key.bytes], to: path(of: Self.keyName), temporary: path(of: temporary), .contentAndName, calls: calls)
     }
 
     /// The bytes of a file; `nil` if there is none, if it is no file of this user, or if it is too large.
-    func read(_ name: Name, upTo maximum: Int) throws(SystemError) -> [UInt8]? { try read(name.text, upTo: maximum) }
+    func read(_ name: Name, upTo maximum: Int) throws(FileError) -> [UInt8]? { try read(name.text, upTo: maximum) }
 
-    private func read(_ name: String, upTo maximum: Int) throws(SystemError) -> [UInt8]? {
+    private func read(_ name: String, upTo maximum: Int) throws(FileError) -> [UInt8]? {
         let (file, status): (OpenFile, FileStatus)
         do throws(OwnFile.Refusal) {
-            (file, status) = try OwnFile.open(path(of: name), O_RDONLY, [], upTo: Int64(maximum))
+            (file, status) = try calls.openOwn(path(of: name), O_RDONLY, [], upTo: Int64(maximum))
         } catch {
             if error.isMissing || error.isOfOthers { return nil }
-            throw error.systemError
+            throw error.fileError
         }
-        var failure: SystemError?
-        let size = Int(clamping: status.size)
-        let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
-            do throws(SystemError) {
-                let all = UnsafeMutableRawBufferPointer(buffer)
-                count = try file.read(into: UnsafeMutableRawBufferPointer(rebasing: all[..<size]), at: 0)
-            } catch {
-                failure = error
-            }
-        }
-        if let failure { throw failure }
-        return bytes
+        return try calls.bytes(of: file, upTo: Int(clamping: status.size))
     }
 
     /// The checksum of the file of a large body, which is read for it.
-    func bodyChecksum(_ id: OutboxEntry.ID) throws(SystemError) -> UInt64 {
+    func bodyChecksum(_ id: OutboxEntry.ID) throws(FileError) -> UInt64 {
         let file = try OpenFile(path(of: Name(id, .body)), O_RDONLY | O_NOFOLLOW)
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: PieceChecksums.pieceSize, alignment: 16)
         defer { memory.deallocate() }
@@ -204,21 +188,21 @@ struct OutboxFiles: Sendable {
 
     func size(of name: Name) -> UInt64? { directory.status(of: name.text).flatMap { UInt64(exactly: $0.size) } }
 
-    func move(_ name: Name, to target: Name) throws(SystemError) {
-        guard rename(path(of: name), path(of: target)) == 0 else { throw SystemError.last }
+    func move(_ name: Name, to target: Name) throws(FileError) {
+        try calls.rename(path(of: name), path(of: target))
     }
 
-    func remove(_ name: Name) throws(SystemError) { try directory.remove(name.text) }
+    func remove(_ name: Name) throws(FileError) { try directory.remove(name.text) }
 
     /// Removes all files of an entry, the one that makes it an entry first.
-    func removeAll(of id: OutboxEntry.ID) throws(SystemError) {
+    func removeAll(of id: OutboxEntry.ID) throws(FileError) {
         for kind in [Kind.request, .damaged, .failed, .body] { try remove(Name(id, kind)) }
     }
 }
 
 extension FileCalls {
-    fileprivate func writeAll(_ bytes: [UInt8], to file: OpenFile) throws(SystemError) {
-        try bytes.span.bytes.withUnsafeBytes { bytes throws(SystemError) in
+    fileprivate func writeAll(_ bytes: [UInt8], to file: OpenFile) throws(FileError) {
+        try bytes.span.bytes.withUnsafeBytes { bytes throws(FileError) in
             try writeAll(bytes, to: file.descriptor)
         }
     }

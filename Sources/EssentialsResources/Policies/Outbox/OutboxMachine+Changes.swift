@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import EssentialsTools
 import FoundationEssentials
 
 /// Changes by hand and by events outside of the outbox.

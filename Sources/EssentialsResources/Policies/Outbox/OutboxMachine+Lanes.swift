@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import EssentialsTools
 import FoundationEssentials
 
 extension OutboxMachine {
@@ -56,19 +57,12 @@ extension OutboxMachine {
     }
 
     mutating func readyAll() {
-        ready = lanes.keys.compactMap(candidate).sorted()
-        firstReady = 0
+        ready = Fifo(lanes.keys.compactMap(candidate).sorted())
         isReady = Set(ready)
     }
 
     mutating func nextReady() -> OutboxEntry.ID? {
-        while firstReady < ready.count {
-            let id = ready[firstReady]
-            firstReady += 1
-            if firstReady * 2 > ready.count {
-                ready.removeFirst(firstReady)
-                firstReady = 0
-            }
+        while let id = ready.popFirst() {
             isReady.remove(id)
             if let item = items[id], candidate(of: Lane(item.entry)) == id { return id }
         }

@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import EssentialsTools
 import FoundationEssentials
 
 /// Decides which entries of an outbox are sent, and when.
@@ -97,10 +98,9 @@ struct OutboxMachine: Sendable {
     var isEnded = false
     var items: [OutboxEntry.ID: Item] = [:]
     var lanes: [Lane: LaneState] = [:]
-    var delayed = DueQueue<OutboxEntry.ID, OutboxEntry.ID>()
+    var delayed = Heap<OutboxEntry.ID, Duration, OutboxEntry.ID>()
     /// Entries that may be sent, in the order in which they got their turn.
-    var ready: [OutboxEntry.ID] = []
-    var firstReady = 0
+    var ready = Fifo<OutboxEntry.ID>()
     var isReady: Set<OutboxEntry.ID> = []
     var sendingCount = 0
     /// The number of entries whose files are being changed.

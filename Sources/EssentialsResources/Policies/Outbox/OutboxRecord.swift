@@ -1,12 +1,12 @@
 import EssentialsHTTP
 import EssentialsRequests
+import EssentialsStorage
 import FoundationEssentials
 
 /// An entry as it is stored: the request, and what belongs to it in the outbox.
 ///
-/// The bytes are: the mark `SEoutbox`, the version of the format, the lengths of head and body, a checksum of everything
-/// else, the head and the body. Numbers have the least significant byte first. A body that was read from a file, or is
-/// large, is a file of its own.
+/// The bytes are a record with the mark `SEoutbox` and two parts: the head and the body. A body that was read from a file,
+/// or is large, is a file of its own.
 struct OutboxRecord: Sendable {
     /// What was read.
     enum Content: Sendable {
@@ -16,16 +16,12 @@ struct OutboxRecord: Sendable {
         case otherVersion
     }
 
-    /// The version of the format. The first one, which had no times of the machine and no hash of the environment's header
-    /// fields, is still read.
-    static let version: UInt32 = 2
+    /// The format of the file. Entries of earlier versions are left to the program that has written them.
+    static let format = RecordFormat(mark: "SEoutbox", version: 3, partCount: 2)
     /// The maximum size of a body that is stored with its entry.
     static let largestInlineBody = 64 << 10
     /// The maximum size of everything that is stored besides the body.
     static let maximumHead = 1 << 20
-    private static let mark = Array("SEoutbox".utf8)
-    /// The size of what stands before the checksum.
-    private static let startSize = 24
 
     var id: OutboxEntry.ID
     var date: Date
@@ -55,17 +51,7 @@ struct OutboxRecord: Sendable {
         }
         var body = Data()
         if bodyFileSize == nil, case .bytes(let bytes) = parts.body { body = bytes }
-        var writer = ByteWriter()
-        writer.append(Self.mark)
-        writer.append(Self.version)
-        writer.append(UInt32(clamping: head.count))
-        writer.append(UInt64(body.count))
-        let sum = writer.bytes.withUnsafeBytes { StableHash.checksum($0) }
-        let headSum = head.withUnsafeBytes { StableHash.checksum($0, sum) }
-        writer.append(body.withUnsafeBytes { StableHash.checksum($0, headSum) })
-        writer.append(head)
-        body.withUnsafeBytes { writer.append($0) }
-        return writer.bytes
+        return Self.format.bytes(of: [head, Array(body)])
     }
 
     private enum BodyKind: UInt8 { case none, parameters, bytes, file }
@@ -128,39 +114,32 @@ struct OutboxRecord: Sendable {
     /// Reads the bytes of a file.
     static func content(of bytes: [UInt8]) -> Content {
         bytes.withUnsafeBytes { bytes in
-            var reader = ByteReader(bytes)
-            guard reader.take(mark.count).map({ $0.elementsEqual(mark) }) == true,
-                let version: UInt32 = reader.number()
-            else { return .damaged }
-            guard (1...Self.version).contains(version) else { return .otherVersion }
-            guard let headSize: UInt32 = reader.number(), headSize <= maximumHead,
-                let bodySize: UInt64 = reader.number(), let checksum: UInt64 = reader.number(),
-                bodySize <= UInt64(reader.count), UInt64(headSize) + bodySize == UInt64(reader.count),
-                let head = reader.take(Int(headSize)), let body = reader.take(Int(bodySize))
-            else { return .damaged }
-            let start = UnsafeRawBufferPointer(rebasing: bytes[..<startSize])
-            let sum = StableHash.checksum(body, StableHash.checksum(head, StableHash.checksum(start)))
-            guard sum == checksum, let record = OutboxRecord(version, head: head, body: body) else {
-                return .damaged
+            switch format.content(of: bytes) {
+            case .otherVersion: return .otherVersion
+            case .damaged: return .damaged
+            case .record(_, let parts):
+                let (head, body) = (bytes[parts[0]], bytes[parts[1]])
+                guard head.count <= maximumHead,
+                    let record = OutboxRecord(
+                        head: UnsafeRawBufferPointer(rebasing: head), body: UnsafeRawBufferPointer(rebasing: body))
+                else { return .damaged }
+                return .record(record)
             }
-            return .record(record)
         }
     }
 
-    private init?(_ version: UInt32, head: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer) {
+    private init?(head: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer) {
         var reader = ByteReader(head)
-        guard let id: UInt64 = reader.number(), let dateBits: UInt64 = reader.number() else { return nil }
-        if version > 1 {
-            guard let boot = reader.text(), let elapsed: Int64 = reader.number() else { return nil }
-            if !boot.isEmpty { bootTime = BootTime(boot: boot, elapsed: .nanoseconds(elapsed)) }
-        }
-        guard let (environment, partition) = Self.place(version, &reader), let orderingKey = reader.text(),
+        guard let id: UInt64 = reader.number(), let dateBits: UInt64 = reader.number(), let boot = reader.text(),
+            let elapsed: Int64 = reader.number(), let environmentName = reader.text(), let baseURL = reader.text(),
+            let environmentFields = reader.text(), let partition = reader.text(), let orderingKey = reader.text(),
             let idempotencyKey = reader.text(),
             let method = reader.text().flatMap({ HTTPRequest.Method($0) }), let path = reader.text(),
             let baseText = reader.text(), let flags: UInt8 = reader.number()
         else { return nil }
         let interval = Double(bitPattern: dateBits)
         guard interval.isFinite, abs(interval) < 0x1p40 else { return nil }
+        if !boot.isEmpty { bootTime = BootTime(boot: boot, elapsed: .nanoseconds(elapsed)) }
         var base: RequestURL?
         if !baseText.isEmpty {
             guard let url = try? RequestURL(baseText) else { return nil }
@@ -178,17 +157,14 @@ struct OutboxRecord: Sendable {
             stored = .parameters(parameters)
         case .bytes: stored = .bytes(Data(body))
         case .file:
-            guard let size: UInt64 = reader.number() else { return nil }
-            bodyFileSize = size
-            if version > 1 {
-                guard let checksum: UInt64 = reader.number() else { return nil }
-                bodyChecksum = checksum
-            }
+            guard let size: UInt64 = reader.number(), let checksum: UInt64 = reader.number() else { return nil }
+            (bodyFileSize, bodyChecksum) = (size, checksum)
         }
         guard reader.count == 0 else { return nil }
         self.id = OutboxEntry.ID(number: id)
         date = Date(timeIntervalSinceReferenceDate: interval)
-        (self.partition, self.environment) = (partition, environment)
+        self.partition = partition
+        environment = OutboxEnvironment(name: environmentName, baseURL: baseURL, fields: environmentFields)
         (self.orderingKey, self.idempotencyKey) = (orderingKey, idempotencyKey)
         parts = StoredRequestParts(
             method: method, path: path, base: base, isDefined: flags & 1 != 0, hasWholeQuery: flags & 2 != 0,
@@ -207,19 +183,6 @@ struct OutboxRecord: Sendable {
         self.orderingKey = orderingKey
         self.idempotencyKey = idempotencyKey
         self.parts = parts
-    }
-
-    private static func place(
-        _ version: UInt32, _ reader: inout ByteReader
-    ) -> (environment: OutboxEnvironment, partition: String)? {
-        guard version > 1 else {
-            guard let partition = reader.text(), let environment = reader.text() else { return nil }
-            return (OutboxEnvironment(firstFormat: environment), partition)
-        }
-        guard let name = reader.text(), let baseURL = reader.text(), let fields = reader.text(),
-            let partition = reader.text()
-        else { return nil }
-        return (OutboxEnvironment(name: name, baseURL: baseURL, fields: fields), partition)
     }
 
     private static func query(_ reader: inout ByteReader) -> QueryItems? {
@@ -282,38 +245,31 @@ extension OutboxRecord {
 }
 
 extension OutboxFailure {
+    private static let format = RecordFormat(mark: "SEfailed", version: 1, partCount: 1)
+
     /// The failure as bytes.
     var bytes: [UInt8] {
         var writer = ByteWriter()
-        writer.append(OutboxRecord.version)
         writer.append(text: reason.name)
         writer.append(Int32(clamping: status ?? -1))
         writer.append(text: message)
         writer.append(date.timeIntervalSinceReferenceDate.bitPattern)
         writer.append(UInt8(isByAge ? 1 : 0))
-        writer.append(writer.bytes.withUnsafeBytes { StableHash.checksum($0) })
-        return writer.bytes
+        return Self.format.bytes(of: [writer.bytes])
     }
 
     /// Reads a failure. That there is one matters more than what it was, so damaged bytes give a general one.
     init(bytes: [UInt8], date: Date) {
         let read = bytes.withUnsafeBytes { bytes -> OutboxFailure? in
-            guard bytes.count >= 8 else { return nil }
-            var reader = ByteReader(UnsafeRawBufferPointer(rebasing: bytes[..<(bytes.count - 8)]))
-            let sum = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: bytes.count - 8, as: UInt64.self))
-            guard sum == StableHash.checksum(UnsafeRawBufferPointer(rebasing: bytes[..<(bytes.count - 8)])),
-                let version: UInt32 = reader.number(), (1...OutboxRecord.version).contains(version),
-                let name = reader.text(), let reason = RequestFailure.Reason.all.first(where: { $0.name == name }),
-                let status: Int32 = reader.number(), let message = reader.text(), let bits: UInt64 = reader.number()
+            guard case .record(_, let parts) = Self.format.content(of: bytes) else { return nil }
+            var reader = ByteReader(UnsafeRawBufferPointer(rebasing: bytes[parts[0]]))
+            guard let name = reader.text(), let reason = RequestFailure.Reason.all.first(where: { $0.name == name }),
+                let status: Int32 = reader.number(), let message = reader.text(), let bits: UInt64 = reader.number(),
+                let isByAge: UInt8 = reader.number(), reader.count == 0
             else { return nil }
-            var isByAge = reason == .timeout && message.hasPrefix(OutboxFailure.expiredMessage)
-            if version > 1 {
-                guard let flag: UInt8 = reader.number() else { return nil }
-                isByAge = flag == 1
-            }
             return OutboxFailure(
                 reason: reason, status: status < 0 ? nil : Int(status), message: message,
-                date: Date(timeIntervalSinceReferenceDate: Double(bitPattern: bits)), isByAge: isByAge)
+                date: Date(timeIntervalSinceReferenceDate: Double(bitPattern: bits)), isByAge: isByAge == 1)
         }
         self =
             read

@@ -1,5 +1,6 @@
 import EssentialsHTTP
 import EssentialsRequests
+import EssentialsTools
 
 /// What waits for the response to an entry: how its response is read, and the continuation of the caller.
 final class OutboxReply: Sendable {
@@ -8,29 +9,34 @@ final class OutboxReply: Sendable {
     private let codecs: CodecRegistry?
     private let errorModel: (any (Decodable & Sendable).Type)?
     private let requesting: @Sendable (DataRequest) -> DataRequest
-    private let completion = Completion<Outcome>()
+    private let completion = OneShot<Outcome>()
 
     /// - Parameters:
-    ///   - request: The request that is added. Its codecs and its error model are not stored.
+    ///   - request: The request that is added. Its error model is not stored.
+    ///   - codecs: The codecs of the request or its caller; `nil` means those of the service that sends it.
     ///   - requesting: Adds the kind of value that is read from the response.
-    init(to request: DataRequest, _ requesting: @escaping @Sendable (DataRequest) -> DataRequest) {
-        (codecs, errorModel, self.requesting) = (request.codecs, request.errorModel, requesting)
+    init(
+        to request: DataRequest, _ codecs: CodecRegistry?,
+        _ requesting: @escaping @Sendable (DataRequest) -> DataRequest
+    ) {
+        (self.codecs, errorModel, self.requesting) = (codecs, request.errorModel, requesting)
     }
 
     /// The request of the stored entry, with what is known of the caller's.
-    func prepared(_ request: DataRequest, _ parts: StoredRequestParts) -> DataRequest {
+    ///
+    /// With codecs, the body of the entry is bytes. They read the response and the error model.
+    func prepared(_ request: DataRequest) -> DataRequest {
         var request = requesting(request)
         request.errorModel = errorModel
-        // Parameters would be encoded again, and a server must not receive two bodies with one key.
-        if case .parameters = parts.body {} else { request.codecs = codecs }
+        request.codecs = codecs
         return request
     }
 
-    func complete(_ outcome: Outcome) { completion.complete(outcome) }
+    func complete(_ outcome: Outcome) { completion.provide(outcome) }
 
     /// Waits for the response. A task that is cancelled stops waiting; the entry stays.
     func response() async throws(RequestFailure) -> DataResponse {
-        guard let outcome = await completion.value() else {
+        guard let outcome = await completion.valueUnlessCancelled() else {
             throw RequestFailure(
                 .cancelled, "The task was cancelled while its request waited in an outbox.",
                 remedy: "Nothing has to be done: the outbox still sends it. Drop the entry if it should not.")

@@ -13,16 +13,11 @@ enum OutboxRules {
 
     /// Returns what a failure means. An entry has an idempotency key, so the retry rules for idempotent requests apply.
     ///
-    /// Other than these, an entry outlives what only says that it could not be sent now.
+    /// An entry also survives failures that only mean that it cannot be sent now.
     static func verdict(on failure: RequestFailure, retriesInternalServerError: Bool) -> Verdict {
-        switch failure.reason {
-        case .status: return verdict(onStatus: failure.status?.code ?? 0, retriesInternalServerError)
-        // What this program lacks at the moment: a closed circuit, a place in a queue, a descriptor, a token. A
-        // cancellation is no failure at all.
-        case .circuitOpen, .queueFull, .resources, .authorization, .cancelled, .closed: return .later(hastened: false)
-        case .timeout where failure.phase == .queue: return .later(hastened: true)
-        default: break
-        }
+        if failure.reason == .status { return verdict(onStatus: failure.status?.code ?? 0, retriesInternalServerError) }
+        // Without a token, also for good, an entry waits for the next login. A cancellation is no failure at all.
+        if failure.isOfThisProgram || failure.reason == .authorization { return .later(hastened: failure.isOfNetwork) }
         let verdict = RetryRules.verdict(
             on: .failure(failure), isIdempotent: true, retriesInternalServerError: retriesInternalServerError)
         guard case .retried = verdict else { return .final }

@@ -1,4 +1,4 @@
-import Synchronization
+import EssentialsTools
 
 /// The entries of an outbox: those that are there, then each one that changes.
 ///
@@ -51,76 +51,35 @@ private final class OutboxReader: Sendable {
 }
 
 /// Keeps the newest state of each changed entry until it is read.
-final class OutboxMailbox: Sendable {
-    typealias Waiter = CheckedContinuation<OutboxEntry?, Never>
+typealias OutboxMailbox = Mailbox<UnreadEntries>
 
-    private struct State {
-        var newest: [OutboxEntry.ID: OutboxEntry] = [:]
-        /// The entries in the order of their first unread change. Some are dropped already.
-        var order: [OutboxEntry.ID] = []
-        var first = 0
-        var waiter: Waiter?
-        var isFinished = false
-
-        mutating func take() -> OutboxEntry? {
-            while first < order.count {
-                let id = order[first]
-                first += 1
-                if first * 2 > order.count {
-                    order.removeFirst(first)
-                    first = 0
-                }
-                if let entry = newest.removeValue(forKey: id) { return entry }
-            }
-            return nil
-        }
-    }
-
+/// The newest states of the changed entries.
+struct UnreadEntries: MailboxContents {
     static let maximumCount = 10_000
 
-    private let state = Mutex(State())
+    private var newest: [OutboxEntry.ID: OutboxEntry] = [:]
+    /// The entries in the order of their first unread change. Some are dropped already.
+    private var order = Fifo<OutboxEntry.ID>()
+
+    mutating func put(_ entry: OutboxEntry) {
+        guard newest.updateValue(entry, forKey: entry.id) == nil else { return }
+        order.append(entry.id)
+        if newest.count > Self.maximumCount { _ = take() }
+    }
+
+    mutating func take() -> OutboxEntry? {
+        while let id = order.popFirst() {
+            if let entry = newest.removeValue(forKey: id) { return entry }
+        }
+        return nil
+    }
+}
+
+extension OutboxMailbox {
+    convenience init() { self.init(UnreadEntries()) }
 
     /// Adds a change.
     ///
-    /// - Returns: What is to be called outside of all locks.
-    func put(_ entry: OutboxEntry) -> (() -> Void)? {
-        let waiter = state.withLock { state -> Waiter? in
-            if let waiter = state.waiter.take() { return waiter }
-            if state.newest.updateValue(entry, forKey: entry.id) == nil {
-                state.order.append(entry.id)
-                if state.newest.count > Self.maximumCount { _ = state.take() }
-            }
-            return nil
-        }
-        guard let waiter else { return nil }
-        return { waiter.resume(returning: entry) }
-    }
-
-    func finish() {
-        let waiter = state.withLock { state in
-            state.isFinished = true
-            return state.waiter.take()
-        }
-        waiter?.resume(returning: nil)
-    }
-
-    func next() async -> OutboxEntry? {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let (entry, earlier, isReady) = state.withLock { state -> (OutboxEntry?, Waiter?, Bool) in
-                    if Task.isCancelled { return (nil, nil, true) }
-                    if let entry = state.take() { return (entry, nil, true) }
-                    if state.isFinished { return (nil, nil, true) }
-                    // Two tasks must not read with one iterator. If they do, the earlier one ends.
-                    defer { state.waiter = continuation }
-                    return (nil, state.waiter, false)
-                }
-                earlier?.resume(returning: nil)
-                if isReady { continuation.resume(returning: entry) }
-            }
-        } onCancel: {
-            let waiter = state.withLock { $0.waiter.take() }
-            waiter?.resume(returning: nil)
-        }
-    }
+    /// - Returns: The delivery that is to be made outside of all locks.
+    func put(_ entry: OutboxEntry) -> Delivery? { changeHeld { $0.put(entry) }.1 }
 }

@@ -1,5 +1,6 @@
 import EssentialsHTTP
 import EssentialsRequests
+import EssentialsStorage
 import FoundationEssentials
 import Glibc
 
@@ -19,15 +20,18 @@ actor OutboxStore {
         case damaged
     }
 
-    private static let largestFile = 24 + 8 + OutboxRecord.maximumHead + OutboxRecord.largestInlineBody
+    private static let largestFile =
+        OutboxRecord.format.headerSize + OutboxRecord.maximumHead + OutboxRecord.largestInlineBody
 
     private let queue = FileQueue()
     private let files: OutboxFiles
     /// The lock of the directory, which is held as long as the outbox is open.
-    private var lock: OpenFile?
+    private var lock: FileLock?
     private var isClosed = false
     /// Empty files for the next entries.
     private var spares: [OutboxFiles.Name] = []
+    /// Whether an entry is left under the name of a spare file, because it could not be read.
+    private var hasUnreadSpares = false
     private(set) var damaged: [String] = []
     /// The key for hashes of header fields, which is stored with the first entry that needs it.
     private var key: (value: FingerprintKey, isStored: Bool)?
@@ -42,15 +46,15 @@ actor OutboxStore {
     func open(_ install: @Sendable (Found) -> Void) throws(RequestFailure) {
         guard !isClosed else { throw Self.closed }
         guard lock == nil else { return }
-        let taken = try onDirectory("could not be used as an outbox") { () throws(SystemError) -> OpenFile? in
+        let taken = try onDirectory("could not be used as an outbox") { () throws(FileError) -> FileLock? in
             try files.directory.make()
             return try files.lock()
         }
         guard let taken else { throw inUse() }
-        let names = try onDirectory("could not be read") { () throws(SystemError) in
+        let names = try onDirectory("could not be read") { () throws(FileError) in
             try files.directory.names(upTo: OutboxFiles.maximumNames)
         }
-        let stored = try onDirectory("could not be read") { () throws(SystemError) in try files.key() }
+        let stored = try onDirectory("could not be read") { () throws(FileError) in try files.key() }
         let key = stored ?? .random()
         (lock, self.key) = (taken, (key, stored != nil))
         var found = found(names)
@@ -77,6 +81,7 @@ actor OutboxStore {
         var found = Found()
         damaged = []
         spares = []
+        hasUnreadSpares = false
         for id in kinds.keys where kinds[id]?.remove(.spare) != nil {
             if kinds[id]?.isEmpty == true { kinds[id] = nil }
             if let written = unpack(OutboxFiles.Name(id, .spare)) { kinds[written, default: []].insert(.request) }
@@ -95,19 +100,28 @@ actor OutboxStore {
             return nil
         }
         let bytes: [UInt8]?
-        do throws(SystemError) {
+        do throws(FileError) {
             bytes = try files.read(spare, upTo: Self.largestFile)
         } catch {
-            damaged.append(spare.text)
-            return nil
+            return leave(spare)
         }
-        guard let bytes, case .record(let record) = OutboxRecord.content(of: bytes),
-            (try? files.move(spare, to: OutboxFiles.Name(record.id, .request))) != nil
-        else {
+        switch bytes.map({ OutboxRecord.content(of: $0) }) ?? .damaged {
+        case .otherVersion:
+            // After a loss of power an entry can have this name. Another version of the program may be able to send it.
+            return leave(spare)
+        case .record(let record) where (try? files.move(spare, to: OutboxFiles.Name(record.id, .request))) != nil:
+            return record.id
+        case .record, .damaged:
             try? files.remove(spare)
             return nil
         }
-        return record.id
+    }
+
+    /// Leaves an entry that cannot be read now under the name of a spare file.
+    private func leave(_ spare: OutboxFiles.Name) -> OutboxEntry.ID? {
+        damaged.append(spare.text)
+        hasUnreadSpares = true
+        return nil
     }
 
     /// Reads an entry, and sets it aside if it is damaged.
@@ -116,13 +130,13 @@ actor OutboxStore {
     ) -> (entry: OutboxEntry, failure: OutboxFailure?)? {
         if kinds.contains(.damaged) { damaged.append(OutboxFiles.Name(id, .damaged).text) }
         guard kinds.contains(.request) else {
-            // What is left of an entry that was removed.
-            if !kinds.contains(.damaged) { try? files.removeAll(of: id) }
+            // What is left of an entry that was removed, unless it may belong to one that could not be read.
+            if !kinds.contains(.damaged), !hasUnreadSpares { try? files.removeAll(of: id) }
             return nil
         }
         let name = OutboxFiles.Name(id, .request)
         let bytes: [UInt8]?
-        do throws(SystemError) {
+        do throws(FileError) {
             bytes = try files.read(name, upTo: Self.largestFile)
         } catch {
             // The disk may deliver it another time.
@@ -163,7 +177,7 @@ actor OutboxStore {
 
     /// Reads the entries without the lock, and changes nothing. What is damaged is left out.
     func list() throws(RequestFailure) -> [OutboxEntry] {
-        let texts = try onDirectory("could not be read") { () throws(SystemError) in
+        let texts = try onDirectory("could not be read") { () throws(FileError) in
             try files.directory.names(upTo: OutboxFiles.maximumNames)
         }
         let names = Set(texts.compactMap { OutboxFiles.Name($0) })
@@ -204,13 +218,13 @@ actor OutboxStore {
             let bytes = try record.bytes()
             guard bytes.count <= space - size else { throw Self.noSpace }
             guard !isClosed else { throw Self.closed }
-            try onDirectory("could not be written") { () throws(SystemError) in
+            try onDirectory("could not be written") { () throws(FileError) in
                 if !record.environment.fields.isEmpty, let (key, isStored) = self.key, !isStored {
                     try files.write(key)
                     self.key = (key, true)
                 }
                 if spares.isEmpty { spares = try files.makeSpares() }
-                guard let spare = spares.popLast() else { throw SystemError(code: EIO) }
+                guard let spare = spares.popLast() else { throw FileError(code: EIO) }
                 try files.fill(spare, with: bytes, as: id)
             }
             return size + bytes.count
@@ -228,7 +242,7 @@ actor OutboxStore {
         _ record: inout OutboxRecord, _ body: RequestBody, _ space: Int
     ) async throws(RequestFailure) -> Int {
         let id = record.id
-        let file = try onDirectory("could not be written") { () throws(SystemError) in try files.createBody(id) }
+        let file = try onDirectory("could not be written") { () throws(FileError) in try files.createBody(id) }
         var (size, running) = (0, RunningChecksums())
         let next: @Sendable () async throws -> Data?
         switch body.content {
@@ -246,12 +260,12 @@ actor OutboxStore {
             }
             guard let piece else { break }
             guard piece.count <= space - size else { throw Self.noSpace }
-            try onDirectory("could not be written") { () throws(SystemError) in try files.append(piece, to: file) }
+            try onDirectory("could not be written") { () throws(FileError) in try files.append(piece, to: file) }
             size += piece.count
             piece.withUnsafeBytes { running.append($0) }
         }
         (record.bodyFileSize, record.bodyChecksum) = (UInt64(size), running.finished.total)
-        try onDirectory("could not be written") { () throws(SystemError) in
+        try onDirectory("could not be written") { () throws(FileError) in
             try files.sync(file)
             try files.directory.sync()
         }
@@ -261,7 +275,7 @@ actor OutboxStore {
     /// Reads an entry for an attempt.
     func request(_ id: OutboxEntry.ID) throws(RequestFailure) -> Request {
         let name = OutboxFiles.Name(id, .request)
-        let bytes = try onDirectory("could not be read") { () throws(SystemError) in
+        let bytes = try onDirectory("could not be read") { () throws(FileError) in
             try files.read(name, upTo: Self.largestFile)
         }
         guard let bytes, case .record(let record) = OutboxRecord.content(of: bytes), isComplete(record) else {
@@ -270,7 +284,7 @@ actor OutboxStore {
         }
         guard record.bodyFileSize != nil else { return .request(record, file: nil) }
         if let checksum = record.bodyChecksum {
-            let found = try onDirectory("could not be read") { () throws(SystemError) in try files.bodyChecksum(id) }
+            let found = try onDirectory("could not be read") { () throws(FileError) in try files.bodyChecksum(id) }
             guard found == checksum else {
                 setAside(name)
                 return .damaged
@@ -280,19 +294,19 @@ actor OutboxStore {
     }
 
     func remove(_ id: OutboxEntry.ID) throws(RequestFailure) {
-        try onDirectory("could not be changed") { () throws(SystemError) in try files.removeAll(of: id) }
+        try onDirectory("could not be changed") { () throws(FileError) in try files.removeAll(of: id) }
     }
 
     /// Stores why an entry was given up.
     func setAside(_ id: OutboxEntry.ID, _ failure: OutboxFailure) throws(RequestFailure) {
-        try onDirectory("could not be changed") { () throws(SystemError) in
+        try onDirectory("could not be changed") { () throws(FileError) in
             try files.write(failure.bytes, to: OutboxFiles.Name(id, .failed))
         }
     }
 
     /// Removes why an entry was given up.
     func restore(_ id: OutboxEntry.ID) throws(RequestFailure) {
-        try onDirectory("could not be changed") { () throws(SystemError) in
+        try onDirectory("could not be changed") { () throws(FileError) in
             try files.remove(OutboxFiles.Name(id, .failed))
         }
     }
@@ -315,7 +329,7 @@ actor OutboxStore {
     }
 
     private func onDirectory<Value>(
-        _ what: String, _ work: () throws(SystemError) -> Value
+        _ what: String, _ work: () throws(FileError) -> Value
     ) throws(RequestFailure) -> Value {
         try RequestFailure.onFile(files.directory.path, what, phase: .preparation, work)
     }

@@ -6,6 +6,14 @@ import Testing
 
 @testable import EssentialsResources
 
+/// A service without a cache whose account is that of the application.
+private struct UncachedAccountService: FetchingService {
+    let requests: any DataRequestService
+    let account: CurrentAccount
+
+    var partition: EntityPartition { account.current }
+}
+
 @Suite("Credentials and the account of a service", .timeLimit(.minutes(1)))
 struct FetchAccountTests {
     @Test("Between other credentials and the next account, models of the former account are neither read nor written")
@@ -101,6 +109,134 @@ struct FetchAccountTests {
         #expect(try await coins.first() == nil)
     }
 
+    @Test("A shared fetch that began without credentials shows nothing of the first user to the next one")
+    func sharedFetchOfNobody() async throws {
+        let fixture = try TenantFixture()
+        for isCached in [false, true] {
+            await fixture.requests.clearAuthorization()
+            let early = fixture.service.get("early", from: .backend, as: Coin.self).shared()
+            #expect(try await early.last()?.value.name == "a")
+            // The fetch begins now, and reads the cache and sends its request after the login.
+            let (cache, latch) = (TestCache(), Latch())
+            cache.hold(.load, until: latch)
+            let service = fixture.service(over: cache)
+            let coins = service.get("coins", from: isCached ? .cache : .cacheElseBackend, as: Coin.self).shared()
+            await cache.begun(.load)
+            try fixture.requests.setAuthorization(.bearer("A"))
+            if isCached { _ = try await service.served() }
+            latch.open()
+            #expect(try await coins.last()?.value.name == "a Bearer A")
+            try fixture.requests.setAuthorization(.bearer("B"))
+            #expect(try await coins.first() == nil)
+            // What was received before the login belongs to nobody.
+            #expect(try await early.first()?.value.name == "a")
+        }
+    }
+
+    @Test("A reader of a shared fetch that began for a former user receives nothing that was fetched for the next one")
+    func readerOfFormerUser() async throws {
+        let fixture = try TenantFixture()
+        try fixture.requests.setAuthorization(.bearer("A"))
+        let service = fixture.service
+        let former = service.get("coins", from: .backend, as: Coin.self).shared().source
+        let reader = try #require(former.beginReading())
+        try fixture.requests.setAuthorization(.bearer("B"))
+        let later = service.get("coins", from: .backend, as: Coin.self)
+        let emission = try #require(try await later.source.beginShared().next())
+        #expect(!emission.isFor(reader))
+        let next = try #require(later.source.beginReading())
+        #expect(emission.isFor(next))
+    }
+
+    @Test("What a shared fetch has received without credentials stays after credentials were cleared")
+    func sharedFetchWithoutLogin() async throws {
+        let fixture = try TenantFixture()
+        let latch = Latch()
+        fixture.hold(until: latch)
+        let coins = fixture.service.get("coins", from: .backend, as: Coin.self).shared()
+        try await fixture.sent(1)
+        await fixture.requests.clearAuthorization()
+        latch.open()
+        #expect(try await coins.last()?.value.name == "a")
+        #expect(try await coins.first()?.value.name == "a")
+    }
+
+    @Test("A shared fetch whose request had a cookie or the caller's own credentials ends when credentials are cleared")
+    func sharedFetchOfSession() async throws {
+        let jar = CookieJar()
+        let fixture = try TenantFixture { $0.cookies = jar }
+        fixture.transport.on(.get, "/v1/login").answer { _ in
+            ScriptedAnswer(json: Coin(name: "login"), headerFields: [.setCookie: "session=1"])
+        }
+        for hasCookie in [false, true] {
+            let fields: HTTPFields = hasCookie ? [:] : [.authorization: "Bearer own"]
+            if hasCookie { _ = try await fixture.service.served("login") }
+            let coins = fixture.service.get("coins", headerFields: fields, from: .backend, as: Coin.self).shared()
+            #expect(try await coins.last()?.value.name == (hasCookie ? "a" : "a Bearer own"))
+            #expect(try await coins.first() != nil)
+            await fixture.requests.clearAuthorization()
+            #expect(try await coins.first() == nil)
+        }
+    }
+
+    @Test("A shared fetch at another origin ends with the credentials of that origin")
+    func sharedFetchAtOtherOrigin() async throws {
+        let fixture = try TenantFixture()
+        let other = EnvironmentSnapshot(baseURL: try RequestURL("https://b/v1/"))
+        try fixture.requests.setAuthorization(.bearer("A"), for: other)
+        var request = DataRequest(.get, "coins")
+        request.base = RequestBase(other.baseURL)
+        let coins = fixture.service.fetch(request, from: .backend, as: Coin.self).shared()
+        #expect(try await coins.last()?.value.name == "b Bearer A")
+        #expect(try await coins.first() != nil)
+        try fixture.requests.setAuthorization(.bearer("B"), for: other)
+        #expect(try await coins.first() == nil)
+    }
+
+    @Test("A shared fetch shows nothing to iterations that begin in another environment or for another account")
+    func sharedFetchElsewhere() async throws {
+        let fixture = try TenantFixture()
+        let uncached = UncachedAccountService(requests: fixture.requests, account: fixture.account)
+        let both: [Emissions<Coin>] = [
+            fixture.service.get("coins", from: .backend).shared(), uncached.get("coins").shared(),
+        ]
+        for coins in both {
+            #expect(try await coins.last()?.value.name == "a")
+            var earlier = coins.makeAsyncIterator()
+            fixture.account.enter("ada")
+            #expect(try await coins.first() == nil)
+            fixture.account.enter(.shared)
+            try fixture.use("https://a/v1/", [TenantFixture.tenant: "nine"])
+            #expect(try await coins.first() == nil)
+            #expect(try await earlier.next()?.value.name == "a")
+            try fixture.use("https://a/v1/")
+            #expect(try await coins.first()?.value.name == "a")
+        }
+    }
+
+    @Test("A shared fetch of an account that is suspended shows nothing, and its failure is for nobody else")
+    func sharedFetchOfSuspended() async throws {
+        let fixture = try TenantFixture()
+        fixture.account.enter("ada")
+        try fixture.requests.setAuthorization(.bearer("A"))
+        _ = try await fixture.service.served()
+        await fixture.requests.clearAuthorization()
+        fixture.requests.enter("ada")
+        let coins = fixture.service.get("coins", from: .cache, as: Coin.self).shared()
+        #expect(try await coins.last()?.value.name == "a Bearer A")
+        try fixture.requests.setAuthorization(.bearer("A"))
+        try fixture.requests.setAuthorization(.bearer("B"))
+        #expect(try await fixture.service.cached() == nil)
+        #expect(try await coins.first() == nil)
+
+        fixture.account.enter(.shared)
+        fixture.transport.on(.get, "/v1/refused").answer { _ in ScriptedAnswer(.forbidden) }
+        let refused = fixture.service.get("refused", from: .backend, as: Coin.self).shared()
+        await #expect(throws: RequestFailure.self) { try await refused.last() }
+        try fixture.requests.setAuthorization(.bearer("C"))
+        #expect(try await refused.last() == nil)
+    }
+
     // MARK: Without an account
 
     @Test("Without an account the cached value of former credentials is not emitted, whatever the cache is")
@@ -186,7 +322,7 @@ struct FetchAccountTests {
             #expect(try await service.cached() == name)
             #expect(try await fixture.restarted().cached() == name)
         }
-        #expect(fixture.directory.names.filter { $0.hasSuffix(".entity") }.count == 1)
+        #expect(fixture.directory.names.filter { $0.hasSuffix(".record") }.count == 1)
         await fixture.requests.clearAuthorization()
         let name = try await service.served()
         #expect(name == "a")
@@ -212,7 +348,7 @@ struct FetchAccountTests {
         try await cache.deleteAll(of: .shared)
         #expect(try await next.cached("list") == nil)
         await cache.flush()
-        #expect(fixture.directory.names.filter { $0.hasSuffix(".entity") } == [])
+        #expect(fixture.directory.names.filter { $0.hasSuffix(".record") } == [])
     }
 
     @Test("A cache that a service uses joins its data-request service once, also behind decorators and other caches")

@@ -3,8 +3,8 @@ import EssentialsHTTP
 import EssentialsRequests
 import EssentialsResources
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct FetchCallbackTests {

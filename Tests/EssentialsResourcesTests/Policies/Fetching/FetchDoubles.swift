@@ -2,8 +2,8 @@ import EssentialsHTTP
 import EssentialsRequests
 import EssentialsResources
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
-import Synchronization
 import Testing
 
 /// A cache in memory whose calls can fail and wait.

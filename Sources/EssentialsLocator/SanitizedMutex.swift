@@ -1,1 +1,0 @@
-../EssentialsTransport/SanitizedMutex.swift

@@ -1,0 +1,200 @@
+import EssentialsHTTP
+import EssentialsRequests
+import EssentialsTools
+
+/// Keeps a subscription connected: in each environment, and for each user, it reads a stream of their own.
+final class EventFollower: Sendable {
+    private struct State {
+        var status = EventSubscription.Status.connecting
+        var machine: EventStreamMachine
+        /// The connection that was opened last.
+        var connection: EventConnection?
+        /// Reads the stream, or waits for credentials.
+        var work: Task<RequestFailure?, Never>?
+        /// Whether that is a wait for credentials.
+        var awaitsLogin = false
+        /// Whether the next connection would be that of another stream.
+        var isSuperseded = false
+    }
+
+    /// The maximum number of servers whose last connection is remembered.
+    private static let maximumFormer = 16
+
+    let stream: AnyResource
+    private let resources: PushedResources
+    private let maximumSize: Int
+    private let receive: @Sendable (ServerSentEvent, PushedResources) async -> Void
+    private let state: Mutex<State>
+
+    init(
+        stream: AnyResource, resources: PushedResources, machine: EventStreamMachine, maximumSize: Int,
+        receive: @escaping @Sendable (ServerSentEvent, PushedResources) async -> Void
+    ) {
+        (self.stream, self.resources, self.maximumSize, self.receive) = (stream, resources, maximumSize, receive)
+        state = Mutex(State(machine: machine))
+    }
+
+    private var service: HTTPResourceService { stream.service }
+
+    var status: EventSubscription.Status {
+        get { state.withLock { $0.status } }
+        set { state.withLock { $0.status = newValue } }
+    }
+
+    /// The connection that was opened last.
+    var connection: EventConnection? { state.withLock { $0.connection } }
+
+    /// Whether ``run()`` has ended.
+    var hasEnded: Bool {
+        switch status {
+        case .ended, .failed: true
+        case .connecting, .connected, .waiting: false
+        }
+    }
+
+    /// Lets the service end the stream.
+    func register(_ task: Task<Void, Never>) {
+        service.followers.add(self, task)
+        if service.isClosed { task.cancel() }
+    }
+
+    /// Ends the present connection, because there is another environment.
+    func reconnect() { state.withLock { $0.work }?.cancel() }
+
+    /// Ends the present connection if it was opened with credentials of an origin.
+    func credentialsEnded(at origin: Origin) {
+        let (connection, work) = state.withLock { ($0.connection, $0.work) }
+        if connection?.credentialsEnded(at: origin) == true { work?.cancel() }
+    }
+
+    /// Ends a wait for credentials.
+    func credentialsWereSet() { state.withLock { $0.awaitsLogin ? $0.work : nil }?.cancel() }
+
+    func run() async {
+        status = await follow()
+        service.followers.remove(self)
+    }
+
+    private func follow() async -> EventSubscription.Status {
+        // The last connection to each server. Its credentials can end while another environment is used.
+        var former: [EventConnection] = []
+        while !Task.isCancelled, !service.isClosed {
+            let environment = service.adoptEnvironment()
+            if let ended = former.last(where: { $0.awaitsLogin(before: environment) }) {
+                await waitForLogin(after: ended)
+                continue
+            }
+            // It belongs to the environment for which the check above was made, even if that changes before it is opened.
+            let connection = EventConnection(environment, of: stream.core.address)
+            opens(connection)
+            let reading = await interruptible(unless: { !isLive(connection) }) { [self] in
+                await readEvents(from: connection)
+            }
+            guard !Task.isCancelled, !service.isClosed else { break }
+            let (last, isSuperseded) = state.withLock { ($0.connection ?? connection, $0.isSuperseded) }
+            former.removeAll { $0.isOfSameOrigin(as: last) }
+            former = former.suffix(Self.maximumFormer - 1) + [last]
+            if isSuperseded || !isLive(last) {
+                end(last)
+            } else if !reading.isInterrupted {
+                return reading.failure.map { .failed($0) } ?? .ended
+            }
+        }
+        return .ended
+    }
+
+    /// Whether a connection belongs to the environment and the credentials of now.
+    func isLive(_ connection: EventConnection) -> Bool {
+        service.adoptEnvironment()
+        return service.isLive(connection)
+    }
+
+    /// Forgets what belonged to a stream of another environment or other credentials.
+    private func end(_ connection: EventConnection) {
+        if service.adoption.isCurrent(connection.environment) {
+            invalidate()
+        } else {
+            resources.memory.forget()
+        }
+        state.withLock { $0.machine.serverChanged() }
+    }
+
+    /// Waits until there are credentials again.
+    private func waitForLogin(after ended: EventConnection) async {
+        state.withLock { ($0.status, $0.awaitsLogin) = (.waiting, true) }
+        await interruptible(unless: { !ended.awaitsLogin(before: service.adoptEnvironment()) }) {
+            // It ends by its cancellation.
+            _ = await OneShot<Void>().valueUnlessCancelled()
+            return nil
+        }
+        state.withLock { $0.awaitsLogin = false }
+    }
+
+    /// Does work that ``reconnect()``, the end of the credentials and the end of the subscription cancel.
+    ///
+    /// - Parameter isOver: Whether its reason is gone, which may have happened before it could be cancelled.
+    /// - Returns: The failure of the work, and whether it was cancelled.
+    @discardableResult
+    private func interruptible(
+        unless isOver: () -> Bool, _ work: @escaping @Sendable () async -> RequestFailure?
+    ) async -> (failure: RequestFailure?, isInterrupted: Bool) {
+        let task = Task { await work() }
+        state.withLock { $0.work = task }
+        if isOver() { task.cancel() }
+        return await withTaskCancellationHandler {
+            (await task.value, task.isCancelled)
+        } onCancel: {
+            task.cancel()
+        }
+    }
+
+    /// Reads events until the stream ends, or the environment or the credentials change.
+    private func readEvents(from first: EventConnection) async -> RequestFailure? {
+        let machine = state.withLock { $0.machine }
+        var reader = EventStreamReader(
+            FollowedEvents(self, from: first), machine: machine, maximumSize: maximumSize)
+        // The last event that was passed on.
+        var passed = machine.lastEventID
+        var isDropped = false
+        defer {
+            let machine = reader.machine
+            state.withLock { state in
+                state.machine = machine
+                if isDropped { state.machine.dropped(after: passed) }
+            }
+        }
+        do throws(RequestFailure) {
+            var resources = resources
+            while let event = try await reader.next() {
+                guard !Task.isCancelled, let connection, isLive(connection) else {
+                    isDropped = true
+                    return nil
+                }
+                resources.connection = connection
+                await receive(event, resources)
+                passed = reader.machine.lastEventID
+            }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Takes note of the connection that is about to be opened.
+    func opens(_ connection: EventConnection) {
+        state.withLock { ($0.status, $0.connection, $0.isSuperseded) = (.connecting, connection, false) }
+    }
+
+    /// The next connection would be that of another stream, because the environment or the credentials have changed.
+    func supersede() -> RequestFailure {
+        state.withLock { $0.isSuperseded = true }
+        return RequestFailure(.authorization, "The environment or the credentials of the event stream have changed.")
+    }
+
+    func invalidate() {
+        for core in resources.memory.cores(in: service.table) { core.invalidate() }
+    }
+
+    /// Invalidates what the stream feeds, and loads the observed ones in the background.
+    func loadInvalid() { service.invalidate(resources.memory.cores(in: service.table)) }
+}

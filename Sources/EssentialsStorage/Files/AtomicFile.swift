@@ -1,0 +1,168 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// A new version of a file, which is written under a temporary name beside the old one and renamed. A reader finds the old
+/// version or the new one. A process that is killed leaves the old one and at worst the temporary file.
+///
+/// Every value ends with ``commit()``, ``commitUnlessThere()`` or ``abandon()``. All calls can block, so they belong on a
+/// file thread.
+package struct AtomicFile: Sendable {
+    /// What is on the disk after ``commit()``, and not only in the memory of the system.
+    package enum Durability: Sendable {
+        /// A loss of power can leave an empty or damaged file.
+        case none
+        /// A loss of power leaves the old or the new version.
+        case content
+        /// A loss of power leaves the new version.
+        case contentAndName
+    }
+
+    private static let maximumAttempts = 16
+
+    package let path: String
+    package let temporary: String
+    /// The file that is written. Its lock shows other processes that it is in use.
+    package let file: OpenFile
+    private let durability: Durability
+    private let calls: FileCalls
+
+    /// Creates the temporary file.
+    ///
+    /// - Parameters:
+    ///   - temporary: A new name in the same directory, which is swept later in case the process is killed.
+    ///   - isPrivate: Whether the file is for this user only (mode 0600). Otherwise the mask of the process decides.
+    package init(
+        _ path: String, temporary: @autoclosure () -> String, _ durability: Durability, isPrivate: Bool = true,
+        calls: FileCalls = .system
+    ) throws(FileError) {
+        (self.path, self.durability, self.calls) = (path, durability, calls)
+        var attempts = 0
+        while true {
+            attempts += 1
+            let name = temporary()
+            let mode: UInt16 = isPrivate ? 0o600 : 0o666
+            let file = try calls.open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
+            do throws(FileError) {
+                // A sweep may have taken the file for one of a killed process before it was locked.
+                let isLocked = try calls.lock(file, otherwise: true)
+                let isOurs = isLocked ? try Self.isThere(name, file, calls) : false
+                // The mask of the process may have taken permissions of its owner away.
+                if isOurs || attempts >= Self.maximumAttempts {
+                    if isPrivate { try calls.setPermissions(0o600, of: file) }
+                    (self.temporary, self.file) = (name, file)
+                    return
+                }
+            } catch {
+                try? calls.remove(name)
+                throw error
+            }
+        }
+    }
+
+    /// Creates the temporary file under one of the place's names, which ``AbandonedFiles/remove(beside:)`` sweeps.
+    package init(
+        _ place: FilePlace, _ durability: Durability, isPrivate: Bool = true, calls: FileCalls = .system
+    ) throws(FileError) {
+        try self.init(place.path, temporary: place.temporary(), durability, isPrivate: isPrivate, calls: calls)
+    }
+
+    private static func isThere(_ path: String, _ file: OpenFile, _ calls: FileCalls) throws(FileError) -> Bool {
+        do throws(FileError) {
+            let named = try calls.status(of: path)
+            return named.identity == (try calls.status(of: file)).identity
+        } catch {
+            guard error.isMissing else { throw error }
+            return false
+        }
+    }
+
+    package func append(_ bytes: RawSpan) throws(FileError) { try calls.writeAll(bytes, to: file) }
+
+    package func append(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
+        try calls.writeAll(bytes, to: file.descriptor)
+    }
+
+    /// Puts the new version in the place of the old one. If that fails, the old version stays and the temporary file is
+    /// removed.
+    ///
+    /// - Returns: The status of the new version.
+    /// - Throws: Also if only the name could not be flushed. The new version is in place then.
+    @discardableResult
+    package func commit() throws(FileError) -> FileStatus {
+        let status: FileStatus
+        do throws(FileError) {
+            status = try flushed()
+            try calls.rename(temporary, path)
+        } catch {
+            abandon()
+            throw error
+        }
+        if durability == .contentAndName { try flushDirectory() }
+        return status
+    }
+
+    /// Puts the file in place, unless there is a file already; see ``FileCalls/moveUnlessThere(_:_:claims:)``. The
+    /// temporary name is removed in either case.
+    ///
+    /// - Returns: Whether there was none.
+    package func commitUnlessThere() throws(FileError) -> Bool {
+        defer { abandon() }
+        _ = try flushed()
+        guard try calls.moveUnlessThere(temporary, path) else { return false }
+        if durability == .contentAndName { try flushDirectory() }
+        return true
+    }
+
+    /// Puts a file in place that another library has written under a temporary name and closed. The file and its name are
+    /// flushed to the disk, and the temporary name is removed in any case.
+    ///
+    /// - Parameter replaces: Whether a file that is there is replaced. Otherwise it stays, even if another program creates
+    ///   it at the last moment.
+    /// - Returns: Whether the file is in place.
+    /// - Throws: Also if only the name could not be flushed. The file is in place then.
+    package static func place(
+        _ temporary: String, at path: String, replaces: Bool = true, calls: FileCalls = .system
+    ) throws(FileError) -> Bool {
+        defer { try? calls.remove(temporary) }
+        try calls.flush(calls.open(temporary, O_RDONLY))
+        if replaces {
+            try calls.rename(temporary, path)
+        } else if try !calls.moveUnlessThere(temporary, path, claims: true) {
+            return false
+        }
+        try calls.flushDirectory(AbsolutePath.directory(of: path))
+        return true
+    }
+
+    /// Removes the temporary file.
+    package func abandon() { try? calls.remove(temporary) }
+
+    private func flushed() throws(FileError) -> FileStatus {
+        if durability != .none { try calls.flush(file) }
+        // The status is read before the renaming, because after it only the flush of the name may fail.
+        return try calls.status(of: file)
+    }
+
+    private func flushDirectory() throws(FileError) { try calls.flushDirectory(AbsolutePath.directory(of: path)) }
+
+    /// Writes a whole file; see ``commit()``.
+    @discardableResult
+    package static func write(
+        _ parts: [[UInt8]], to path: String, temporary: @autoclosure () -> String, _ durability: Durability,
+        calls: FileCalls = .system
+    ) throws(FileError) -> FileStatus {
+        let file = try AtomicFile(path, temporary: temporary(), durability, calls: calls)
+        do throws(FileError) {
+            for part in parts { try file.append(part.span.bytes) }
+        } catch {
+            file.abandon()
+            throw error
+        }
+        return try file.commit()
+    }
+}

@@ -1,0 +1,65 @@
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
+
+extension CheckedFile {
+    /// The number of pieces that have a checksum each.
+    package var pieceCount: Int { PieceChecksums.count(for: size) }
+
+    /// A piece that was checked; `nil` if it is damaged, missing, or ends before.
+    package func piece(_ index: Int) throws(FileError) -> Data? {
+        guard (0..<pieceCount).contains(index) else { return nil }
+        let start = index * PieceChecksums.pieceSize
+        return try bytes(in: start..<min(start + PieceChecksums.pieceSize, Int(clamping: size)))
+    }
+
+    /// The bytes at some positions. Each MiB that they belong to is read as a whole and checked before.
+    ///
+    /// - Returns: `nil` if the file is damaged, or ends before.
+    package func bytes(in range: Range<Int>) throws(FileError) -> Data? {
+        let size = Int(clamping: size)
+        guard range.lowerBound >= 0, range.upperBound <= size else { return nil }
+        guard !range.isEmpty else { return Data() }
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: range.count, alignment: 16)
+        var isWhole = true
+        do throws(FileError) {
+            var position = range.lowerBound
+            while isWhole, position < range.upperBound {
+                let index = position / PieceChecksums.pieceSize
+                let start = index * PieceChecksums.pieceSize
+                let end = min(start + PieceChecksums.pieceSize, size)
+                let part = position..<min(end, range.upperBound)
+                let target = UnsafeMutableRawBufferPointer(
+                    rebasing: memory[(part.lowerBound - range.lowerBound)..<(part.upperBound - range.lowerBound)])
+                isWhole = try read(index, start..<end, part, into: target)
+                position = part.upperBound
+            }
+        } catch {
+            memory.deallocate()
+            throw error
+        }
+        return ResidentRead.adopt(memory, isWhole)
+    }
+
+    /// Reads and checks a piece, and copies the wanted part of it. Returns whether it is undamaged.
+    private func read(
+        _ index: Int, _ piece: Range<Int>, _ part: Range<Int>,
+        into target: UnsafeMutableRawBufferPointer
+    ) throws(FileError) -> Bool {
+        if part == piece {
+            let count = try file.read(into: target, at: Int64(piece.lowerBound))
+            return count == piece.count && checksums.matches(UnsafeRawBufferPointer(target), at: index)
+        }
+        let all = UnsafeMutableRawBufferPointer.allocate(byteCount: piece.count, alignment: 16)
+        defer { all.deallocate() }
+        let count = try file.read(into: all, at: Int64(piece.lowerBound))
+        guard count == piece.count, checksums.matches(UnsafeRawBufferPointer(all), at: index) else {
+            return false
+        }
+        let wanted = all[(part.lowerBound - piece.lowerBound)..<(part.upperBound - piece.lowerBound)]
+        target.copyMemory(from: UnsafeRawBufferPointer(rebasing: wanted))
+        return true
+    }
+}

@@ -1,0 +1,108 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// The lock of a file (flock(2)), which its process holds as long as the value exists.
+///
+/// The lock excludes other processes and other values in this one. It ends with its process, also if the process is
+/// killed. On some network file systems it excludes only processes of the same machine.
+package struct FileLock: Sendable {
+    /// How long and how often a lock is tried.
+    package struct Patience: Sendable {
+        /// The time after which it is not tried any more.
+        package let limit: Duration
+        private var pause: Duration
+        private let longestPause: Duration
+
+        /// - Parameter pauses: The first pause between two attempts, and the longest. Each is twice as long as the one
+        ///   before it.
+        package init(limit: Duration, pauses: ClosedRange<Duration>) {
+            (self.limit, pause, longestPause) = (limit, pauses.lowerBound, pauses.upperBound)
+        }
+
+        /// The pause after an attempt that has failed; `nil` if it was the last one.
+        ///
+        /// - Parameter waited: The time since the first attempt.
+        package mutating func next(after waited: Duration) -> Duration? {
+            guard waited < limit else { return nil }
+            defer { pause = min(pause * 2, longestPause) }
+            return pause
+        }
+    }
+
+    /// The locked file.
+    package let file: OpenFile
+    /// The status that the file had after it was locked.
+    package let status: FileStatus
+
+    /// Tries once to lock a file.
+    ///
+    /// - Parameters:
+    ///   - flags: The flags for opening it; see ``OwnFile``.
+    ///   - mode: The permissions of a new file before the process's mask is applied.
+    ///   - withoutLocks: Whether the lock counts as taken on a file system that has none.
+    /// - Returns: `nil` if it is locked, or if the name has got another file since it was opened.
+    package static func attempt(
+        _ path: String, _ flags: Int32, _ rules: OwnFile.Rules, upTo maximumSize: Int64 = .max,
+        mode: UInt16 = 0o600, withoutLocks: Bool, calls: FileCalls = .system
+    ) throws(OwnFile.Refusal) -> FileLock? {
+        let (file, status) = try calls.openOwn(path, flags, rules, upTo: maximumSize, mode: mode)
+        do throws(FileError) {
+            guard try calls.lock(file, otherwise: withoutLocks) else { return nil }
+        } catch {
+            throw .system(error)
+        }
+        // Another process may have removed or replaced the file before it was locked. The lock would exclude nobody then.
+        guard let named = try? calls.status(of: path), named.identity == status.identity else { return nil }
+        // Also what has changed since.
+        try OwnFile.check(named, rules, upTo: maximumSize)
+        return FileLock(file: file, status: named)
+    }
+
+    /// Locks a directory, and waits for it on the calling thread.
+    ///
+    /// - Throws: `EAGAIN` if it was locked all the time; `ENOENT` if there is no directory.
+    package static func wait(
+        directory path: String, _ patience: Patience = .short, calls: FileCalls = .system
+    ) throws(FileError) -> FileLock {
+        var patience = patience
+        let clock = ContinuousClock()
+        let start = clock.now
+        while true {
+            let file = try calls.open(path, O_RDONLY | O_DIRECTORY)
+            if try calls.lock(file, otherwise: true) {
+                let status = try calls.status(of: file)
+                let named = try FileStatus(of: path)
+                if named.identity == status.identity { return FileLock(file: file, status: status) }
+            }
+            guard let pause = patience.next(after: clock.now - start) else { throw FileError(code: EAGAIN) }
+            usleep(UInt32(clamping: pause.components.attoseconds / 1_000_000_000_000))
+        }
+    }
+
+    /// Writes the number of this process into the file, for ``owner(of:)``.
+    package func writeOwner(_ calls: FileCalls) throws(FileError) {
+        try calls.truncate(file, to: 0)
+        try calls.writeAll(Array("\(getpid())\n".utf8).span.bytes, to: file)
+    }
+
+    /// The process that has written itself into a lock file; `nil` if this is not known.
+    package static func owner(of path: String, _ rules: OwnFile.Rules) -> Int? {
+        guard let file = try? OwnFile.open(path, O_RDONLY, rules).file, let bytes = try? file.bytes(upTo: 32) else {
+            return nil
+        }
+        return Int(String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
+    }
+}
+
+extension FileLock.Patience {
+    /// For what is locked during a few system calls: five seconds, because a busy machine can stop its holder for a while.
+    package static let short = FileLock.Patience(limit: .seconds(5), pauses: .microseconds(100)...(.milliseconds(5)))
+
+    /// For caches, whose callers rather do without: one second.
+    package static let brief = FileLock.Patience(limit: .seconds(1), pauses: .microseconds(50)...(.milliseconds(5)))
+}

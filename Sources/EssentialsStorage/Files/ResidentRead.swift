@@ -1,0 +1,44 @@
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// Reads from files what is in the memory of the system already, which never waits for a disk and therefore needs no file
+/// thread. A change of threads takes longer than reading some ten thousand bytes.
+package enum ResidentRead {
+    private typealias Call = @convention(c) (Int32, UnsafePointer<iovec>?, Int32, off_t, Int32) -> Int
+
+    /// The flag `RWF_NOWAIT`: fail with `EAGAIN` instead of waiting (Linux 4.14).
+    private static let withoutWaiting: Int32 = 8
+
+    /// `preadv2(2)`; `nil` if the C library does not have it. It is looked up by name, because the module of the C library
+    /// does not contain its declaration. Its type is that of the manual page.
+    private static let call: Call? = dlsym(nil, "preadv2").map { unsafeBitCast($0, to: Call.self) }
+
+    /// The first bytes of a file; `nil` if they are not all in memory, or if the file system or the kernel cannot tell.
+    package static func bytes(of file: OpenFile, count: Int) -> Data? {
+        guard let call else { return nil }
+        guard count > 0 else { return Data() }
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
+        var target = iovec(iov_base: memory.baseAddress, iov_len: count)
+        return adopt(memory, call(file.descriptor, &target, 1, 0, withoutWaiting) == count)
+    }
+
+    /// Memory as `Data`, which frees it. Without success it is freed at once.
+    package static func adopt(_ memory: UnsafeMutableRawBufferPointer, _ isComplete: Bool) -> Data? {
+        guard isComplete, let base = memory.baseAddress else {
+            memory.deallocate()
+            return nil
+        }
+        // `Data` copies a few bytes and frees the memory at once, so this is its last use.
+        return Data(bytesNoCopy: base, count: memory.count, deallocator: .custom { base, _ in base.deallocate() })
+    }
+}

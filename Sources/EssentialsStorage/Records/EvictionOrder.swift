@@ -1,0 +1,129 @@
+import EssentialsTools
+
+/// Decides which entries of a store leave it first, as a pure value (S3-FIFO).
+///
+/// A new entry is in a small queue. If it is used before it leaves that queue, it moves to the main queue, otherwise it is
+/// evicted, so that what is read only once does not displace the rest. An entry that returns soon after its eviction goes to
+/// the main queue at once. In the main queue an entry stays one more round for each of its last three uses.
+/// A use changes a counter only, and every operation takes constant time on average.
+package struct EvictionOrder<Key: Hashable & Sendable>: Sendable {
+    private struct Entry: Sendable {
+        let bytes: Int
+        /// The number of uses that still count, at most three. Each further round in the main queue takes one.
+        var uses = 0
+        var isMain: Bool
+        /// The place in the queue. A queued number that does not match belongs to an entry that was removed or
+        /// replaced.
+        let number: UInt64
+    }
+
+    private static var maximumUses: Int { 3 }
+
+    /// The size of all entries.
+    package private(set) var bytes = 0
+    private var entries: [Key: Entry] = [:]
+    private var small = Fifo<(key: Key, number: UInt64)>()
+    private var main = Fifo<(key: Key, number: UInt64)>()
+    private var smallBytes = 0
+    /// The keys that were evicted from the small queue last, at most as many as there are entries, or 16 if that is
+    /// more.
+    private var evicted: Set<Key> = []
+    private var evictedOrder = Fifo<Key>()
+    private var lastNumber: UInt64 = 0
+
+    package init() {}
+
+    /// The number of entries.
+    package var count: Int { entries.count }
+    package var keys: some Collection<Key> { entries.keys }
+
+    package func contains(_ key: Key) -> Bool { entries[key] != nil }
+
+    /// The size of an entry; `nil` if there is none.
+    package func bytes(of key: Key) -> Int? { entries[key]?.bytes }
+
+    /// Notes that an entry is used.
+    package mutating func use(_ key: Key) {
+        guard let entry = entries[key], entry.uses < Self.maximumUses else { return }
+        entries[key]?.uses += 1
+    }
+
+    /// Inserts an entry, in place of the one with the same key, whose uses count for it.
+    package mutating func insert(_ key: Key, bytes size: Int) {
+        let earlier = take(key)
+        let isMain = earlier?.isMain ?? (evicted.remove(key) != nil)
+        // The upper limit keeps sums from overflowing.
+        put(
+            min(max(size, 0), 1 << 50), key, uses: min((earlier?.uses ?? -1) + 1, Self.maximumUses), isMain: isMain)
+    }
+
+    /// Puts an entry at the end of its queue.
+    private mutating func put(_ size: Int, _ key: Key, uses: Int, isMain: Bool) {
+        lastNumber += 1
+        let entry = Entry(bytes: size, uses: uses, isMain: isMain, number: lastNumber)
+        entries[key] = entry
+        enqueue(key, entry)
+        bytes += size
+        if !isMain { smallBytes += size }
+    }
+
+    /// Removes an entry.
+    package mutating func remove(_ key: Key) { _ = take(key) }
+
+    /// Removes the entry that leaves first; `nil` if there is none.
+    ///
+    /// - Parameters:
+    ///   - budget: The size of the store, of which a tenth is for the small queue.
+    ///   - spared: An entry that stays, because it was inserted just now.
+    package mutating func evict(budget: Int, sparing spared: Key? = nil) -> Key? {
+        guard let spared, let entry = take(spared) else { return evict(budget) }
+        defer { put(entry.bytes, spared, uses: entry.uses, isMain: entry.isMain) }
+        return evict(budget)
+    }
+
+    private mutating func evict(_ budget: Int) -> Key? {
+        while !entries.isEmpty {
+            let isSmall = !small.isEmpty && (smallBytes > budget / 10 || main.isEmpty)
+            guard let (key, number) = isSmall ? small.popFirst() : main.popFirst() else {
+                // Entries are in one of the queues.
+                return nil
+            }
+            guard var entry = entries[key], entry.number == number, entry.isMain != isSmall else { continue }
+            if entry.uses > 0 {
+                entry.uses = isSmall ? 0 : entry.uses - 1
+                if isSmall { smallBytes -= entry.bytes }
+                entry.isMain = true
+                entries[key] = entry
+                main.append((key, number))
+                continue
+            }
+            _ = take(key)
+            if isSmall { remember(key) }
+            return key
+        }
+        return nil
+    }
+
+    private mutating func take(_ key: Key) -> Entry? {
+        guard let entry = entries.removeValue(forKey: key) else { return nil }
+        bytes -= entry.bytes
+        if !entry.isMain { smallBytes -= entry.bytes }
+        return entry
+    }
+
+    private mutating func enqueue(_ key: Key, _ entry: Entry) {
+        if entry.isMain { main.append((key, entry.number)) } else { small.append((key, entry.number)) }
+        // Numbers of entries that are gone do not pile up.
+        if small.count + main.count > 2 * entries.count + 64 {
+            small.removeAll { [entries] in entries[$0.key]?.number != $0.number || entries[$0.key]?.isMain == true }
+            main.removeAll { [entries] in entries[$0.key]?.number != $0.number || entries[$0.key]?.isMain == false }
+        }
+    }
+
+    private mutating func remember(_ key: Key) {
+        if evicted.insert(key).inserted { evictedOrder.append(key) }
+        while evictedOrder.count > max(entries.count, 16), let oldest = evictedOrder.popFirst() {
+            evicted.remove(oldest)
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import EssentialsTools
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+extension RecordDirectory {
+    // MARK: Counting
+
+    /// Counts a use of a record that is read without this directory, such as from an open file.
+    package func use(_ name: RecordName) { state.withLock { $0.order.use(name) } }
+
+    /// Whether a record with this body is counted, so that it was neither evicted nor removed or replaced.
+    package func isKnown(_ record: StoredRecord) -> Bool {
+        state.withLock { state in
+            guard state.order.contains(record.name) else { return false }
+            if case .file = record.body { return state.bodies[record.name] == record.id }
+            return state.bodies[record.name] == nil
+        }
+    }
+
+    /// Counts a record that was read as used.
+    func used(_ name: RecordName, _ space: Int, _ facts: RecordFacts) {
+        let body = facts.hasFile ? facts.id : nil
+        let isCounted = state.withLock { state in
+            guard state.order.contains(name), state.bodies[name] == body else { return false }
+            state.order.use(name)
+            return true
+        }
+        guard !isCounted else { return }
+        // Another process has stored it, or it has been removed or replaced since it was read.
+        try? locked { () throws(FileError) in
+            guard try outline(of: name)?.facts == facts else { return }
+            state.withLock { $0.count(name, space, body) }
+        }
+        evict()
+    }
+
+    /// Counts a record that was stored. The caller has the lock of the directory, and evicts after it has released it.
+    ///
+    /// - Parameter reservation: The space that was reserved for it, and is given back.
+    func stored(_ name: RecordName, _ space: Int, body: UInt64?, reservation: Int) {
+        state.withLock { state in
+            state.reserved = max(state.reserved - reservation, 0)
+            state.committed = min(state.committed + space, configuration.maximumBytes)
+            state.count(name, space, body)
+        }
+    }
+
+    // MARK: Reserving
+
+    /// Reserves space for a record that is being written. Other records can be evicted for it.
+    ///
+    /// - Throws: `EFBIG` if the other records that are being written leave too little space.
+    func reserve(_ bytes: Int) throws(FileError) {
+        let isReserved = state.withLock { state in
+            guard bytes <= configuration.maximumBytes - state.reserved else { return false }
+            state.reserved += bytes
+            return true
+        }
+        guard isReserved else { throw FileError(code: EFBIG) }
+        evict()
+    }
+
+    func release(_ bytes: Int) { state.withLock { $0.reserved = max($0.reserved - bytes, 0) } }
+
+    // MARK: Evicting
+
+    /// Removes records until the rest fits.
+    ///
+    /// - Parameter spared: A record that stays, because it was stored just now.
+    func evict(sparing spared: RecordName? = nil) {
+        evict(sparing: spared) { [configuration] state in state.isTooLarge(for: configuration) }
+    }
+
+    /// Evicts records until at least this many bytes are free or none is left, such as on a full disk.
+    package func evict(bytes: Int) {
+        let before = state.withLock { $0.order.bytes }
+        evict { state in state.order.bytes > before - bytes }
+    }
+
+    private func evict(sparing spared: RecordName? = nil, while isTooLarge: (borrowing State) -> Bool) {
+        evicting.withLock { _ in
+            guard state.withLock({ isTooLarge($0) }) else { return }
+            // If the lock is not free in time, nothing is removed, and the next record tries again.
+            try? locked { () throws(FileError) in
+                while let name = state.withLock({ state in
+                    isTooLarge(state)
+                        ? state.order.evict(budget: configuration.maximumBytes, sparing: spared) : nil
+                }) {
+                    // A file that cannot be removed is found again by the next sweep.
+                    try? removeFiles(of: name)
+                }
+            }
+        }
+    }
+}
+
+extension RecordDirectory.State {
+    fileprivate mutating func count(_ name: RecordName, _ space: Int, _ body: UInt64?) {
+        changedInSweep?.insert(name)
+        bodies[name] = body
+        if order.bytes(of: name) == space { order.use(name) } else { order.insert(name, bytes: space) }
+    }
+
+    fileprivate func isTooLarge(for configuration: RecordDirectory.Configuration) -> Bool {
+        order.bytes > configuration.maximumBytes - reserved || order.count > configuration.maximumCount
+    }
+}

@@ -1,0 +1,155 @@
+import EssentialsTools
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+extension RecordDirectory {
+    /// A temporary name. A sweep removes its file if no process has locked it.
+    package static func temporaryName() -> String {
+        ".record-" + String(UInt64.random(in: .min ... .max), radix: 16) + ".tmp"
+    }
+
+    /// Whether a name was made by ``temporaryName()``.
+    package static func isTemporary(_ name: String) -> Bool { name.hasPrefix(".record-") && name.hasSuffix(".tmp") }
+
+    /// The files that a sweep has found.
+    private struct Found {
+        var records: [(name: RecordName, size: Int64, used: FileStatus.Moment)] = []
+        var bodies: [RecordName: [(id: UInt64, size: Int64)]] = [:]
+        /// Records whose status could not be read, or that are not regular files of this user.
+        var unknown: [RecordName] = []
+    }
+
+    /// Creates the directory and counts what is in it, once.
+    ///
+    /// - Throws: `ELOOP` if it is a symbolic link; `EPERM` if it belongs to another user, or if others can write to it
+    ///   and could therefore put records there; `ENOTDIR` if it is no directory.
+    package func open() throws(FileError) {
+        guard !state.withLock({ $0.isOpened }) else { return }
+        try calls.check(.makeDirectory, path)
+        try directory.make()
+        let status = try calls.status(of: path)
+        guard !status.isLink else { throw FileError(code: ELOOP) }
+        guard status.permissions & 0o022 == 0 else { throw FileError(code: EPERM) }
+        // If another thread is sweeping, records can be read before it has counted them.
+        if try sweepOnce() { state.withLock { $0.isOpened = true } }
+    }
+
+    /// Sweeps after this process has stored a quarter of the maximum, because the processes together may exceed it
+    /// then.
+    ///
+    /// - Parameter spared: A record that stays, because it was stored just now.
+    func sweepIfNeeded(sparing spared: RecordName) {
+        guard state.withLock({ $0.committed > configuration.maximumBytes / 4 }) else { return }
+        _ = try? sweepOnce(sparing: spared)
+    }
+
+    /// Counts the records of all processes and evicts those beyond the maximum. Also removes files that killed
+    /// processes have left, and records that could not be removed before. Returns at once if another thread of this
+    /// process is sweeping.
+    package func sweep() throws(FileError) { _ = try sweepOnce() }
+
+    /// - Returns: `false` if another thread is sweeping. Nothing was done then.
+    private func sweepOnce(sparing spared: RecordName? = nil) throws(FileError) -> Bool {
+        let isOnly = state.withLock { state in
+            guard state.changedInSweep == nil else { return false }
+            (state.changedInSweep, state.committed) = ([], 0)
+            return true
+        }
+        guard isOnly else { return false }
+        defer { state.withLock { $0.changedInSweep = nil } }
+        // Read before the files are listed. A later removal can concern files that are not in the list, so this sweep
+        // must not finish it.
+        let known = try knownRemovals()
+        var found = try list()
+        if known.removals.isUnfinished {
+            let removals = known.removals
+            let concerned = found.records.map(\.name).filter { removals.mayConcern($0) }
+            let left = removeForbidden(concerned, by: removals).left
+                .union(found.unknown.filter { removals.mayConcern($0) })
+            _ = try? changeRemovals(.none) { $0.finish(removals, left: left) }
+            found.records.removeAll { removals.mayConcern($0.name) && directory.status(of: $0.name.text) == nil }
+        }
+        removeOrphans(&found)
+        take(found)
+        evict(sparing: spared)
+        return true
+    }
+
+    private func list() throws(FileError) -> Found {
+        try calls.check(.list, path)
+        var found = Found()
+        for text in try directory.names(upTo: .max) {
+            if Self.isTemporary(text) || configuration.isOutdated(text) {
+                directory.removeAbandoned(text)
+            } else if let name = RecordName(text) {
+                guard let status = directory.status(of: text) else {
+                    found.unknown.append(name)
+                    continue
+                }
+                found.records.append((name, status.size, status.modified))
+            } else if let body = RecordBodyName(text) {
+                guard let status = directory.status(of: text) else { continue }
+                found.bodies[body.record, default: []].append((body.id, status.size))
+            }
+        }
+        return found
+    }
+
+    /// Counts the records that were found, except those that changed during the sweep.
+    private func take(_ found: Found) {
+        let records = found.records.sorted { $0.used.isBefore($1.used) }
+        let names = Set(records.map(\.name))
+        state.withLock { state in
+            let changed = state.changedInSweep ?? []
+            for name in Array(state.order.keys) where !names.contains(name) && !changed.contains(name) {
+                state.order.remove(name)
+                state.bodies[name] = nil
+            }
+            for record in records where !changed.contains(record.name) {
+                let body = found.bodies[record.name]?.first
+                let space = space(record.size, body?.size)
+                state.bodies[record.name] = body?.id
+                if state.order.bytes(of: record.name) != space { state.order.insert(record.name, bytes: space) }
+            }
+        }
+    }
+
+    /// Removes the bodies that no record names, from the directory and from `found`.
+    private func removeOrphans(_ found: inout Found) {
+        var known = state.withLock { $0.bodies }
+        if configuration.largestInlineBody <= 0 {
+            for (name, _, _) in found.records where known[name] == nil { known[name] = found.bodies[name]?.first?.id }
+        }
+        var orphans: [RecordName: [UInt64]] = [:]
+        for (name, bodies) in found.bodies {
+            guard bodies.count > 1 || bodies.first?.id != known[name] else { continue }
+            let id: UInt64?
+            // A head that cannot be read now may name any of the bodies, so all of them stay.
+            do throws(FileError) { id = try bodyID(of: name) } catch { continue }
+            found.bodies[name] = bodies.filter { $0.id == id }
+            orphans[name] = bodies.map(\.id).filter { $0 != id }
+        }
+        try? removeOrphans(orphans.filter { !$0.value.isEmpty })
+    }
+
+    /// Removes each of the bodies that its record does not name.
+    func removeOrphans(_ bodies: [RecordName: [UInt64]]) throws(FileError) {
+        let all = Array(bodies)
+        for start in stride(from: 0, to: all.count, by: Self.batch) {
+            // A commit renames the body and then the head under one lock. A body that no head names here belongs to no
+            // commit in progress.
+            try locked { () throws(FileError) in
+                for (name, ids) in all[start..<min(start + Self.batch, all.count)] {
+                    let named = try bodyID(of: name)
+                    for id in ids where id != named { try calls.remove(path(of: RecordBodyName(name, id).text)) }
+                }
+            }
+        }
+    }
+}

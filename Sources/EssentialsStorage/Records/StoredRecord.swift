@@ -1,0 +1,149 @@
+/// A stored record: its key, its head, and its body or the open file with it. All that was read from the record's file
+/// was checked by a checksum.
+package struct StoredRecord: Sendable {
+    /// Where the body is.
+    package enum Body: Sendable {
+        /// In the file of the record. The slice shares the memory of all bytes that were read, so that none are copied.
+        case inline(ArraySlice<UInt8>)
+        /// A file of its own, which is open. Its pieces are checked when they are read.
+        case file(CheckedFile)
+    }
+
+    package let name: RecordName
+    package let key: [UInt8]
+    package let head: [UInt8]
+    package let body: Body
+    let facts: RecordFacts
+
+    /// The number of the body, which stays when the head is replaced.
+    package var id: UInt64 { facts.id }
+    /// The number of this head.
+    package var revision: UInt64 { facts.revision }
+
+    /// The size of the body.
+    package var size: Int64 {
+        switch body {
+        case .inline(let bytes): Int64(bytes.count)
+        case .file(let file): file.size
+        }
+    }
+}
+
+/// The numbers with which a record's file begins, so that they are read without the rest.
+struct RecordFacts: Sendable, Hashable {
+    /// The number of their bytes.
+    static let size = 25
+
+    /// The number of the body, which stays when the head is replaced.
+    let id: UInt64
+    /// The number of the head.
+    let revision: UInt64
+    /// The number of the last removal when the writing began.
+    let begun: UInt64
+    /// Whether the body is a file of its own.
+    let hasFile: Bool
+
+    init(id: UInt64, begun: UInt64, hasFile: Bool) {
+        (self.id, self.begun, self.hasFile) = (id, begun, hasFile)
+        revision = .random(in: .min ... .max)
+    }
+
+    init?(_ reader: inout ByteReader) {
+        guard let id: UInt64 = reader.number(), let revision: UInt64 = reader.number(),
+            let begun: UInt64 = reader.number(), let hasFile: UInt8 = reader.number(), hasFile <= 1
+        else { return nil }
+        (self.id, self.revision, self.begun, self.hasFile) = (id, revision, begun, hasFile == 1)
+    }
+
+    func append(to writer: inout ByteWriter) {
+        writer.append(id)
+        writer.append(revision)
+        writer.append(begun)
+        writer.append(UInt8(hasFile ? 1 : 0))
+    }
+}
+
+/// The beginning of a record's file. It was not checked, so it can be damaged.
+struct RecordOutline: Sendable {
+    let facts: RecordFacts
+    /// The place of the key in the file.
+    let key: Range<Int>
+
+    /// The number of bytes that it is read from.
+    static func size(_ format: RecordFormat) -> Int { format.headerSize + RecordFacts.size }
+
+    /// Reads the first bytes of a file; `nil` if they are too few, or of another format.
+    init?(_ bytes: [UInt8], _ format: RecordFormat) {
+        let read = bytes.withUnsafeBytes { bytes -> (RecordFacts, Range<Int>)? in
+            guard let parts = format.uncheckedParts(bytes), parts.count == RecordContent.partCount,
+                bytes.count >= Self.size(format)
+            else { return nil }
+            var reader = ByteReader(UnsafeRawBufferPointer(rebasing: bytes[parts[0].lowerBound...]))
+            return RecordFacts(&reader).map { ($0, parts[1]) }
+        }
+        guard let read else { return nil }
+        (facts, key) = read
+    }
+}
+
+/// The parts of a record's file.
+struct RecordContent: Sendable {
+    /// The body in a file of its own.
+    struct BodyFile: Sendable, Hashable {
+        let size: Int64
+        let checksums: PieceChecksums
+    }
+
+    /// The number of parts: the facts with the description of the other file, the key, the head, and the body.
+    static let partCount = 4
+
+    let facts: RecordFacts
+    let key: [UInt8]
+    let head: [UInt8]
+    let body: ArraySlice<UInt8>
+    /// `nil` if the body is in this file.
+    let file: BodyFile?
+    /// The size of this file.
+    let size: Int64
+
+    /// The bytes before the body in this file.
+    ///
+    /// - Parameter body: The body, which is to follow them; an empty one if it is a file of its own.
+    static func beginning(
+        _ facts: RecordFacts, _ file: BodyFile?, key: [UInt8], head: [UInt8], body: UnsafeRawBufferPointer,
+        _ format: RecordFormat
+    ) -> [UInt8] {
+        var writer = ByteWriter()
+        facts.append(to: &writer)
+        if let file {
+            writer.append(file.size)
+            for sum in file.checksums.sums { writer.append(sum) }
+        }
+        let header = writer.bytes.withUnsafeBytes { first in
+            key.withUnsafeBytes { key in head.withUnsafeBytes { format.header(for: [first, key, $0, body]) } }
+        }
+        return header + writer.bytes + key + head
+    }
+
+    /// Reads a file; `nil` if it is damaged or has another format.
+    init?(_ bytes: [UInt8], _ format: RecordFormat) {
+        guard case .record(_, let parts) = format.content(of: bytes), parts.count == Self.partCount,
+            let first = bytes.withUnsafeBytes({ Self.first(UnsafeRawBufferPointer(rebasing: $0[parts[0]])) })
+        else { return nil }
+        (facts, file) = first
+        size = Int64(bytes.count)
+        (key, head, body) = (Array(bytes[parts[1]]), Array(bytes[parts[2]]), bytes[parts[3]])
+    }
+
+    private static func first(_ bytes: UnsafeRawBufferPointer) -> (RecordFacts, BodyFile?)? {
+        var reader = ByteReader(bytes)
+        guard let facts = RecordFacts(&reader) else { return nil }
+        guard facts.hasFile else { return reader.count == 0 ? (facts, nil) : nil }
+        guard let size: Int64 = reader.number(), (0...PieceChecksums.maximumSize).contains(size),
+            reader.count == 8 * PieceChecksums.count(for: size)
+        else { return nil }
+        var sums: [UInt64] = []
+        while let sum: UInt64 = reader.number() { sums.append(sum) }
+        return (facts, BodyFile(size: size, checksums: PieceChecksums(sums)))
+    }
+}

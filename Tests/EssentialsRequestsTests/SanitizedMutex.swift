@@ -1,1 +1,0 @@
-../../Sources/EssentialsTransport/SanitizedMutex.swift

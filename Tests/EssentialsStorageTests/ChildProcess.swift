@@ -1,0 +1,1 @@
+../EssentialsResourcesTests/ChildProcess.swift

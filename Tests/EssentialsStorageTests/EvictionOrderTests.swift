@@ -1,0 +1,91 @@
+import EssentialsStorage
+import Testing
+
+@Suite struct EvictionOrderTests {
+    /// Inserts and evicts as a store with a budget does.
+    private func insert(_ key: Int, _ bytes: Int, _ order: inout EvictionOrder<Int>, budget: Int) -> [Int] {
+        order.insert(key, bytes: bytes)
+        var evicted: [Int] = []
+        while order.bytes > budget, let key = order.evict(budget: budget) { evicted.append(key) }
+        return evicted
+    }
+
+    @Test("Unused entries leave in the order in which they came")
+    func order() {
+        var order = EvictionOrder<Int>()
+        var evicted: [Int] = []
+        for key in 0..<10 { evicted += insert(key, 10, &order, budget: 50) }
+        #expect(evicted == [0, 1, 2, 3, 4])
+        #expect(order.count == 5 && order.bytes == 50)
+    }
+
+    @Test("A used entry outlives those that came later and were not used")
+    func use() {
+        var order = EvictionOrder<Int>()
+        for key in 0..<5 { _ = insert(key, 10, &order, budget: 50) }
+        order.use(0)
+        #expect(insert(5, 10, &order, budget: 50) == [1])
+        #expect(order.contains(0))
+    }
+
+    @Test("An entry that is to stay is not evicted, also if all others are used and there is nothing else")
+    func spared() {
+        var order = EvictionOrder<Int>()
+        for key in 0..<5 { _ = insert(key, 10, &order, budget: 50) }
+        for key in 0..<5 { order.use(key) }
+        order.insert(9, bytes: 40)
+        var evicted: [Int] = []
+        while order.bytes > 50, let key = order.evict(budget: 50, sparing: 9) { evicted.append(key) }
+        #expect(order.contains(9) && order.bytes == 50 && evicted.count == 4)
+        while let key = order.evict(budget: 50, sparing: 9) { evicted.append(key) }
+        #expect(order.bytes == 40 && Set(evicted) == Set(0..<5))
+        #expect(order.evict(budget: 50) == 9)
+    }
+
+    @Test("Entries that are read once do not displace those that are used")
+    func scan() {
+        var order = EvictionOrder<Int>()
+        let budget = 1_000
+        for key in 0..<50 { _ = insert(key, 10, &order, budget: budget) }
+        for _ in 0..<3 { for key in 0..<50 { order.use(key) } }
+        for key in 1_000..<21_000 { _ = insert(key, 10, &order, budget: budget) }
+        #expect((0..<50).allSatisfy { order.contains($0) })
+    }
+
+    @Test("An entry that comes back soon after its eviction stays longer than a new one")
+    func ghost() {
+        var order = EvictionOrder<Int>()
+        for key in 0..<6 { _ = insert(key, 10, &order, budget: 50) }
+        #expect(!order.contains(0))
+        _ = insert(0, 10, &order, budget: 50)
+        for key in 10..<14 { _ = insert(key, 10, &order, budget: 50) }
+        #expect(order.contains(0))
+    }
+
+    @Test("Sums, counts and evictions agree with a slow model")
+    func model() {
+        var numbers = SeededNumbers(state: 42)
+        var order = EvictionOrder<Int>()
+        var present: [Int: Int] = [:]
+        for _ in 0..<20_000 {
+            let key = Int.random(in: 0..<60, using: &numbers)
+            switch Int.random(in: 0..<4, using: &numbers) {
+            case 0:
+                let size = Int.random(in: 0...30, using: &numbers)
+                present[key] = size
+                for gone in insert(key, size, &order, budget: 300) {
+                    #expect(present.removeValue(forKey: gone) != nil)
+                }
+            case 1:
+                order.remove(key)
+                present[key] = nil
+            default: order.use(key)
+            }
+            #expect(order.count == present.count && order.bytes == present.values.reduce(0, +))
+            #expect(order.bytes <= 300)
+        }
+        #expect(Set(order.keys) == Set(present.keys))
+        while let key = order.evict(budget: 300) { #expect(present.removeValue(forKey: key) != nil) }
+        #expect(present.isEmpty && order.count == 0 && order.bytes == 0)
+    }
+}

@@ -1,0 +1,1 @@
+../EssentialsHTTPTests/Files/ScratchDirectory.swift

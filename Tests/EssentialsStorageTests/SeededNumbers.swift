@@ -1,0 +1,1 @@
+../EssentialsHTTPTests/SeededNumbers.swift

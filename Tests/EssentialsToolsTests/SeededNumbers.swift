@@ -1,0 +1,1 @@
+../EssentialsTransportTests/SeededNumbers.swift
