@@ -38,6 +38,7 @@ let package = Package(
         .library(name: "EssentialsCurl", targets: ["EssentialsCurl"]),
         .library(name: "EssentialsReachability", targets: ["EssentialsReachability"]),
         .library(name: "EssentialsRequests", targets: ["EssentialsRequests"]),
+        .library(name: "EssentialsFetching", targets: ["EssentialsFetching"]),
         .library(name: "EssentialsResources", targets: ["EssentialsResources"]),
         .library(name: "EssentialsObservation", targets: ["EssentialsObservation"]),
         .library(name: "EssentialsPublishers", targets: ["EssentialsPublishers"]),
@@ -100,6 +101,13 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
+            name: "EssentialsFetching",
+            dependencies: [
+                "EssentialsTools", "EssentialsStorage", "EssentialsHTTP", "EssentialsReachability",
+                "EssentialsRequests", logging,
+            ],
+            swiftSettings: settings),
+        .target(
             name: "EssentialsResources",
             dependencies: [
                 "EssentialsTools", "EssentialsStorage", "EssentialsHTTP", "EssentialsReachability",
@@ -111,7 +119,9 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "EssentialsPublishers",
-            dependencies: ["EssentialsTools", "EssentialsRequests", "EssentialsResources", openCombine],
+            dependencies: [
+                "EssentialsTools", "EssentialsRequests", "EssentialsFetching", "EssentialsResources", openCombine,
+            ],
             swiftSettings: settings),
         .target(name: "EssentialsPersistence", dependencies: ["EssentialsTools"], swiftSettings: settings),
         .target(
@@ -129,7 +139,7 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "EssentialsResourcesTestKit",
-            dependencies: ["EssentialsTools", "EssentialsResources", "EssentialsTestKit"],
+            dependencies: ["EssentialsTools", "EssentialsFetching", "EssentialsResources", "EssentialsTestKit"],
             swiftSettings: settings),
         .target(
             name: "EssentialsPersistenceTestKit", dependencies: ["EssentialsTools", "EssentialsPersistence"],
@@ -139,7 +149,7 @@ let package = Package(
             name: "ServiceEssentials",
             dependencies: [
                 "EssentialsTools", "EssentialsLocator", "EssentialsHTTP", "EssentialsCurl", "EssentialsReachability",
-                "EssentialsRequests",
+                "EssentialsRequests", "EssentialsFetching",
                 "EssentialsResources", "EssentialsPersistence", "EssentialsSQLite",
             ],
             swiftSettings: settings),
@@ -151,9 +161,12 @@ let package = Package(
                     name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
             ],
             exclude: ["essentials.1"], swiftSettings: settings),
-        .testTarget(name: "EssentialsToolsTests", dependencies: ["EssentialsTools"], swiftSettings: settings),
+        // What several test targets use.
+        .target(name: "TestTools", dependencies: ["EssentialsTools"], path: "Tests/TestTools", swiftSettings: settings),
         .testTarget(
-            name: "EssentialsLocatorTests", dependencies: ["EssentialsTools", "EssentialsLocator"],
+            name: "EssentialsToolsTests", dependencies: ["EssentialsTools", "TestTools"], swiftSettings: settings),
+        .testTarget(
+            name: "EssentialsLocatorTests", dependencies: ["EssentialsTools", "TestTools", "EssentialsLocator"],
             swiftSettings: settings),
         .testTarget(
             name: "EssentialsTestTraitsTests", dependencies: ["EssentialsTools", "EssentialsTestTraits"],
@@ -163,13 +176,16 @@ let package = Package(
             name: "RecordProbe", dependencies: ["EssentialsStorage"], path: "Tests/RecordProbe",
             swiftSettings: settings),
         .testTarget(
-            name: "EssentialsStorageTests", dependencies: ["EssentialsTools", "EssentialsStorage", "RecordProbe"],
+            name: "EssentialsStorageTests",
+            dependencies: ["EssentialsTools", "TestTools", "EssentialsStorage", "RecordProbe"],
             swiftSettings: settings),
         .testTarget(
             name: "EssentialsTransportTests",
-            dependencies: ["EssentialsTools", "EssentialsStorage", "EssentialsTransport"], swiftSettings: settings),
+            dependencies: ["EssentialsTools", "TestTools", "EssentialsStorage", "EssentialsTransport"],
+            swiftSettings: settings),
         .testTarget(
-            name: "EssentialsHTTPTests", dependencies: ["EssentialsTools", "EssentialsStorage", "EssentialsHTTP"],
+            name: "EssentialsHTTPTests",
+            dependencies: ["EssentialsTools", "TestTools", "EssentialsStorage", "EssentialsHTTP"],
             swiftSettings: settings),
         .testTarget(
             name: "EssentialsTestKitTests", dependencies: ["EssentialsTools", "EssentialsTestKit", "CEssentialsTest"],
@@ -177,7 +193,8 @@ let package = Package(
         .testTarget(
             name: "EssentialsCurlTests",
             dependencies: [
-                "EssentialsTools", "EssentialsCurl", "EssentialsHTTP", "EssentialsTestKit", "CEssentialsTest",
+                "EssentialsTools", "TestTools", "EssentialsCurl", "EssentialsHTTP", "EssentialsTestKit",
+                "CEssentialsTest",
             ],
             swiftSettings: settings),
         .testTarget(
@@ -188,13 +205,14 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "EssentialsReachabilityTests", dependencies: ["EssentialsTools", "EssentialsReachability"],
+            name: "EssentialsReachabilityTests",
+            dependencies: ["EssentialsTools", "TestTools", "EssentialsReachability"],
             swiftSettings: settings),
         .testTarget(
             name: "EssentialsRequestsTests",
             dependencies: [
-                "EssentialsTools", "EssentialsStorage", "ServiceEssentials", "EssentialsTestKit",
-                "EssentialsResourcesTestKit",
+                "EssentialsTools", "TestTools", "EssentialsStorage", "ServiceEssentials", "EssentialsTestKit",
+                "EssentialsResourcesTestKit", "ResourceProbe",
             ],
             swiftSettings: settings),
         // A program with an outbox or an entity cache, which tests start and kill.
@@ -202,9 +220,16 @@ let package = Package(
             name: "ResourceProbe", dependencies: ["ServiceEssentials"], path: "Tests/ResourceProbe",
             swiftSettings: settings),
         .testTarget(
+            name: "EssentialsFetchingTests",
+            dependencies: [
+                "EssentialsTools", "TestTools", "EssentialsStorage", "ServiceEssentials", "EssentialsTestKit",
+                "EssentialsResourcesTestKit", "ResourceProbe",
+            ],
+            swiftSettings: settings),
+        .testTarget(
             name: "EssentialsResourcesTests",
             dependencies: [
-                "EssentialsTools", "EssentialsStorage", "ServiceEssentials", "EssentialsTestKit",
+                "EssentialsTools", "TestTools", "EssentialsStorage", "ServiceEssentials", "EssentialsTestKit",
                 "EssentialsResourcesTestKit", "ResourceProbe",
             ],
             swiftSettings: settings),
@@ -215,11 +240,14 @@ let package = Package(
         .testTarget(
             name: "EssentialsPublishersTests",
             dependencies: [
-                "EssentialsTools", "EssentialsPublishers", "EssentialsResources", "EssentialsTestKit", openCombine,
+                "EssentialsTools", "EssentialsPublishers", "EssentialsFetching", "EssentialsResources",
+                "EssentialsTestKit",
+                openCombine,
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "EssentialsPersistenceTests", dependencies: ["EssentialsTools", "EssentialsPersistence"],
+            name: "EssentialsPersistenceTests",
+            dependencies: ["EssentialsTools", "TestTools", "EssentialsPersistence"],
             swiftSettings: settings),
         .testTarget(
             name: "EssentialsPersistenceTestKitTests",
@@ -232,7 +260,7 @@ let package = Package(
         .testTarget(
             name: "EssentialsSQLiteTests",
             dependencies: [
-                "EssentialsTools", "EssentialsStorage", "EssentialsSQLite", "EssentialsPersistence",
+                "EssentialsTools", "TestTools", "EssentialsStorage", "EssentialsSQLite", "EssentialsPersistence",
                 "EssentialsPersistenceTestKit", "StoreProbe", grdb,
             ],
             swiftSettings: settings),
@@ -289,7 +317,8 @@ if let sanitizer = Context.environment["ESSENTIALS_SANITIZER"] {
         omitted.formUnion([
             "EssentialsRequestsTests", "ServiceEssentials", "EssentialsPersistence", "EssentialsPersistenceTests",
             "EssentialsPersistenceTestKit", "EssentialsPersistenceTestKitTests", "EssentialsSQLite",
-            "EssentialsSQLiteTests", "StoreProbe", "EssentialsResources",
+            "EssentialsSQLiteTests", "StoreProbe", "EssentialsFetching", "EssentialsFetchingTests",
+            "EssentialsResources",
             "EssentialsResourcesTests", "EssentialsResourcesTestKit", "EssentialsResourcesTestKitTests",
             "EssentialsObservation", "EssentialsObservationTests", "ResourceProbe",
         ])
@@ -301,7 +330,7 @@ if let sanitizer = Context.environment["ESSENTIALS_SANITIZER"] {
     // What one thread computes, and the code of articles, whose parts have tests of their own.
     var folders = [
         "EssentialsRequestsTests": [
-            "Articles", "ReadmeTests.swift", "Authorization", "Building", "Definition", "Logging", "Paging",
+            "Address", "Articles", "ReadmeTests.swift", "Authorization", "Building", "Definition", "Logging", "Paging",
             "Preparation", "Unsafe",
         ],
         "EssentialsCurlTests": ["Articles"],
@@ -324,12 +353,11 @@ if let sanitizer = Context.environment["ESSENTIALS_SANITIZER"] {
         target.exclude += folders[target.name] ?? []
         let usesSwift = !target.name.hasPrefix("C")
         if usesSwift {
-            // Reports need lines, and nothing else of the debug information. Tests are not compiled in parts, each of
-            // which would read all files of its module. The largest one is compiled last, by all processors.
-            var flags = ["-sanitize=\(sanitizer)", "-gline-tables-only"]
-            if target.type == .test, target.name != "EssentialsResourcesTests" {
-                flags += ["-whole-module-optimization", "-num-threads", "2"]
-            }
+            // Reports need lines, and nothing else of the debug information. A module is not compiled in parts, each of
+            // which would read all of its files.
+            let flags = [
+                "-sanitize=\(sanitizer)", "-gline-tables-only", "-whole-module-optimization", "-num-threads", "2",
+            ]
             target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(flags)]
             target.linkerSettings = (target.linkerSettings ?? []) + [.unsafeFlags(["-sanitize=\(sanitizer)"])]
         } else {

@@ -5,6 +5,7 @@
 #endif
 
 #if canImport(Combine) || OpenCombine
+    public import EssentialsFetching
     public import EssentialsResources
 
     /// Publishes the elements of an asynchronous sequence, read by each subscription for itself.
@@ -70,6 +71,8 @@
         /// - Parameter loading: Whether each subscription loads the resource.
         public func statesPublisher(
             loading: ObserverLoading = .none
-        ) -> SequencePublisher<ResourceStates<Content>> { SequencePublisher(states(loading: loading)) }
+        ) -> SequencePublisher<ValueSequence<ResourceState<Content>>> {
+            SequencePublisher(states(loading: loading))
+        }
     }
 #endif

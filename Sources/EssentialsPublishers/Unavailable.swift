@@ -1,7 +1,7 @@
 // Without the trait, the names are declared all the same, so that the compiler says what is missing.
 #if !canImport(Combine) && !OpenCombine
     public import EssentialsRequests
-    public import EssentialsResources
+    public import EssentialsFetching
 
     /// A publisher of one value of a request, which needs the trait `OpenCombine`.
     @available(

@@ -1,4 +1,5 @@
-import EssentialsResources
+import EssentialsFetching
+import EssentialsRequests
 import FoundationEssentials
 
 extension AsyncCacheConformance {

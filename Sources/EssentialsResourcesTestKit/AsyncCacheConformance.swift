@@ -1,4 +1,4 @@
-public import EssentialsResources
+public import EssentialsFetching
 import FoundationEssentials
 
 /// Checks that a cache of models does what services that fetch expect from it.

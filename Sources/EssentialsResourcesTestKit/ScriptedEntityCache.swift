@@ -1,4 +1,4 @@
-public import EssentialsResources
+public import EssentialsRequests
 import EssentialsTools
 
 /// An entity cache in memory that fails, stalls and keeps as a test chooses.

@@ -1,5 +1,5 @@
 public import EssentialsPersistence
-import EssentialsResources
+import EssentialsRequests
 
 /// An entity of a ``PersistentEntityCache``, as a row of a store. Programs name the type among the models of the store,
 /// and make its table with ``tableSQL``.

@@ -1,4 +1,5 @@
 @_exported public import EssentialsCurl
+@_exported public import EssentialsFetching
 @_exported public import EssentialsHTTP
 @_exported public import EssentialsLocator
 @_exported public import EssentialsPersistence

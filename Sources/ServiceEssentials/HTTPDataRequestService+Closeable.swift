@@ -1,4 +1,5 @@
 public import EssentialsCurl
+public import EssentialsFetching
 public import EssentialsLocator
 public import EssentialsReachability
 public import EssentialsRequests

@@ -1,5 +1,5 @@
 public import EssentialsPersistence
-public import EssentialsResources
+public import EssentialsRequests
 import EssentialsTools
 
 /// An entity cache in a persistence service, up to a size. The entities that were used longest ago are removed first.

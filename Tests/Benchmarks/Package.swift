@@ -60,7 +60,8 @@ var targets: [Target] = [
     .executableTarget(
         name: "bench-resources",
         dependencies: [
-            "Figures", "ThreadCounters", .product(name: "EssentialsResources", package: "ServiceEssentials"),
+            "Figures", "ThreadCounters", .product(name: "EssentialsFetching", package: "ServiceEssentials"),
+            .product(name: "EssentialsResources", package: "ServiceEssentials"),
         ],
         swiftSettings: settings),
     .executableTarget(

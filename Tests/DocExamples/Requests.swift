@@ -94,13 +94,13 @@ private func dataResponseLinksExample() async throws {
     }
 }
 
-// Paging/PageItems.swift
-private func pageItemsExample() async throws {
+// Paging/PageSequence+Items.swift
+private func pageSequenceItemsExample() async throws {
     for try await user in requests.pages(of: .get("users"), as: [User].self).items { show(user) }
 }
 
-// Paging/PageItems.swift
-private func pageItemsExample2() async throws {
+// Paging/PageSequence+Items.swift
+private func pageSequenceItemsExample2() async throws {
     let list = requests.pages(of: .get("users"), as: UserList.self, by: .cursor("after", in: \.cursor))
     for try await user in list.items(\.users) { show(user) }
 }

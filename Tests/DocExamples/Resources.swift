@@ -7,6 +7,7 @@ import FoundationEssentials
 import Logging
 import ServiceEssentials
 
+@testable import EssentialsRequests
 @testable import EssentialsResources
 
 private struct Item: Codable, Sendable {}
@@ -19,7 +20,6 @@ private struct User: Codable, Sendable {
     var name = ""
     var accountID = ""
 }
-private struct UserList: Codable, Sendable { var nextCursor: String? }
 private struct Film: Codable, Sendable, Identifiable {
     var id = 1
     var url = ""
@@ -97,20 +97,6 @@ private func resourceVariantExample() async throws {
     use(table, german)
 }
 
-// Paging/PageRules.swift
-private func pageRulesExample() async throws {
-    let byLink = PageRules<[User]>.link()
-    let byCursor = PageRules<UserList>.cursor("after") { $0.nextCursor }
-    let byNumber = PageRules<[Film]>.number("page", from: 1) { page in page.isEmpty }
-    use(byLink, byCursor, byNumber)
-}
-
-// Paging/PageRules.swift
-private func pageRulesExample2() async throws {
-    let lines = PageRules<[String]>.number("offset", from: 0, step: 100) { $0.count < 100 }
-    use(lines)
-}
-
 // Paging/PagedResource.swift
 private func pagedResourceExample() async throws {
     let films = PagedResource(service.resource("films", as: [Film].self), by: .link())
@@ -119,12 +105,12 @@ private func pagedResourceExample() async throws {
     try await films.refresh(.allThenSwap)
 }
 
-// Paging/PagedState.swift
+// Paging/PagedResource+States.swift
 private func pagedStateExample() async throws {
     draw(state.items, footer: state.isLoading ? Footer.spinner : state.hasNext ? .button : .empty)
 }
 
-// Paging/PagedState.swift
+// Paging/PagedResource+States.swift
 private func pagedStateExample2() async throws {
     for await state in films.states(loading: .ifNeeded) { draw(state.items) }
 }
@@ -162,8 +148,8 @@ private func resourceSlotExample2() async throws {
     use(image)
 }
 
-// Status/ResourceSlotElements.swift
-private func resourceSlotElementsExample() async throws {
+// Status/ResourceSlot.swift
+private func resourceSlotExample3() async throws {
     for await element in slot.elements { show(element) }
 }
 
@@ -183,11 +169,6 @@ private func resourceStatusSetExample() async throws {
     let status = ResourceStatusSet(cart, orders)
     for await current in status.statuses { statusLine.show(current) }
     retryButton.onPress = { status.retryFailed() }
-}
-
-// Status/ResourceStatuses.swift
-private func resourceStatusesExample() async throws {
-    for await status in ResourceStatus.of(cart, orders) { statusLine.show(status) }
 }
 
 // Writing/RelatedResources.swift

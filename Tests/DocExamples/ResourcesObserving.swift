@@ -46,15 +46,15 @@ private var users: Resource<[User]> { given() }
 private var orders: Resource<[Order]> { given() }
 private var prices: Resource<[Price]> { given() }
 
-// Observing/ResourceChanges.swift
-private func resourceChangesExample() async throws {
+// Observing/Resource+Sequences.swift
+private func resourceSequencesExample2() async throws {
     for await change in cart.changes() {
         print(change.event, change.state.version)
     }
 }
 
-// Observing/ResourceContents.swift
-private func resourceContentsExample() async throws {
+// Observing/Resource+Sequences.swift
+private func resourceSequencesExample3() async throws {
     for await cart in shop.cart.contents { show(cart) }
 }
 

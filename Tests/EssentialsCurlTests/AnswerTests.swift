@@ -2,6 +2,7 @@ import EssentialsCurl
 import EssentialsHTTP
 import EssentialsTestKit
 import FoundationEssentials
+import TestTools
 import Testing
 
 /// Received responses are kept in buffers that are reused.

@@ -1,5 +1,6 @@
 import EssentialsHTTP
 import EssentialsTestKit
+import TestTools
 import Testing
 
 @testable import EssentialsCurl

@@ -1,6 +1,7 @@
 import EssentialsHTTP
 import FoundationEssentials
 import Glibc
+import TestTools
 import Testing
 
 @Suite struct PolicyFileTests {

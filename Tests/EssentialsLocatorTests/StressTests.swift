@@ -1,4 +1,5 @@
 import EssentialsTools
+import TestTools
 import Testing
 
 @testable import EssentialsLocator

@@ -1,6 +1,7 @@
 #if OpenCombine
     import EssentialsHTTP
     import EssentialsRequests
+    import EssentialsFetching
     import EssentialsResources
     import EssentialsTestKit
     @preconcurrency import OpenCombine

@@ -2,6 +2,7 @@ import Dispatch
 import EssentialsHTTP
 import EssentialsTools
 import FoundationEssentials
+import TestTools
 import Testing
 
 @testable import EssentialsRequests

@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import EssentialsRequests
 import EssentialsResources
 import EssentialsResourcesTestKit
 import EssentialsTestKit
@@ -14,8 +15,8 @@ struct ScriptedEntityCacheTests {
     private struct DiskFull: Error {}
 
     private let cache = ScriptedEntityCache()
-    private let key = EntityKey(url: "https://api.example.com/cart", stage: .decoding)
-    private let other = EntityKey(url: "https://api.example.com/other", stage: .decoding, partition: "account-7")
+    private let key = EntityKey(url: "https://api.example.com/cart", stage: "decoding")
+    private let other = EntityKey(url: "https://api.example.com/other", stage: "decoding", partition: "account-7")
 
     private func entity(_ text: String) -> StoredEntity {
         StoredEntity(

@@ -3,7 +3,6 @@ import EssentialsReachability
 import EssentialsRequests
 import EssentialsResources
 import EssentialsTestKit
-import EssentialsTools
 
 /// A resource service over a scripted transport and a clock that is moved by hand.
 struct ResourceFixture {
@@ -34,27 +33,4 @@ struct ResourceFixture {
 
 struct Item: Codable, Sendable, Equatable {
     var name: String
-}
-
-/// Holds those who wait until it is opened.
-final class Latch: Sendable {
-    private let state = Mutex<(isOpen: Bool, waiters: [CheckedContinuation<Void, Never>])>((false, []))
-
-    func open() {
-        let waiters = state.withLock { state in
-            defer { state = (true, []) }
-            return state.waiters
-        }
-        for waiter in waiters { waiter.resume() }
-    }
-
-    func wait() async {
-        await withCheckedContinuation { continuation in
-            let isOpen = state.withLock { state in
-                if !state.isOpen { state.waiters.append(continuation) }
-                return state.isOpen
-            }
-            if isOpen { continuation.resume() }
-        }
-    }
 }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import TestTools
 import Testing
 
 @testable import EssentialsStorage

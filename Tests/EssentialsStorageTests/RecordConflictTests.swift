@@ -1,6 +1,7 @@
 import EssentialsTools
 import FoundationEssentials
 import Glibc
+import TestTools
 import Testing
 
 @testable import EssentialsStorage

@@ -1,6 +1,7 @@
 import EssentialsStorage
 import FoundationEssentials
 import Glibc
+import TestTools
 import Testing
 
 /// A directory of records, which is removed at the end of a test.

@@ -1,4 +1,5 @@
 import EssentialsStorage
+import TestTools
 import Testing
 
 @Suite struct RecordFormatTests {

@@ -1,6 +1,7 @@
 import EssentialsStorage
 import FoundationEssentials
 import Glibc
+import TestTools
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct RecordProcessTests {

@@ -1,4 +1,5 @@
 import EssentialsTransport
+import TestTools
 import Testing
 
 @Suite struct HostPatternTests {

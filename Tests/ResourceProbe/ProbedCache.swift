@@ -67,7 +67,7 @@ struct ProbedCache {
     }
 
     private func key(_ owner: Int, _ index: Int) -> EntityKey {
-        EntityKey(url: "https://h/\(owner)/\(index)", stage: .raw)
+        EntityKey(url: "https://h/\(owner)/\(index)", stage: "raw")
     }
 
     /// The number of bytes that an entity of such bytes has.

@@ -1,1 +1,1 @@
-../EssentialsResourcesTests/Caching/CacheConformance.swift
+../EssentialsRequestsTests/Entities/CacheConformance.swift

@@ -88,7 +88,7 @@ struct StoreRangeTests {
         for count in Extremes.counts {
             for other in Extremes.counts {
                 let cache = MemoryEntityCache(maximumBytes: count, maximumCount: other)
-                let key = EntityKey(url: "https://h/a", stage: .decoding, partition: .shared)
+                let key = EntityKey(url: "https://h/a", stage: "decoding", partition: .shared)
                 let entity = StoredEntity(body: Data([1]), date: Date(timeIntervalSince1970: 0), age: .zero)
                 cache.store(entity, for: key)
                 _ = cache.entity(for: key)
@@ -195,7 +195,7 @@ struct StoreRangeTests {
                 .temporary(models: [EntityRow.self]), migrations: [Migration("1 entities", sql: EntityRow.tableSQL)])
             for count in Extremes.counts {
                 let cache = PersistentEntityCache(store, maximumBytes: count)
-                let key = EntityKey(url: "https://h/a", stage: .decoding, partition: .shared)
+                let key = EntityKey(url: "https://h/a", stage: "decoding", partition: .shared)
                 let entity = StoredEntity(body: Data([1]), date: Date(timeIntervalSince1970: 0), age: .zero)
                 try? await cache.store(entity, for: key)
                 _ = try? await cache.entity(for: key)

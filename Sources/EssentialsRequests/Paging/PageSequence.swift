@@ -27,14 +27,8 @@ extension DataRequestService {
         of request: some BuildableRequest, as type: Model.Type = Model.self, by paging: Paging<Model> = .link(),
         maximumPages: Int = PageSequence<Model>.standardMaximum
     ) -> PageSequence<Model> {
-        let first: Result<DataRequest, RequestFailure>
-        do throws(RequestFailure) {
-            first = .success(try request.build())
-        } catch {
-            first = .failure(error)
-        }
-        return PageSequence(
-            requests: self, machine: PageMachine(first: first, paging: paging, maximumPages: maximumPages)
+        PageSequence(
+            requests: self, machine: PageMachine(first: request, paging: paging, maximumPages: maximumPages)
         ) { requests, request throws(RequestFailure) in
             try await requests.response(to: request, as: type)
         }
@@ -47,25 +41,8 @@ extension DataRequestService {
 /// the first page. Delivered pages are not kept. If the calling task is cancelled, the next page fails as `cancelled`.
 /// After the last page and after a failure, the iterator returns `nil`.
 public struct PageSequence<Model: Sendable>: AsyncSequence, Sendable {
-    /// One page of a list.
-    public struct Page: Sendable {
-        /// The decoded body.
-        public let model: Model
-        /// The whole response.
-        public let response: DataResponse
-        /// The number of pages before this one.
-        public let index: Int
-
-        /// Creates a page, for tests of closures that end a list.
-        public init(_ model: Model, response: DataResponse = DataResponse(), index: Int = 0) {
-            self.model = model
-            self.response = response
-            self.index = index
-        }
-    }
-
     /// A page.
-    public typealias Element = Page
+    public typealias Element = Paging<Model>.Page
     /// The failure that ends the list early.
     public typealias Failure = RequestFailure
 
@@ -75,55 +52,42 @@ public struct PageSequence<Model: Sendable>: AsyncSequence, Sendable {
     /// The default for the maximum number of pages: 1,000.
     public static var standardMaximum: Int { 1_000 }
 
-    private let requests: any DataRequestService
-    private let machine: PageMachine<Model>
-    private let fetch: Fetch
-
-    init(requests: any DataRequestService, machine: PageMachine<Model>, fetch: @escaping Fetch) {
-        self.requests = requests
-        self.machine = machine
-        self.fetch = fetch
-    }
+    fileprivate let requests: any DataRequestService
+    fileprivate let machine: PageMachine<Model>
+    fileprivate let fetch: Fetch
 
     /// Begins with the first page.
-    public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(requests: requests, machine: machine, fetch: fetch)
-    }
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pages: self, machine: machine) }
 
     /// Requests the pages one after the other.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        fileprivate let requests: any DataRequestService
+        fileprivate let pages: PageSequence
         fileprivate var machine: PageMachine<Model>
-        fileprivate let fetch: Fetch
         /// For whom the pages are requested, from the first one on.
-        private var scope: CredentialScope?
-
-        fileprivate init(requests: any DataRequestService, machine: PageMachine<Model>, fetch: @escaping Fetch) {
-            (self.requests, self.machine, self.fetch) = (requests, machine, fetch)
-        }
+        fileprivate var scope: CredentialScope?
 
         /// The next page; `nil` after the last one and after a failure.
         ///
         /// - Throws: The failures of ``DataRequestService/pages(of:as:by:maximumPages:)``.
-        public mutating func next() async throws(RequestFailure) -> Page? {
+        public mutating func next() async throws(RequestFailure) -> Element? {
             try await next(isolation: #isolation)
         }
 
         /// The next page, decoded on the caller's actor if it is small. A `for` loop calls this method.
         ///
         /// - Throws: The same failures as ``next()``.
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws(RequestFailure) -> Page? {
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws(RequestFailure) -> Element? {
             guard var request = try machine.next() else { return nil }
-            if scope == nil { scope = requests.sender?.scope(of: request) }
+            if scope == nil { scope = pages.requests.sender?.scope(of: request) }
             request.scope = scope
             let received: ModelResponse<Model>
             do throws(RequestFailure) {
                 if Task.isCancelled { throw RequestFailure(.cancelled, "The request was cancelled.") }
-                received = try await fetch(requests, request)
+                received = try await pages.fetch(pages.requests, request)
             } catch {
                 throw machine.explained(error)
             }
-            return try machine.received(received)
+            return try machine.received(received, to: request)
         }
     }
 }

@@ -1,4 +1,6 @@
-/// How the next page of a list is requested: by a link, a cursor or a number.
+import EssentialsHTTP
+
+/// How the next page of a list is found: by a link, a cursor or a number.
 ///
 /// ```swift
 /// requests.pages(of: .get("users"), as: [User].self)                                  // Link: <…>; rel=next
@@ -7,10 +9,24 @@
 /// requests.pages(of: .get("users"), as: [User].self, by: .number("page", size: ("per_page", 50)))
 /// ```
 ///
-/// Header fields, body, options, expected statuses and error model of the request are the same for every page.
+/// The same value describes the pages of requests and of resources, a ``PageSequence`` and a `PagedResource`.
 public struct Paging<Model: Sendable>: Sendable {
-    /// A page of this model.
-    public typealias Page = PageSequence<Model>.Page
+    /// One page of a list.
+    public struct Page: Sendable {
+        /// The decoded body.
+        public let model: Model
+        /// The whole response. For a page of a `PagedResource` it has the header fields and the URL, but no body.
+        public let response: DataResponse
+        /// The number of pages before this one.
+        public let index: Int
+
+        /// Creates a page, for tests of closures that end a list.
+        public init(_ model: Model, response: DataResponse = DataResponse(), index: Int = 0) {
+            self.model = model
+            self.response = response
+            self.index = index
+        }
+    }
 
     /// A query parameter that counts pages or items.
     struct Numbering: Sendable {
@@ -34,11 +50,11 @@ public struct Paging<Model: Sendable>: Sendable {
 
     /// The URL of the next page is in the `Link` field of each page (RFC 8288). A page without the link is the last.
     ///
-    /// The link has to lead to the environment's origin, and below its base URL, because it is requested with the
-    /// credentials. With ``PathResolution/rfc3986`` it may leave the path of the base URL, as every path may then. Its
-    /// query replaces the query of the request.
+    /// A ``PageSequence`` requests it with the credentials, so it has to lead to the environment's origin, and below its
+    /// base URL. With ``PathResolution/rfc3986`` it may leave the path of the base URL, as every path may then. Its query
+    /// replaces the query of the request. A `PagedResource` loads it like any resource with this URL.
     ///
-    /// - Parameter relation: The relation type of the link.
+    /// - Parameter relation: The relation type of the link. A link with an anchor that is another resource does not count.
     public static func link(relation: String = "next") -> Paging {
         Paging(rule: .link { $0.response.link(rel: relation)?.target })
     }
@@ -80,6 +96,9 @@ public struct Paging<Model: Sendable>: Sendable {
 
     /// A query parameter has the number of the page, until a closure accepts a page as the last.
     ///
+    /// A ``PageSequence`` adds the number to the request of the first page. The first page of a `PagedResource` is a
+    /// resource that others use too, so it keeps its URL without the number.
+    ///
     /// - Parameters:
     ///   - name: The name of the query parameter.
     ///   - first: The number of the first page.
@@ -119,10 +138,66 @@ public struct Paging<Model: Sendable>: Sendable {
 
 extension Paging where Model: Collection {
     /// A query parameter has the number of the page, until a page is empty; see
-    /// ``number(_:from:step:size:isLast:)``. The empty page is an element of the sequence too.
+    /// ``number(_:from:step:size:isLast:)``. The empty page belongs to the list too.
     public static func number(
         _ name: String = "page", from first: Int = 1, step: Int = 1, size: (name: String, count: Int)? = nil
     ) -> Paging {
         number(name, from: first, step: step, size: size) { $0.model.isEmpty }
+    }
+}
+
+extension Paging {
+    /// What leads to the page after a page.
+    package enum Next: Sendable, Hashable {
+        /// The target of a link, which can be relative to the URL of the page.
+        case link(String)
+        /// The name of a query item, and a cursor as its value.
+        case cursor(String, String)
+        /// The name of a query item, and a number as its value.
+        case number(String, String)
+    }
+
+    /// Decides what leads to the page after a page, for lists of requests and of resources.
+    ///
+    /// - Returns: `nil` after the last page.
+    /// - Throws: `tooLarge` for a link or a cursor that is too long, and for a number that does not fit into an `Int`.
+    package func next(after page: Page) throws(RequestFailure) -> Next? {
+        switch rule {
+        case .link(let target): return try checked(target(page), "link", page).map { .link($0) }
+        case .cursor(let name, let cursor): return try checked(cursor(page), "cursor", page).map { .cursor(name, $0) }
+        case .number(let numbering):
+            guard !numbering.isLast(page) else { return nil }
+            let (offset, isBeyond) = (page.index + 1).multipliedReportingOverflow(by: numbering.step)
+            let (number, isBeyondToo) = numbering.first.addingReportingOverflow(offset)
+            guard !isBeyond, !isBeyondToo else {
+                throw RequestFailure(
+                    .tooLarge, "The number after page \(page.index + 1) does not fit into an Int.",
+                    remedy: "Begin with a smaller number, or use a smaller step.",
+                    host: page.response.url?.origin.host.text)
+            }
+            return .number(numbering.name, "\(number)")
+        }
+    }
+
+    /// The query item for the size of a page, which the first page needs too; `nil` if the size is not sent.
+    ///
+    /// - Throws: `invalidRequest` if the size is below 1.
+    package func sizeItem() throws(RequestFailure) -> (name: String, value: String)? {
+        guard case .number(let numbering) = rule, let size = numbering.size else { return nil }
+        guard size.count > 0 else {
+            throw RequestFailure(
+                .invalidRequest, "A page of \(size.count) items was requested.",
+                remedy: "Request at least one item for each page.")
+        }
+        return (size.name, "\(size.count)")
+    }
+
+    /// The text of a link or a cursor. Its length is limited, because texts are kept to recognise repetitions.
+    private func checked(_ text: String?, _ kind: String, _ page: Page) throws(RequestFailure) -> String? {
+        guard let text, text.utf8.count > ResourceURL.maximumBytes else { return text }
+        throw RequestFailure(
+            .tooLarge, "The \(kind) after page \(page.index + 1) is longer than \(ResourceURL.maximumBytes) bytes.",
+            remedy: "Report this to the operators of the server: it has to fit into a URL.", phase: .receiving,
+            host: page.response.url?.origin.host.text)
     }
 }

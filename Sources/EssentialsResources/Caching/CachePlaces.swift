@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import EssentialsRequests
 import FoundationEssentials
 
 /// Where the entity of a resource is in its caches, as seen by one load or change.
@@ -42,8 +43,8 @@ struct CachePlaces: Sendable {
     ///
     /// - Parameter entity: The entity that was confirmed. What a cache has instead of it stays as it is.
     func confirm(_ entity: Entity, by fields: HTTPFields, date: Date, age: Duration) {
-        var kept = CacheRules.kept(fields)
-        for name in Entity.ofBody { kept[name] = nil }
+        var kept = EntityCacheRules.kept(fields)
+        for name in HTTPFields.ofBody { kept[name] = nil }
         // A stored response without a date has that of its receipt (RFC 9110, 6.6.1). An older one would make the time
         // to `Expires` longer than it is.
         if kept[.date] == nil, kept[.expires] != nil { kept[.date] = HTTPDate.text(of: date) }
@@ -91,7 +92,7 @@ struct CachePlaces: Sendable {
             var entity = stored
             entity.body = body
             entity.mediaType = output.mediaType
-            entity.headerFields = CacheRules.kept(output.headerFields)
+            entity.headerFields = EntityCacheRules.kept(output.headerFields)
             return .store(entity)
         }
     }
@@ -112,9 +113,13 @@ struct CachePlaces: Sendable {
         of output: StageCache.Output, in response: LoadedResponse, _ place: Place, isPersonal: Bool,
         _ service: HTTPResourceService
     ) -> StoredEntity? {
-        let refusal = CacheRules.refusal(
-            of: output, isPersonal: isPersonal, partition: place.key.partition,
-            isPersistent: place.cache.cache.isPersistent, allowsSensitive: allowsSensitive)
+        // Content that could not be encoded has another type than the cache stores.
+        let refusal =
+            output.body == nil
+            ? .unfit
+            : EntityCacheRules.refusal(
+                ofStatus: output.status, output.headerFields, isPersonal: isPersonal, partition: place.key.partition,
+                isPersistent: place.cache.cache.isPersistent, allowsSensitive: allowsSensitive)
         if refusal == .personal { service.caching.refusedPersonal() }
         guard !place.cache.isNameless else {
             place.access.cannotName(place.cache.type)
@@ -123,7 +128,7 @@ struct CachePlaces: Sendable {
         guard refusal == nil, let body = output.body else { return nil }
         return StoredEntity(
             body: body, mediaType: output.mediaType, status: output.status,
-            headerFields: CacheRules.kept(output.headerFields), date: response.entity.date,
+            headerFields: EntityCacheRules.kept(output.headerFields), date: response.entity.date,
             age: response.content.age)
     }
 }

@@ -3,7 +3,7 @@ import EssentialsRequests
 import EssentialsTools
 import Logging
 
-/// The entity caches of a service: one ``CacheAccess`` for each, whoever uses it.
+/// The entity caches of a service: one `CacheAccess` for each, whoever uses it.
 final class EntityCaching: Sendable {
     private struct State {
         var accesses: [ObjectIdentifier: CacheAccess] = [:]

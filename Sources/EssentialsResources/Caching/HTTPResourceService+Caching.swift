@@ -25,11 +25,12 @@ extension HTTPResourceService {
         let allowsSensitive = configuration.values.storesSensitiveResponses
         let variant = core.variant.headerFields.map { "\($0.name.canonicalName): \($0.value)" }
         var key = EntityKey(
-            url: address.text, variant: variant.joined(separator: "\n"), stage: .raw, partition: environment.partition,
+            url: address.text, variant: variant.joined(separator: "\n"), stage: PipelineStage.raw.name,
+            partition: environment.partition,
             trust: self.configuration.trustFingerprint + environment.identity.trustFingerprint)
         let origin = environment.partition.isShared ? try? table.base.requestURL(of: address).origin : nil
         let places = configuration.caches.map { cache in
-            (key.stage, key.type, key.schema) = (cache.stage, cache.type, cache.schema)
+            (key.stage, key.type, key.schema) = (cache.stage.name, cache.type, cache.schema)
             key.environment = environment.identity.text(
                 environment.snapshot.name, key: cache.cache.fingerprintKey)
             var place = CachePlaces.Place(cache: cache, access: caching.access(to: cache.cache), key: key)
@@ -42,7 +43,7 @@ extension HTTPResourceService {
         }
         // A client certificate and a secret in the query are credentials too.
         let isPersonal =
-            environment.snapshot.trust?.identity != nil || CacheRules.hasSecrets(query: address.query)
+            environment.snapshot.trust?.identity != nil || EntityCacheRules.hasSecrets(query: address.query)
         return CachePlaces(places, in: environment, isPersonal: isPersonal, allowsSensitive: allowsSensitive)
     }
 

@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import EssentialsRequests
 import EssentialsTools
 import FoundationEssentials
 

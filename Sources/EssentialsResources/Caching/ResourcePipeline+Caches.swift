@@ -1,3 +1,5 @@
+import EssentialsRequests
+
 /// Entity caches at stages of the pipeline.
 extension ResourcePipeline {
     /// Stores the bytes after a stage in a cache, and begins with them before the server is asked.

@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import EssentialsRequests
 import FoundationEssentials
 
 /// A cache at a stage of a pipeline: what it stores, and how this becomes content again.

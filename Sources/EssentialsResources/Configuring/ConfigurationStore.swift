@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import EssentialsRequests
 import EssentialsTools
 
 /// The configuration of a resource for one method, as it was computed from all matching blocks.

@@ -1,4 +1,5 @@
 public import EssentialsHTTP
+import EssentialsRequests
 import EssentialsTools
 import Logging
 
@@ -38,7 +39,7 @@ extension HTTPResourceService {
         var trial = configuration.defaults
         change(&trial)
         if let problem = trial.pipeline.problem { throw problem }
-        if let problem = CacheRules.problem(of: trial, caching.standard, over: requests) { throw problem }
+        if let problem = EntityCacheRules.problem(of: trial, caching.standard, over: requests) { throw problem }
         adoptEnvironment()
         guard let number = configurations.add(.init(pattern, methods, name, change)) else {
             throw RequestFailure(

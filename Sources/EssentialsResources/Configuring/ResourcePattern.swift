@@ -1,4 +1,5 @@
 public import EssentialsHTTP
+import EssentialsRequests
 import EssentialsTools
 
 /// Selects resources by their URLs, for configurations, invalidations and wipes.

@@ -1,4 +1,5 @@
 public import EssentialsHTTP
+public import EssentialsRequests
 import EssentialsTools
 
 /// A resource whose address depends on the content of another one.
@@ -20,14 +21,27 @@ public struct DependentResource<Source: Sendable, Content: Sendable>: Sendable {
 
     /// The states: the present one, then the newest one after each change of the source or the target.
     ///
+    /// ```swift
+    /// for await state in orders.states(loading: .ifNeeded) { draw(state.content) }
+    /// ```
+    ///
+    /// A reader that is slower than the changes finds only the newest state. The sequence ends when the calling task is
+    /// cancelled or the service of the source is closed. Its reader counts as an observer of the source and of the present
+    /// target.
+    ///
     /// - Parameter loading: Whether the source is also loaded when the observation begins, and each target when the
     ///   source leads to it.
-    public func states(loading: ObserverLoading = .none) -> DependentStates<Source, Content> {
-        DependentStates(resource: self, loading: loading)
+    public func states(
+        loading: ObserverLoading = .none
+    ) -> ValueSequence<DependentState<Source, Content>> {
+        ValueSequence {
+            let reader = DependentReader(self, loading)
+            return .init { await reader.next() }
+        }
     }
 
     /// The states without a load; see ``states(loading:)``.
-    public var states: DependentStates<Source, Content> { states() }
+    public var states: ValueSequence<DependentState<Source, Content>> { states() }
 
     /// The content of the target. What is not fresh is loaded, first the source and then the target.
     ///
@@ -83,100 +97,63 @@ public struct DependentState<Source: Sendable, Content: Sendable>: Sendable {
     public var isLoading: Bool { source.isLoading || target?.isLoading == true }
 }
 
-/// The states of a ``DependentResource``.
-///
-/// ```swift
-/// for await state in orders.states(loading: .ifNeeded) { draw(state.content) }
-/// ```
-///
-/// A reader that is slower than the changes finds only the newest state. The sequence ends when the calling task is
-/// cancelled or the service of the source is closed, and never throws. Its reader counts as an observer of the source and
-/// of the present target.
-public struct DependentStates<Source: Sendable, Content: Sendable>: AsyncSequence, Sendable {
-    /// A state.
-    public typealias Element = DependentState<Source, Content>
-    /// The sequence never fails.
-    public typealias Failure = Never
+/// One iteration over the states of a ``DependentResource``.
+private final class DependentReader<Source: Sendable, Content: Sendable> {
+    private let resource: DependentResource<Source, Content>
+    private let loading: ObserverLoading
+    private let signal = ChangeSignal()
+    private let sourceObservation: JointObservation
+    /// The present target and the place among its observers.
+    private var target: (resource: Resource<Content>, place: Place)?
+    /// The version of the source's content that led to the target.
+    private var contentVersion: UInt64?
 
-    let resource: DependentResource<Source, Content>
-    let loading: ObserverLoading
+    init(_ resource: DependentResource<Source, Content>, _ loading: ObserverLoading) {
+        (self.resource, self.loading) = (resource, loading)
+        _ = resource.source.state
+        sourceObservation = JointObservation(of: [resource.source.any], signal)
+        if loading == .ifNeeded { resource.source.loadForObserver() }
+    }
 
-    /// Begins with the present state.
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
-
-    /// Reads the states.
-    public struct AsyncIterator: AsyncIteratorProtocol {
-        private let resource: DependentResource<Source, Content>
-        private let loading: ObserverLoading
-        private let signal = ChangeSignal()
-        private let sourceObservation: JointObservation
-        /// The present target and its observation.
-        private var target: (resource: Resource<Content>, observation: TargetObservation)?
-        /// The version of the source's content that led to the target.
-        private var contentVersion: UInt64?
-
-        fileprivate init(_ states: DependentStates) {
-            (resource, loading) = (states.resource, states.loading)
-            _ = resource.source.state
-            sourceObservation = JointObservation(of: [resource.source.any], signal)
-            if loading == .ifNeeded { resource.source.loadForObserver() }
-        }
-
-        /// The newest state; `nil` at the end.
-        public mutating func next() async -> Element? { await next(isolation: #isolation) }
-
-        /// The newest state; `nil` at the end. A `for` loop calls this method.
-        public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
-            guard await signal.next() else { return nil }
-            while true {
-                let environment = resource.source.service.adoptEnvironment()
-                let source = resource.source.state
-                if contentVersion != source.snapshot.facts.contentVersion {
-                    contentVersion = source.snapshot.facts.contentVersion
-                    guard follow(source.content.flatMap(resource.derive), environment) else {
-                        contentVersion = nil
-                        continue
-                    }
+    func next() async -> DependentState<Source, Content>? {
+        guard await signal.next() else { return nil }
+        while true {
+            let environment = resource.source.service.adoptEnvironment()
+            let source = resource.source.state
+            if contentVersion != source.snapshot.facts.contentVersion {
+                contentVersion = source.snapshot.facts.contentVersion
+                guard follow(source.content.flatMap(resource.derive), environment) else {
+                    contentVersion = nil
+                    continue
                 }
-                let state = DependentState(source: source, target: target?.resource.state)
-                // Finding the target calls foreign code, during which the account can be left.
-                if resource.source.isPresent(source) { return state }
             }
+            let state = DependentState(source: source, target: target?.resource.state)
+            // Finding the target calls foreign code, during which the account can be left.
+            if resource.source.isPresent(source) { return state }
         }
+    }
 
-        /// - Returns: `false` if the account or environment was left while the target was found, which is then not loaded:
-        ///   what the content of one account leads to is not for the next one.
-        private mutating func follow(_ new: Resource<Content>?, _ environment: AdoptedEnvironment) -> Bool {
-            guard new != target?.resource else { return true }
-            guard let new else {
-                target = nil
-                return true
-            }
-            _ = new.state
-            target = (new, TargetObservation(new.any, signal))
-            guard loading == .ifNeeded else { return true }
-            let next = resource.targetEnvironment(new, after: environment)
-            do throws(RequestFailure) {
-                try resource.source.service.checkAdopted(environment)
-            } catch {
-                target = nil
-                return false
-            }
-            new.loadForObserver(in: next)
+    /// - Returns: `false` if the account or environment was left while the target was found, which is then not loaded:
+    ///   what the content of one account leads to is not for the next one.
+    private func follow(_ new: Resource<Content>?, _ environment: AdoptedEnvironment) -> Bool {
+        guard new != target?.resource else { return true }
+        guard let new else {
+            target = nil
             return true
         }
+        _ = new.state
+        // The service of the target can end before that of the source.
+        let number = new.core.add(ClosureReceiver { [signal] _ in signal.raise() }, new.service)
+        target = (new, Place.counted { [handle = new.handle] in handle.remove(observer: number) })
+        guard loading == .ifNeeded else { return true }
+        let next = resource.targetEnvironment(new, after: environment)
+        do throws(RequestFailure) {
+            try resource.source.service.checkAdopted(environment)
+        } catch {
+            target = nil
+            return false
+        }
+        new.loadForObserver(in: next)
+        return true
     }
-}
-
-/// Raises the signal of a reader with each change of its target, whose service can end before that of the source.
-private final class TargetObservation: Sendable {
-    private let resource: AnyResource
-    private let number: UInt64
-
-    init(_ resource: AnyResource, _ signal: ChangeSignal) {
-        self.resource = resource
-        number = resource.core.add(SignalReceiver(raise: { signal.raise() }), resource.service)
-    }
-
-    deinit { resource.handle.remove(observer: number) }
 }

@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import EssentialsRequests
 import EssentialsTools
 
 /// The timer of a service for all resources that are loaded regularly.

@@ -6,7 +6,8 @@ import EssentialsTools
 ///
 /// Loaded are the resources whose last load failed because the network did not carry it. Four run at a time, and their
 /// beginnings are spread at random over two seconds, so that a program with many resources and many programs with few do
-/// not load all at once. Regular loads resume in the same turns. The outboxes of the service are sent first.
+/// not load all at once. Regular loads resume in the same turns. The writes that are attached to the
+/// service are sent first.
 final class ReachabilityRecovery: Sendable {
     private struct State {
         var observation: ReachabilityObservation?
@@ -23,11 +24,11 @@ final class ReachabilityRecovery: Sendable {
 
     private let polling: PollingTimer
     private let table: ResourceTable
-    private let outboxes: AttachedOutboxes
+    private let attachedWrites: AttachedWrites
     private let state = Mutex(State())
 
-    init(_ polling: PollingTimer, _ table: ResourceTable, _ outboxes: AttachedOutboxes) {
-        (self.polling, self.table, self.outboxes) = (polling, table, outboxes)
+    init(_ polling: PollingTimer, _ table: ResourceTable, _ attachedWrites: AttachedWrites) {
+        (self.polling, self.table, self.attachedWrites) = (polling, table, attachedWrites)
     }
 
     /// Begins to follow a reachability service.
@@ -71,7 +72,7 @@ final class ReachabilityRecovery: Sendable {
 
     private func recover() async {
         let clock = polling.clock
-        await outboxes.send()
+        await attachedWrites.send(clock)
         guard !Task.isCancelled else { return }
         let start = clock.now
         let turns = table.cores.filter(\.waitsForReachability)

@@ -68,7 +68,7 @@ struct ResourceExchange: Sendable {
         let received: Received
         do throws(RequestFailure) {
             let response = try await send(request, decorators)
-            let isPersonal = !caches.isEmpty && CacheRules.isPersonal(response, to: request)
+            let isPersonal = !caches.isEmpty && EntityCacheRules.isPersonal(response, to: request)
             received = try await read(
                 response, to: request, configuration.values.maximumBody, knownBody, since: began, isPersonal: isPersonal
             )

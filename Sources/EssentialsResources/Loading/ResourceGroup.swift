@@ -1,4 +1,5 @@
 public import EssentialsHTTP
+import EssentialsTools
 
 /// Several resources that are loaded and observed together, with contents of different types.
 ///

@@ -1,6 +1,6 @@
-#if DEBUG
-    import EssentialsTools
+import EssentialsTools
 
+#if DEBUG
     /// Counts the objects and tasks of resources that are alive, so that a test finds what it has left behind.
     ///
     /// Only objects count that are created by the task of the test and by tasks that begin there, so tests that run at the
@@ -20,7 +20,7 @@
             case request
             /// A task that lives as long as a service, an observer or a request; see `Task.counted(_:)`.
             case task
-            /// The place of one reader of a sequence.
+            /// The place of a reader of a sequence among the observers of a resource or a slot.
             case reader
             /// A ``ResourceObservation``.
             case observation
@@ -74,6 +74,18 @@ extension Task where Success == Void, Failure == Never {
             }
         #else
             return Task { await work() }
+        #endif
+    }
+}
+
+extension Place {
+    /// The place of a reader of a sequence. Debug builds count it until it is left; see `LiveObjects`.
+    static func counted(leave: @escaping @Sendable () -> Void) -> Place {
+        #if DEBUG
+            let mark = LiveMark(.reader)
+            return Place { withExtendedLifetime(mark, leave) }
+        #else
+            return Place(leave: leave)
         #endif
     }
 }

@@ -90,7 +90,7 @@ extension Resource {
     func observeChanges(
         _ refresh: ResourceRefresh?, _ reportsProgress: Bool, _ body: @escaping @Sendable (PendingChange) -> Void
     ) -> ResourceObservation {
-        observe(ClosureReceiver(reportsProgress, body: body), refresh)
+        observe(ClosureReceiver(reportsProgress: reportsProgress, body: body), refresh)
     }
 
     /// Calls a closure for each change on a queue.
@@ -107,8 +107,14 @@ extension Resource {
         _ body: @escaping @Sendable (ResourceChange<Content>) -> Void
     ) -> ResourceObservation {
         let mailbox = ObserverQueue()
-        let receiver = QueueReceiver(
-            resource: self, queue: queue, mailbox: mailbox, reportsProgress: reportingProgress, body: body)
+        let receiver = ClosureReceiver(reportsProgress: reportingProgress) { change in
+            guard mailbox.post(change) else { return }
+            queue.async {
+                while let change = mailbox.next() {
+                    if let change = self.change(change) { body(change) }
+                }
+            }
+        }
         return observe(receiver, refresh, mailbox)
     }
 
@@ -132,8 +138,22 @@ extension Resource {
         _ body: @escaping @isolated(any) @Sendable (ResourceChange<Content>) async -> Void
     ) -> ResourceObservation {
         let mailbox = ObserverQueue()
-        let receiver = ActorReceiver(resource: self, mailbox: mailbox, reportsProgress: reportingProgress, body: body)
+        let receiver = ClosureReceiver(reportsProgress: reportingProgress) { change in
+            guard mailbox.post(change) else { return }
+            Task { await deliver(from: mailbox, on: body.isolation, to: body) }
+        }
         return observe(receiver, refresh, mailbox)
+    }
+
+    /// Takes changes from the mailbox on the actor on which they are delivered. So none comes there after the end of the
+    /// observation.
+    private func deliver(
+        from mailbox: ObserverQueue, on actor: isolated (any Actor)?,
+        to body: @isolated(any) @Sendable (ResourceChange<Content>) async -> Void
+    ) async {
+        while let change = mailbox.next() {
+            if let change = self.change(change) { await body(change) }
+        }
     }
 
     private func observe(
@@ -148,88 +168,4 @@ extension Resource {
             handle.remove(observer: number)
         }
     }
-}
-
-/// Calls a closure on the thread that makes the change.
-private final class ClosureReceiver: ChangeReceiver {
-    let reportsProgress: Bool
-    private let body: @Sendable (PendingChange) -> Void
-
-    init(_ reportsProgress: Bool, body: @escaping @Sendable (PendingChange) -> Void) {
-        self.reportsProgress = reportsProgress
-        self.body = body
-    }
-
-    func receive(_ change: PendingChange) { body(change) }
-
-    func finish() {}
-}
-
-/// Calls a closure on a queue.
-private final class QueueReceiver<Content: Sendable>: ChangeReceiver {
-    private let resource: Resource<Content>
-    private let queue: DispatchQueue
-    private let mailbox: ObserverQueue
-    let reportsProgress: Bool
-    private let body: @Sendable (ResourceChange<Content>) -> Void
-
-    init(
-        resource: Resource<Content>, queue: DispatchQueue, mailbox: ObserverQueue, reportsProgress: Bool,
-        body: @escaping @Sendable (ResourceChange<Content>) -> Void
-    ) {
-        self.resource = resource
-        self.queue = queue
-        self.mailbox = mailbox
-        self.reportsProgress = reportsProgress
-        self.body = body
-    }
-
-    func receive(_ change: PendingChange) {
-        guard mailbox.post(change) else { return }
-        queue.async { [mailbox, resource, body] in
-            while let change = mailbox.next() {
-                if let change = resource.change(change) { body(change) }
-            }
-        }
-    }
-
-    func finish() {}
-}
-
-/// Calls a closure on its actor, or in a task.
-private final class ActorReceiver<Content: Sendable>: ChangeReceiver {
-    private let resource: Resource<Content>
-    private let mailbox: ObserverQueue
-    let reportsProgress: Bool
-    private let body: @isolated(any) @Sendable (ResourceChange<Content>) async -> Void
-
-    init(
-        resource: Resource<Content>, mailbox: ObserverQueue, reportsProgress: Bool,
-        body: @escaping @isolated(any) @Sendable (ResourceChange<Content>) async -> Void
-    ) {
-        self.resource = resource
-        self.mailbox = mailbox
-        self.reportsProgress = reportsProgress
-        self.body = body
-    }
-
-    func receive(_ change: PendingChange) {
-        guard mailbox.post(change) else { return }
-        Task { [mailbox, resource, body] in
-            await Self.deliver(from: mailbox, resource, on: body.isolation, to: body)
-        }
-    }
-
-    /// Takes changes from the mailbox on the actor on which they are delivered. So none comes there after the end of the
-    /// observation.
-    private static func deliver(
-        from mailbox: ObserverQueue, _ resource: Resource<Content>, on actor: isolated (any Actor)?,
-        to body: @isolated(any) @Sendable (ResourceChange<Content>) async -> Void
-    ) async {
-        while let change = mailbox.next() {
-            if let change = resource.change(change) { await body(change) }
-        }
-    }
-
-    func finish() {}
 }

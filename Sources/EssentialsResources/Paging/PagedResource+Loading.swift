@@ -1,40 +1,38 @@
 import EssentialsHTTP
+import EssentialsRequests
 import EssentialsTools
-
-/// What is shown of a list.
-struct ShownPages<Page: Sendable, Item: Sendable>: Sendable {
-    /// The number of the first shown page.
-    let start: Int
-    let pages: [Resource<Page>]
-    let states: [ResourceState<Page>]
-    let changes: UInt64
-    let isLoading: Bool
-    let failure: RequestFailure?
-    let built: PagedState<Item>?
-}
 
 /// The operations of a list.
 extension PagedResource {
+    typealias Operation = WindowMachine.Operation
+    typealias Step = WindowMachine.Step
+
+    /// What is shown at one moment.
+    struct Shown {
+        let contents: Contents
+        let pages: [Resource<Page>]
+        let states: [ResourceState<Page>]
+        /// The number of the last page.
+        var end: Int { contents.machine.window.upperBound - 1 }
+    }
+
     /// What is shown now. Pages that were wiped, and those after them, are removed. If their account or environment was
     /// left, the list begins anew: also what is shown in their place, and the addresses of others, belonged to it.
-    var shown: ShownPages<Page, Item> {
+    var shown: Shown {
         while true {
-            let (known, pages) = contents.withLock { ($0, $0.shownPages) }
-            if known.places[known.machine.window].contains(where: \.wasLeft) {
+            let known = contents.withLock { $0 }
+            let (pages, window) = (known.shownPages, known.machine.window)
+            if known.places[window].contains(where: \.wasLeft) {
                 changing { if $0.changes == known.changes { $0.restart(with: first) } }
                 continue
             }
             let present = pages.map(\.state)
-            let start = known.machine.window.lowerBound
             if let gone = present.firstIndex(where: { $0.entity == nil }) {
-                changing { if $0.changes == known.changes { $0.removePages(from: start + gone) } }
+                changing { if $0.changes == known.changes { $0.removePages(from: window.lowerBound + gone) } }
                 continue
             }
-            return ShownPages(
-                start: start, pages: pages,
-                states: known.frozen.flatMap { $0.count == pages.count ? $0 : nil } ?? present,
-                changes: known.changes, isLoading: known.machine.running != nil, failure: known.failure,
-                built: known.built)
+            let frozen = known.frozen.flatMap { $0.count == pages.count ? $0 : nil }
+            return Shown(contents: known, pages: pages, states: frozen ?? present)
         }
     }
 
@@ -54,163 +52,205 @@ extension PagedResource {
         return pages.isEmpty ? [first.any] : pages.map(\.any)
     }
 
-    func hasNext(_ shown: ShownPages<Page, Item>) -> Bool {
-        guard let page = shown.pages.last, let state = shown.states.last, let content = state.content else {
-            return true
-        }
-        guard let url = try? page.core.address.requestURL() else { return false }
-        let index = shown.start + shown.states.count - 1
-        let fields = state.entity?.headerFields ?? [:]
-        return rules.step(.init(content: content, headerFields: fields, url: url, index: index)) != nil
+    func hasNext(_ shown: Shown) -> Bool {
+        guard let page = shown.pages.last, let state = shown.states.last, state.content != nil else { return true }
+        // A page whose next one cannot be found is not the last one, and `next()` throws the failure.
+        do { return try next(after: page, state, shown.end) != nil } catch { return true }
     }
 
     /// Starts to load the first page, if none is shown. It ends also if nobody waits.
     func loadForObserver() {
         guard shown.states.isEmpty else { return }
-        _ = try? begin(.next, isStarted: true)
+        do {
+            _ = try begin(.next)
+        } catch {
+            changing { contents in
+                contents.failure = error
+                contents.changes &+= 1
+            }
+            signals.raise()
+        }
     }
 
     /// Performs an operation, or waits for the same one that runs.
     ///
     /// - Parameter operation: The operation; `nil` repeats what has failed.
     @discardableResult
-    func perform(_ operation: PagingMachine.Operation?) async throws(RequestFailure) -> Bool {
+    func perform(_ operation: Operation?) async throws(RequestFailure) -> Bool {
+        while !Task.isCancelled {
+            let beginning = try begin(operation)
+            guard let run = beginning.run else { return false }
+            let outcome = await run.outcome.valueUnlessCancelled()
+            guard beginning.isJoined else { continue }
+            if let outcome { return try outcome.get() }
+            run.leave()
+        }
+        throw LoadOutcome.cancelledFailure
+    }
+
+    private struct Beginning {
+        /// What runs; `nil` if there is nothing to do.
+        var run: PageRun?
+        /// Whether it is the operation. Otherwise the operation waits for its end.
+        var isJoined = false
+        /// The first step of an operation that has not run yet.
+        var step: Step?
+    }
+
+    private func begin(_ operation: Operation?) throws(RequestFailure) -> Beginning {
         while true {
-            guard !Task.isCancelled else { throw LoadOutcome.cancelledFailure }
-            switch try begin(operation, isStarted: false) {
-            case .end: return false
-            case .changed: continue
-            case .wait(let run): await run.ended()
-            case .run(let run):
-                if let outcome = await run.outcome() { return try outcome.get() }
+            let environment = first.service.adoptEnvironment()
+            _ = try paging.sizeItem()
+            let shown = shown
+            // The paging calls foreign code, so it is asked without the lock.
+            let next = operation == .next ? try nextPage(shown) : nil
+            let beginning = changing { contents -> Beginning? in
+                guard contents.changes == shown.contents.changes else { return nil }
+                if contents.machine.running == nil, let next { contents.setPlace(shown.end + 1, to: next) }
+                let decision =
+                    operation.map { contents.machine.begin($0, hasNext: next != nil) } ?? contents.machine.retry()
+                switch decision {
+                case .end: return Beginning()
+                case .join: return Beginning(run: contents.run, isJoined: contents.run?.join() ?? false)
+                case .wait: return Beginning(run: contents.run)
+                case .begin(let step):
+                    contents.begin(step, isRetry: operation == nil, shown.states)
+                    contents.run = PageRun()
+                    return Beginning(run: contents.run, isJoined: true, step: step)
+                }
             }
-        }
-    }
-
-    private enum Beginning {
-        case run(PageRun)
-        /// Another operation runs.
-        case wait(PageRun)
-        case end
-        /// The list has changed meanwhile.
-        case changed
-    }
-
-    private func begin(
-        _ operation: PagingMachine.Operation?, isStarted: Bool
-    ) throws(RequestFailure) -> Beginning {
-        let environment = first.service.adoptEnvironment()
-        let shown = shown
-        // Rules are foreign code and are called without the lock.
-        let next = operation == .next ? try nextPage(shown) : nil
-        let (beginning, step) = changing { contents -> (Beginning, PagingMachine.Step?) in
-            guard contents.changes == shown.changes else { return (.changed, nil) }
-            let window = contents.machine.window
-            if contents.machine.running == nil, let next, !window.isEmpty {
-                contents.setPlace(window.upperBound, to: next)
+            guard let beginning else { continue }
+            if let step = beginning.step, let run = beginning.run {
+                signals.raise()
+                run.start { [self] in await load(step, run, in: environment) }
             }
-            let hasNext = window.isEmpty || next != nil
-            let decision = operation.map { contents.machine.begin($0, hasNext: hasNext) } ?? contents.machine.retry()
-            switch decision {
-            case .end: return (.end, nil)
-            case .join: return (contents.run.map { .run($0) } ?? .end, nil)
-            case .wait: return (contents.run.map { .wait($0) } ?? .end, nil)
-            case .begin(let step):
-                contents.begin(step, isRetry: operation == nil, shown.states)
-                let run = PageRun(isStarted: isStarted)
-                contents.run = run
-                return (.run(run), step)
-            }
+            return beginning
         }
-        if let step, case .run(let run) = beginning {
-            signals.raise()
-            run.start { [self] in await load(step, run, in: environment) }
-        }
-        return beginning
     }
 
     /// The page after the last one that is shown; `nil` if there is none, or if it is in the list already.
-    private func nextPage(_ shown: ShownPages<Page, Item>) throws(RequestFailure) -> Resource<Page>? {
-        guard let page = shown.pages.last, let state = shown.states.last else { return nil }
-        let index = shown.start + shown.states.count - 1
-        let next = try rules.next(after: page, state, index: index)
-        guard next == nil || index + 1 < Self.maximumLength else {
+    private func nextPage(_ shown: Shown) throws(RequestFailure) -> Resource<Page>? {
+        guard let page = shown.pages.last, let state = shown.states.last,
+            let next = try resource(after: page, state, shown.end)
+        else { return nil }
+        guard shown.end + 1 < Self.maximumLength else {
             throw RequestFailure(
                 .tooLarge, "The list has more than \(Self.maximumLength) pages.",
                 remedy: "Ask the server for larger pages, or for a part of the list.")
         }
-        guard let next, !contents.withLock({ $0.leadsBack(to: next, before: $0.machine.window.upperBound) }) else {
-            return nil
+        let address = Place(next).address
+        return shown.contents.places.prefix(shown.end + 1).contains { $0.address == address } ? nil : next
+    }
+
+    private func next(
+        after page: Resource<Page>, _ state: ResourceState<Page>, _ index: Int
+    ) throws(RequestFailure) -> Paging<Page>.Next? {
+        guard let content = state.content, let url = try? page.core.address.requestURL() else { return nil }
+        let fields = DataResponse(headerFields: state.entity?.headerFields ?? [:])
+        let response = DataResponse(fields.transportResponse, url: url)
+        return try paging.next(after: .init(content, response: response, index: index))
+    }
+
+    /// The page after a page; `nil` after the last one.
+    ///
+    /// - Throws: `protocolViolation` if the server sent a link that is not an http or https URL.
+    private func resource(
+        after page: Resource<Page>, _ state: ResourceState<Page>, _ index: Int
+    ) throws(RequestFailure) -> Resource<Page>? {
+        switch try next(after: page, state, index) {
+        case nil: return nil
+        case .cursor(let name, let value), .number(let name, let value): return page.page(with: name, value)
+        case .link(let target):
+            let url = try WebLink.url(of: target, relativeTo: page.core.address.requestURL())
+            return self.page(at: .url(url.description), like: page)
         }
-        return next
+    }
+
+    private func page(at address: ResourceAddress, like page: Resource<Page>) -> Resource<Page> {
+        let found: Resource<Page> = page.service.resource(at: address, variant: page.core.variant).resource()
+        // What a definition adds is meant for the servers of its environment.
+        if found.core.address.isBelowBase { found.core.define(as: page.core) }
+        return found
     }
 
     /// Loads the pages of an operation, all of them in the environment and with the credentials in which it began.
-    private func load(_ begun: PagingMachine.Step, _ run: PageRun, in environment: AdoptedEnvironment) async {
-        var step = begun
-        do throws(RequestFailure) {
-            while true {
-                try first.service.checkAdopted(environment)
-                let page = try page(of: step)
-                if case .refresh = step.operation {
-                    _ = try await page.load(in: environment)
-                } else {
-                    _ = try await page.loadUnlessFresh(in: environment)
-                }
-                guard let next = try finish(step, page) else { break }
-                step = next
+    private func load(_ begun: Step, _ run: PageRun, in environment: AdoptedEnvironment) async {
+        var step: Step? = begun
+        while let present = step {
+            do throws(RequestFailure) {
+                step = try await loadPage(of: present, in: environment)
+                if step == nil { run.outcome.provide(.success(true)) }
+            } catch {
+                step = nil
+                changing { $0.fail(present, error) }
+                run.outcome.provide(.failure(error))
             }
-            run.end(.success(true))
-        } catch {
-            changing { $0.fail(step, error) }
-            run.end(.failure(error))
+            signals.raise()
         }
-        signals.raise()
     }
 
-    /// The page of a step.
-    private func page(of step: PagingMachine.Step) throws(RequestFailure) -> Resource<Page> {
+    /// Loads the page of a step, and takes it into the list.
+    ///
+    /// - Returns: The next step of the operation.
+    private func loadPage(of step: Step, in environment: AdoptedEnvironment) async throws(RequestFailure) -> Step? {
+        try first.service.checkAdopted(environment)
+        let page = try page(of: step)
+        if case .refresh = step.operation {
+            _ = try await page.load(in: environment)
+        } else {
+            _ = try await page.loadUnlessFresh(in: environment)
+        }
+        let state = page.state
+        guard state.content != nil else { throw LoadOutcome.cancelledFailure }
+        let next = try resource(after: page, state, step.page)
+        switch changing({ $0.take(page, step, next: next) }) {
+        case .none: throw LoadOutcome.cancelledFailure
+        case .done: return nil
+        case .goOn(let step): return step
+        }
+    }
+
+    /// The page of a step. A refresh follows the pages that it has loaded.
+    private func page(of step: Step) throws(RequestFailure) -> Resource<Page> {
         let (place, refreshed) = contents.withLock { contents in
             (contents.places.indices.contains(step.page) ? contents.places[step.page] : nil, contents.refreshed.last)
         }
-        if let refreshed, case .refresh = step.operation,
-            let next = try rules.next(after: refreshed, refreshed.state, index: step.page - 1)
-        {
-            return next
-        }
+        if let refreshed, let next = try resource(after: refreshed, refreshed.state, step.page - 1) { return next }
         guard let place else { throw LoadOutcome.cancelledFailure }
-        return place.page
-            ?? first.service.resource(at: place.address, variant: first.core.variant).resource(as: Page.self)
+        return place.page ?? page(at: place.address, like: first)
+    }
+}
+
+/// One operation of a list, and how many wait for it. It is cancelled when none of them waits any more.
+final class PageRun: Sendable {
+    let outcome = OneShot<Result<Bool, RequestFailure>>()
+    /// The first one that waits is the task or the observer that begins the operation. The observer does not leave.
+    private let state = Mutex<(waiting: Int, task: Task<Void, Never>?)>((1, nil))
+
+    func start(_ work: @escaping @Sendable () async -> Void) {
+        let task = Task { await work() }
+        state.withLock { $0.task = task }
     }
 
-    /// Takes a loaded page into the list.
-    ///
-    /// - Returns: The next step of the operation.
-    private func finish(
-        _ step: PagingMachine.Step, _ page: Resource<Page>
-    ) throws(RequestFailure) -> PagingMachine.Step? {
-        let state = page.state
-        guard state.content != nil else { throw LoadOutcome.cancelledFailure }
-        let next = try rules.next(after: page, state, index: step.page)
-        let change = changing { contents in contents.take(page, step, next: next) }
-        switch change {
-        case .none: throw LoadOutcome.cancelledFailure
-        case .done: return nil
-        case .goOn(let step):
-            signals.raise()
-            return step
+    /// - Returns: `false` if the operation was cancelled.
+    func join() -> Bool {
+        state.withLock { state in
+            if state.waiting > 0 { state.waiting += 1 }
+            return state.waiting > 0
         }
+    }
+
+    func leave() {
+        let abandoned = state.withLock { state in
+            state.waiting -= 1
+            return state.waiting == 0 ? state.task : nil
+        }
+        abandoned?.cancel()
     }
 }
 
 extension PagedResource.Contents {
     var shownPages: [Resource<Page>] { places[machine.window].compactMap(\.page) }
-
-    /// Whether a page is in the list already, so that it would make the list endless.
-    fileprivate func leadsBack(to page: Resource<Page>, before end: Int) -> Bool {
-        let address = PagedResource.Place(page).address
-        return places.prefix(end).contains { $0.address == address }
-    }
 
     /// Sets the page at a place. If it is another one than before, those after it are forgotten.
     fileprivate mutating func setPlace(_ index: Int, to page: Resource<Page>) {
@@ -236,9 +276,7 @@ extension PagedResource.Contents {
         changes &+= 1
     }
 
-    fileprivate mutating func begin(
-        _ step: PagingMachine.Step, isRetry: Bool, _ states: [ResourceState<Page>]
-    ) {
+    fileprivate mutating func begin(_ step: WindowMachine.Step, isRetry: Bool, _ states: [ResourceState<Page>]) {
         changes &+= 1
         failure = nil
         guard !isRetry else { return }
@@ -252,8 +290,8 @@ extension PagedResource.Contents {
 
     /// Takes a loaded page into the list.
     fileprivate mutating func take(
-        _ page: Resource<Page>, _ step: PagingMachine.Step, next: Resource<Page>?
-    ) -> PagingMachine.Change {
+        _ page: Resource<Page>, _ step: WindowMachine.Step, next: Resource<Page>?
+    ) -> WindowMachine.Change {
         // A page of the new list that leads back is its last one.
         let hasNext = next.map { next in next != page && !refreshed.contains(next) } ?? false
         let change = machine.loaded(step.ticket, hasNext: hasNext)
@@ -279,10 +317,19 @@ extension PagedResource.Contents {
         for index in places.indices where !machine.window.contains(index) { places[index].page = nil }
     }
 
-    fileprivate mutating func fail(_ step: PagingMachine.Step, _ failure: RequestFailure) {
+    fileprivate mutating func fail(_ step: WindowMachine.Step, _ failure: RequestFailure) {
         guard machine.failed(step.ticket, isRepeatable: true) else { return }
         changes &+= 1
         run = nil
         self.failure = failure.reason == .cancelled ? nil : failure
+    }
+}
+
+extension Resource {
+    /// The page of a list whose place is a parameter. It is loaded with the settings of the same definition.
+    func page(with name: String, _ value: String) -> Resource {
+        let page = withParam(name, value)
+        page.core.define(as: core)
+        return page
     }
 }

@@ -1,4 +1,5 @@
 public import EssentialsHTTP
+public import EssentialsRequests
 import EssentialsTools
 
 /// A list that the server divides into pages.
@@ -13,6 +14,9 @@ import EssentialsTools
 /// Each page is a resource of its own, with the configuration and the freshness of resources, so that a page that is in
 /// memory and fresh costs no request. A page that is changed or loaded by others changes the list, and pages that were
 /// wiped are not shown any more.
+///
+/// A page that leads to a page of the list is the last one, so a server cannot cause an endless list of the same pages. A
+/// page on another origin is loaded like any resource there: without credentials, and from listed hosts only.
 ///
 /// One operation runs at a time. Tasks that ask for the same operation wait for it together, and it is cancelled only when
 /// none of them waits any more; other operations wait for their turn. After a failure the list stays, and the same call or
@@ -45,7 +49,7 @@ public final class PagedResource<Page: Sendable, Item: Sendable & Identifiable>:
     }
 
     struct Contents: Sendable {
-        var machine: PagingMachine
+        var machine: WindowMachine
         /// The known pages from the first one.
         var places: [Place]
         /// The pages that the present refresh has loaded.
@@ -63,9 +67,9 @@ public final class PagedResource<Page: Sendable, Item: Sendable & Identifiable>:
     /// The maximum number of pages of a list, shown or not. The addresses of all of them are kept.
     public static var maximumLength: Int { 10_000 }
 
-    /// The first page.
+    /// The first page, with the size of a page if the paging has one.
     public let first: Resource<Page>
-    let rules: PageRules<Page>
+    let paging: Paging<Page>
     private let items: @Sendable (Page) -> [Item]
     let contents: Mutex<Contents>
     /// The signals of those who read the states.
@@ -75,16 +79,19 @@ public final class PagedResource<Page: Sendable, Item: Sendable & Identifiable>:
     ///
     /// - Parameters:
     ///   - first: The first page.
-    ///   - rules: How the page after a page is found.
+    ///   - paging: How the page after a page is found.
     ///   - maximumPages: The maximum number of shown pages. Beyond it those at the far end are dropped, and can be loaded
     ///     again with ``previous()`` or ``next()``.
     ///   - items: Returns the items of a page. It is called without a lock.
     public init(
-        _ first: Resource<Page>, by rules: PageRules<Page>, maximumPages: Int = 64,
+        _ first: Resource<Page>, by paging: Paging<Page>, maximumPages: Int = 64,
         items: @escaping @Sendable (Page) -> [Item]
     ) {
-        (self.first, self.rules, self.items) = (first, rules, items)
-        contents = Mutex(Contents(machine: PagingMachine(maximumPages: maximumPages), places: [Place(first)]))
+        // An invalid size is a failure of the first load.
+        let size = try? paging.sizeItem()
+        self.first = size.map { first.page(with: $0.name, $0.value) } ?? first
+        (self.paging, self.items) = (paging, items)
+        contents = Mutex(Contents(machine: WindowMachine(maximumPages: maximumPages), places: [Place(self.first)]))
     }
 
     // MARK: State
@@ -93,17 +100,16 @@ public final class PagedResource<Page: Sendable, Item: Sendable & Identifiable>:
     public var state: PagedState<Item> {
         let shown = shown
         // A change of the pages counts less than a change of what is shown, which can replace pages by others.
-        let version = (shown.changes << 32) &+ shown.states.reduce(0) { $0 &+ $1.version } &+ UInt64(shown.states.count)
-        if let built = shown.built, built.version == version { return built }
+        let known = shown.contents
+        let version =
+            (known.changes << 32) &+ shown.states.reduce(0) { $0 &+ $1.version } &+ UInt64(shown.states.count)
+        if let built = known.built, built.version == version { return built }
         var ids: Set<Item.ID> = []
-        var all: [Item] = []
-        for state in shown.states {
-            guard let content = state.content else { continue }
-            for item in items(content) where ids.insert(item.id).inserted { all.append(item) }
-        }
+        let all = shown.states.flatMap { $0.content.map(items) ?? [] }.filter { ids.insert($0.id).inserted }
         let state = PagedState(
-            items: all, pageCount: shown.states.count, hasNext: hasNext(shown), hasPrevious: shown.start > 0,
-            isLoading: shown.isLoading, failure: shown.failure, version: version)
+            items: all, pageCount: shown.states.count, hasNext: hasNext(shown),
+            hasPrevious: known.machine.window.lowerBound > 0, isLoading: known.machine.running != nil,
+            failure: known.failure, version: version)
         let released = contents.withLock { contents in
             defer { contents.built = state }
             return contents.built
@@ -115,12 +121,10 @@ public final class PagedResource<Page: Sendable, Item: Sendable & Identifiable>:
     /// The states: the present one, then the newest one after each change.
     ///
     /// - Parameter loading: Whether the first page is also loaded, if no page is shown when the observation begins.
-    public func states(loading: ObserverLoading = .none) -> PagedStates<Page, Item> {
-        PagedStates(list: self, loading: loading)
-    }
+    public func states(loading: ObserverLoading = .none) -> States { States(list: self, loading: loading) }
 
     /// The states without a load; see ``states(loading:)``.
-    public var states: PagedStates<Page, Item> { states() }
+    public var states: States { states() }
 
     // MARK: Loading
 
@@ -128,7 +132,7 @@ public final class PagedResource<Page: Sendable, Item: Sendable & Identifiable>:
     ///
     /// - Returns: Whether there was a page.
     /// - Throws: The failures of ``Resource/loadIfNeeded(priority:)``; `protocolViolation` for an invalid link; `tooLarge`
-    ///   if the list has ``maximumLength`` pages.
+    ///   for a link or a cursor that is too long, and if the list has ``maximumLength`` pages.
     @discardableResult
     public func next() async throws(RequestFailure) -> Bool { try await perform(.next) }
 
@@ -161,8 +165,8 @@ public final class PagedResource<Page: Sendable, Item: Sendable & Identifiable>:
 
 extension PagedResource where Page == [Item] {
     /// Creates a list whose pages are arrays of its items.
-    public convenience init(_ first: Resource<Page>, by rules: PageRules<Page>, maximumPages: Int = 64) {
-        self.init(first, by: rules, maximumPages: maximumPages) { $0 }
+    public convenience init(_ first: Resource<Page>, by paging: Paging<Page>, maximumPages: Int = 64) {
+        self.init(first, by: paging, maximumPages: maximumPages) { $0 }
     }
 }
 

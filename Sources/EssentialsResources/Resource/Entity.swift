@@ -53,34 +53,17 @@ public struct Entity: Sendable {
     /// describe the body that was not sent.
     func revalidated(by fields: HTTPFields, date: Date) -> Entity {
         var merged = headerFields
-        for name in Set(fields.map(\.name)) where !Self.ofBody.contains(name) {
+        for name in Set(fields.map(\.name)) where !HTTPFields.ofBody.contains(name) {
             merged[fields: name] = fields[fields: name]
         }
         return Entity(mediaType: mediaType, headerFields: merged, date: date, byteCount: byteCount)
     }
-
-    /// The fields that a cache does not take from a 304 response (RFC 9111, 3.2, and RFC 9110, 15.4.5).
-    static let ofBody: Set<HTTPField.Name> = [
-        .contentLength, .contentEncoding, .contentType, .contentRange, .transferEncoding, .connection, .trailer,
-    ]
 
     /// The header fields that ask the server whether the content has changed; `nil` without a validator.
     ///
     /// The entity tag is used if there is one, because dates have a resolution of one second
     /// ([RFC 9110, 13.1](https://www.rfc-editor.org/rfc/rfc9110#section-13.1)).
     var condition: (name: HTTPField.Name, value: String)? { headerFields.condition }
-}
-
-extension HTTPFields {
-    /// The header field that asks the server whether what it sent with these fields has changed; see
-    /// ``Entity/condition``. A validator with a control character is not sent back.
-    var condition: (name: HTTPField.Name, value: String)? {
-        let validator =
-            self[.eTag].map { (HTTPField.Name.ifNoneMatch, $0) }
-            ?? self[.lastModified].map { (HTTPField.Name.ifModifiedSince, $0) }
-        guard let validator, !validator.1.utf8.contains(where: \.isFieldControl) else { return nil }
-        return validator
-    }
 }
 
 extension Entity: CustomReflectable {

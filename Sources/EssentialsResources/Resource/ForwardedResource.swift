@@ -1,3 +1,4 @@
+import EssentialsRequests
 import EssentialsTools
 
 /// Where a resource leads that has become one with another resource.

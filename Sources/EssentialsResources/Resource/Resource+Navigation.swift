@@ -1,4 +1,5 @@
 public import EssentialsHTTP
+import EssentialsRequests
 
 /// Resources near this one.
 ///

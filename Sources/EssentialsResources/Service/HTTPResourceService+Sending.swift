@@ -98,7 +98,7 @@ extension HTTPResourceService {
         return request
     }
 
-    /// Sends the request of a resource with the credentials of its operation, or not at all; see ``ForeignAccess``.
+    /// Sends the request of a resource with the credentials of its operation, or not at all; see `ForeignAccess`.
     func transmit(
         _ request: DataRequest, for core: ResourceCore, in environment: AdoptedEnvironment
     ) async throws(RequestFailure) -> DataResponse {

@@ -1,4 +1,5 @@
 public import EssentialsHTTP
+import EssentialsRequests
 
 /// Invalidating and wiping several resources at once.
 extension HTTPResourceService {
@@ -70,7 +71,7 @@ extension HTTPResourceService {
     ///   - store: What is purged besides the state.
     ///   - extent: Whether other requests than loads are cancelled too.
     /// - Returns: Whether all caches have removed what they had. One that has failed or takes longer tries again in the
-    ///   background, and its entities are not found meanwhile. ``CacheProblems/readableAfterRestart`` names the caches
+    ///   background, and its entities are not found meanwhile. `CacheProblems.readableAfterRestart` names the caches
     ///   whose entities could be found again if the process ended now.
     /// - Throws: `invalidRequest` if the pattern is malformed.
     @discardableResult

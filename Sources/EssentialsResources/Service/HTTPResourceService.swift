@@ -82,8 +82,8 @@ public final class HTTPResourceService: ResourceService {
     let staleResponses = StaleResponses()
     /// The response cache of the data-request service; `nil` if it stores no responses.
     let responseCache: (any ResponseCaching)?
-    /// The outboxes that are sent before resources load when the server is reachable again.
-    let outboxes = AttachedOutboxes()
+    /// The writes that are sent before resources load when the server is reachable again.
+    let attachedWrites = AttachedWrites()
     /// The timer for the resources that are loaded regularly.
     let polling: PollingTimer
     /// The data-request service that belongs to this service alone; `nil` if it was passed in.
@@ -115,7 +115,7 @@ public final class HTTPResourceService: ResourceService {
         reachability: (any ReachabilityService)? = nil, cache: (any EntityCache)? = nil,
         configuration: Configuration = Configuration()
     ) throws(RequestFailure) {
-        if let problem = CacheRules.problem(of: configuration.defaults, cache, over: requests) { throw problem }
+        if let problem = EntityCacheRules.problem(of: configuration.defaults, cache, over: requests) { throw problem }
         self.requests = requests
         responseCache = requests.responseCaching
         self.environment = environment
@@ -135,7 +135,7 @@ public final class HTTPResourceService: ResourceService {
         adoption = EnvironmentAdoption(
             current, of: environment, requests.sender, table, configurations, polling, followers, observers)
         wiper = ResourceWiper(table, caching, adoption, followers)
-        recovery = reachability == nil ? nil : ReachabilityRecovery(polling, table, outboxes)
+        recovery = reachability == nil ? nil : ReachabilityRecovery(polling, table, attachedWrites)
         if reachability != nil || configuration.defaults.refresh != nil { polling.attach(self) }
         try requests.privateStateRegistry?.add(privateStateStore: wiper)
         let observation = try configuration.memoryPressure?.observe { [table, observers, caching] in

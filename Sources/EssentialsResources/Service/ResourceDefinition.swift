@@ -8,18 +8,7 @@ final class ResourceDefinition: Sendable {
     let request: Result<DataRequest, RequestFailure>
 
     init(_ request: Result<DataRequest, RequestFailure>) {
-        self.request = request.map { request in
-            var request = request
-            request.method = .get
-            request.body = .none
-            request.query = QueryItems()
-            // A key is for one request, and loads are repeated.
-            request.idempotencyKey = nil
-            for name in [HTTPField.Name.contentType, .ifNoneMatch, .ifModifiedSince] {
-                request.headerFields[name] = nil
-            }
-            return request
-        }
+        self.request = request.map(\.forLoads)
     }
 
     /// The header fields that select a representation (RFC 9110, 12.5).
@@ -77,6 +66,12 @@ extension ResourceCore {
         }
         // Its codecs may end here, outside the lock.
         _ = consume replaced
+    }
+
+    /// Uses the settings of the definition of another resource, if it has one.
+    func define(as other: ResourceCore) {
+        guard other !== self, let definition = other.addressAndDefinition.1 else { return }
+        define(definition)
     }
 
     /// The address, and the definition that was used last to obtain the resource.

@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import EssentialsTools
 
 /// The part of a resource's state that does not depend on the type of its content.
 struct ResourceFacts: Sendable {

@@ -1,4 +1,5 @@
 import EssentialsHTTP
+public import EssentialsRequests
 import EssentialsTools
 
 /// A place that shows one resource at a time, such as the picture in a cell of a list.
@@ -24,7 +25,7 @@ public final class ResourceSlot<Content: Sendable>: Sendable {
     }
 
     /// The signals of those who read the elements.
-    let signals = ChangeSignals()
+    private let signals = ChangeSignals()
     private let assignment = Mutex<Assignment?>(nil)
 
     /// Creates a slot.
@@ -44,8 +45,8 @@ public final class ResourceSlot<Content: Sendable>: Sendable {
             let new = newValue.map { resource in
                 // The view exists before the first change, so that each change has a snapshot for it.
                 _ = resource.state
-                let number = resource.core.add(
-                    SignalReceiver(raise: { [signals] in signals.raise() }), resource.service)
+                let receiver = ClosureReceiver { [signals] _ in signals.raise() }
+                let number = resource.core.add(receiver, resource.service)
                 resource.startLoadIfNeeded()
                 return Assignment(resource: resource, number: number)
             }
@@ -63,10 +64,25 @@ public final class ResourceSlot<Content: Sendable>: Sendable {
 
     /// What to show: the present element, then each that differs from the one before. Content that is in memory is in the
     /// first element.
-    public var elements: ResourceSlotElements<Content> { ResourceSlotElements(slot: self) }
+    ///
+    /// ```swift
+    /// for await element in slot.elements { show(element) }
+    /// ```
+    ///
+    /// A reader that is slower than the changes finds only the newest element. There can be any number of readers. The
+    /// sequence ends when the calling task is cancelled, because another resource can be assigned at any time. Its reader
+    /// holds the slot.
+    public var elements: ValueSequence<ResourceSlotElement<Content>> {
+        ValueSequence(
+            of: { self.position }, isSame: { $0.isSame(as: $1) }, showing: { $0.element },
+            observing: { [signals] signal in
+                let number = signals.add(signal)
+                return Place.counted { signals.remove(number) }
+            })
+    }
 
     /// The element, and what tells it apart from others.
-    var position: SlotPosition<Content> {
+    private var position: SlotPosition<Content> {
         guard let resource else { return SlotPosition(element: .placeholder) }
         let state = resource.state
         if let content = state.content {
@@ -113,7 +129,7 @@ public enum ResourceSlotElement<Content: Sendable>: Sendable {
 extension ResourceSlotElement: Equatable where Content: Equatable {}
 
 /// An element, and what tells it apart from others.
-struct SlotPosition<Content: Sendable>: Sendable {
+private struct SlotPosition<Content: Sendable>: Sendable {
     let element: ResourceSlotElement<Content>
     /// The resource of the content.
     var resource: Resource<Content>?

@@ -1,4 +1,5 @@
 public import EssentialsHTTP
+public import EssentialsRequests
 
 /// What to show for a set of resources: exactly one of three states.
 ///
@@ -39,4 +40,36 @@ public enum ResourceStatus: Sendable {
 
     /// The rules that are used by default: loading, failure, any content.
     public static let standardRules: [Rule] = [.loading, .failure, .anyContent]
+}
+
+extension ResourceStatus {
+    /// The statuses of resources with contents of different types: the present one, then each that differs from the one
+    /// before; see ``ResourceStatusSet/statuses``. Use a ``ResourceStatusSet`` to try failed loads again.
+    ///
+    /// - Parameters:
+    ///   - resources: The resources.
+    ///   - rules: The rules, of which the first that applies decides.
+    public static func of<each Content: Sendable>(
+        _ resources: repeat Resource<each Content>, rules: [Rule] = standardRules
+    ) -> ValueSequence<ResourceStatus> {
+        ResourceStatusSet(StatusMember.list(repeat each resources), rules).statuses
+    }
+
+    /// The statuses of resources without types; otherwise like the function for typed ones.
+    public static func of(
+        _ resources: [AnyResource], rules: [Rule] = standardRules
+    ) -> ValueSequence<ResourceStatus> {
+        ResourceStatusSet(resources, rules: rules).statuses
+    }
+
+    /// Whether a status shows the same. Failures are equal if they have the same reason, status and text.
+    func isSame(as other: ResourceStatus) -> Bool {
+        switch (self, other) {
+        case (.loading, .loading), (.content, .content): true
+        case (.failed(let one), .failed(let other)):
+            one.reason == other.reason && one.status == other.status && one.message == other.message
+                && one.summary == other.summary
+        default: false
+        }
+    }
 }

@@ -1,4 +1,5 @@
 import EssentialsHTTP
+public import EssentialsRequests
 import EssentialsTools
 
 /// The common status of several resources.
@@ -27,7 +28,7 @@ public final class ResourceStatusSet: Sendable {
     public let rules: [ResourceStatus.Rule]
     let members: [StatusMember]
     /// The signals of those who read the statuses.
-    let signals = ChangeSignals()
+    private let signals = ChangeSignals()
     private let manual = Mutex<[Manual]>([])
     /// The maximum number of tracked requests. Beyond it the oldest no longer counts.
     private static let maximumManual = 1_024
@@ -65,7 +66,16 @@ public final class ResourceStatusSet: Sendable {
     public var current: ResourceStatus { StatusRules.status(of: parts, by: rules) }
 
     /// The statuses: the present one, then each that differs from the one before.
-    public var statuses: ResourceStatuses { ResourceStatuses(set: self) }
+    ///
+    /// A reader that is slower than the changes finds only the newest status. There can be any number of readers. The
+    /// sequence ends when the calling task is cancelled or the service is closed. Its reader counts as an observer of each
+    /// resource, and keeps them in memory.
+    public var statuses: ValueSequence<ResourceStatus> {
+        ValueSequence(of: { self.current }, isSame: { $0.isSame(as: $1) }, showing: { $0 }) { signal in
+            let resources = self.members.map { AnyResource(service: $0.service, core: $0.handle) }
+            return JointObservation(of: resources, signal, and: self.signals)
+        }
+    }
 
     /// A line for people, such as `loading, 41 s old, last response 500`. The age is that of the oldest content.
     public var line: String {

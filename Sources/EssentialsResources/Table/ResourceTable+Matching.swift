@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import EssentialsRequests
 
 extension ResourceTable {
     /// The resources that a closure selects. It is called without the lock of the table, once for each resource.

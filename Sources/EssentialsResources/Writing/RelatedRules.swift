@@ -1,3 +1,5 @@
+import EssentialsRequests
+
 /// Decides whether a write makes another resource outdated.
 struct RelatedRules: Sendable {
     /// The patterns of the related resources.

@@ -113,7 +113,7 @@ struct ResourcesDemo: Demonstration {
 
 /// A screen that shows a basket. It stands for a part of a user interface.
 final class BasketScreen {
-    private var changes: ResourceChanges<Basket>.AsyncIterator
+    private var changes: ValueSequence<ResourceChange<Basket>>.AsyncIterator
 
     init(_ basket: Resource<Basket>) { changes = basket.changes().makeAsyncIterator() }
 

@@ -2,6 +2,7 @@ import EssentialsCurl
 import EssentialsHTTP
 import EssentialsTestKit
 import FoundationEssentials
+import TestTools
 import Testing
 
 /// Certificates, keys and lists that are damaged somewhere. The address sanitizer checks that nothing reads beyond

@@ -2,6 +2,7 @@ import EssentialsCurl
 import EssentialsHTTP
 import EssentialsTestKit
 import FoundationEssentials
+import TestTools
 import Testing
 
 /// Exchanges of all kinds that are cancelled at seeded moments, in a process where no other test opens

@@ -1,3 +1,5 @@
+import CDispatch
+import Dispatch
 import FoundationEssentials
 import Glibc
 import Testing

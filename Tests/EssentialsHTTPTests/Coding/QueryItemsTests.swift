@@ -1,5 +1,6 @@
 import EssentialsHTTP
 import FoundationEssentials
+import TestTools
 import Testing
 
 @Suite struct QueryItemsTests {

@@ -1,5 +1,6 @@
 import EssentialsHTTP
 import FoundationEssentials
+import TestTools
 import Testing
 
 /// Compares the machine with a list that is searched from end to end and follows the text of the rules.

@@ -2,6 +2,7 @@ import EssentialsHTTP
 import EssentialsTools
 import FoundationEssentials
 import Glibc
+import TestTools
 import Testing
 
 @Suite struct AbandonedFilesTests {

@@ -1,5 +1,6 @@
 import EssentialsHTTP
 import FoundationEssentials
+import TestTools
 import Testing
 
 /// Responses to resumable downloads that have a coding or a range that was not requested.

@@ -2,6 +2,7 @@ import EssentialsHTTP
 import EssentialsStorage
 import FoundationEssentials
 import Glibc
+import TestTools
 import Testing
 
 @Suite struct DownloadPlacementTests {

@@ -3,6 +3,7 @@ import EssentialsStorage
 import EssentialsTools
 import FoundationEssentials
 import Glibc
+import TestTools
 import Testing
 
 @Suite struct FileThreadsTests {

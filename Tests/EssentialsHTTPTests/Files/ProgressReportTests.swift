@@ -1,6 +1,7 @@
 import EssentialsHTTP
 import EssentialsTools
 import FoundationEssentials
+import TestTools
 import Testing
 
 @Suite struct ProgressReportTests {

@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import TestTools
 import Testing
 
 @testable import struct EssentialsHTTP.PriorityLine

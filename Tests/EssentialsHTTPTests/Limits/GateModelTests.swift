@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import TestTools
 import Testing
 
 /// A machine beside its slow reference. Every event goes to both, and they must agree.

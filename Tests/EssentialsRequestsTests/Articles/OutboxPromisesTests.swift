@@ -82,7 +82,7 @@ struct OutboxPromisesTests {
 
     @Test("The article on the outbox begins with its promise, and says what each kind of server makes of it")
     func promise() throws {
-        let article = try ArticleText("OutboxPromises", of: "EssentialsResources")
+        let article = try ArticleText("OutboxPromises", of: "EssentialsFetching")
         let promise =
             "A request takes effect once where the server honours its idempotency key, and at least once elsewhere."
         #expect(article.lines.dropFirst().first { !$0.isEmpty } == promise[...])

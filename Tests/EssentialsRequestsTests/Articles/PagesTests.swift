@@ -27,8 +27,7 @@ struct PagesTests {
         let service = try HTTPResourceService(requests: requests, environment: environment)
         // Article begins
         let first: Resource<[Film]> = service.resource("films")
-        let films = PagedResource(
-            first, by: .number("page", from: 1) { page in page.isEmpty })
+        let films = PagedResource(first, by: .number("page"))
         // Article ends
         func draw(_ films: [Film], _ isLoading: Bool, _ failure: String?) {}
         // Article begins

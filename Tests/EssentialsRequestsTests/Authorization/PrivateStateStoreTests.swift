@@ -1,6 +1,7 @@
 import EssentialsHTTP
 import EssentialsTestKit
 import EssentialsTools
+import TestTools
 import Testing
 
 @testable import EssentialsRequests

@@ -1,6 +1,7 @@
 import EssentialsHTTP
 import EssentialsRequests
 import EssentialsTools
+import TestTools
 import Testing
 
 @Suite("Versions of environments")

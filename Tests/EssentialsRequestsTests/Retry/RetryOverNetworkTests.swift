@@ -4,6 +4,7 @@ import EssentialsRequests
 import EssentialsTestKit
 import EssentialsTools
 import FoundationEssentials
+import TestTools
 import Testing
 
 @Suite("Retries over loopback", .timeLimit(.minutes(5))) struct RetryOverNetworkTests {

@@ -1,6 +1,7 @@
 import EssentialsTestKit
 import EssentialsTools
 import ServiceEssentials
+import TestTools
 import Testing
 
 @testable import EssentialsRequests

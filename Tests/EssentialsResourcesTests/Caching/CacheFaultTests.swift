@@ -1,10 +1,11 @@
 import EssentialsHTTP
-import EssentialsRequests
 import EssentialsTestKit
 import FoundationEssentials
 import Logging
+import TestTools
 import Testing
 
+@testable import EssentialsRequests
 @testable import EssentialsResources
 
 @Suite("Entity caches: faults", .leavesNothing, .timeLimit(.minutes(1)))

@@ -1,3 +1,4 @@
+import EssentialsRequests
 import EssentialsResources
 import EssentialsResourcesTestKit
 import EssentialsTestKit
@@ -13,7 +14,7 @@ struct CacheReadingTests {
         fixture.transport.on(.get, "/v1/loaded").answer(json: Item(name: "new"))
         let stored = StoredEntity(
             body: Data(#"{"name":"old"}"#.utf8), mediaType: "application/json", date: fixture.clock.date)
-        cache.preset(stored, for: EntityKey(url: "https://h/v1/looked", stage: .decoding))
+        cache.preset(stored, for: EntityKey(url: "https://h/v1/looked", stage: "decoding"))
         let service = fixture.service
         let looked: Resource<Item> = service.resource("looked")
         for _ in 0..<3 {

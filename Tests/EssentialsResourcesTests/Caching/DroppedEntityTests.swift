@@ -1,8 +1,9 @@
 import EssentialsHTTP
-import EssentialsRequests
 import EssentialsResources
 import EssentialsTestKit
 import Testing
+
+@testable import EssentialsRequests
 
 @Suite("Entity caches: resources that were dropped", .leavesNothing, .timeLimit(.minutes(1)))
 struct DroppedEntityTests {

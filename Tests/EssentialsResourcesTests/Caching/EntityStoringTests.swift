@@ -1,11 +1,12 @@
 import EssentialsHTTP
-import EssentialsRequests
 import EssentialsTestKit
 import EssentialsTools
 import FoundationEssentials
 import Logging
+import TestTools
 import Testing
 
+@testable import EssentialsRequests
 @testable import EssentialsResources
 
 @Suite("Entity caches: writing", .leavesNothing, .timeLimit(.minutes(1)))
@@ -132,7 +133,7 @@ struct EntityStoringTests {
         #expect(key.variant == "accept-language: de")
         #expect(key.url == "https://h/v1/item")
         #expect(key.partition == .shared)
-        #expect(key.stage == .decoding)
+        #expect(key.stage == "decoding")
     }
 
     @Test("Trust policies that differ have other fingerprints, and equal ones the same")
@@ -194,11 +195,9 @@ struct EntityStoringTests {
             await service.close()
             #expect(fixture.cache.entities.count == 1)
         }
-        let output = StageCache.Output(
-            cache: StageCache(CacheDouble(), .raw), body: Data(), mediaType: nil, headerFields: [:], status: 200)
-        func refusal(_ partition: EntityPartition) -> CacheRules.Refusal? {
-            CacheRules.refusal(
-                of: output, isPersonal: true, partition: partition, isPersistent: true, allowsSensitive: false)
+        func refusal(_ partition: EntityPartition) -> EntityCacheRules.Refusal? {
+            EntityCacheRules.refusal(
+                ofStatus: 200, [:], isPersonal: true, partition: partition, isPersistent: true, allowsSensitive: false)
         }
         #expect(refusal(.shared) == .personal)
         #expect(refusal("ada") == nil)
@@ -207,10 +206,8 @@ struct EntityStoringTests {
     @Test(
         "Only statuses of whole entities are stored", arguments: [(200, true), (203, true), (206, false), (404, false)])
     func statuses(status: Int, isStored: Bool) {
-        let output = StageCache.Output(
-            cache: StageCache(CacheDouble(), .raw), body: Data(), mediaType: nil, headerFields: [:], status: status)
-        let refusal = CacheRules.refusal(
-            of: output, isPersonal: false, partition: .shared, isPersistent: true, allowsSensitive: false)
+        let refusal = EntityCacheRules.refusal(
+            ofStatus: status, [:], isPersonal: false, partition: .shared, isPersistent: true, allowsSensitive: false)
         #expect((refusal == nil) == isStored)
     }
 
@@ -218,34 +215,34 @@ struct EntityStoringTests {
         "Secrets in fields and queries and redirects to another origin count as credentials, and so does what is not known"
     )
     func otherCredentials() throws {
-        #expect(CacheRules.hasSecrets(query: "page=1&access%5Ftoken=x"))
-        #expect(!CacheRules.hasSecrets(query: "page=1&sort=name"))
+        #expect(EntityCacheRules.hasSecrets(query: "page=1&access%5Ftoken=x"))
+        #expect(!EntityCacheRules.hasSecrets(query: "page=1&sort=name"))
         for query in ["code=7", "ticket=3", "zip_code=1", "assertion=a"] {
-            #expect(!CacheRules.hasSecrets(query: Substring(query)))
+            #expect(!EntityCacheRules.hasSecrets(query: Substring(query)))
         }
         for query in ["client_assertion=a", "SAMLResponse=a", "passkey=1"] {
-            #expect(CacheRules.hasSecrets(query: Substring(query)))
+            #expect(EntityCacheRules.hasSecrets(query: Substring(query)))
         }
-        #expect(!CacheRules.hasSecrets(query: nil))
+        #expect(!EntityCacheRules.hasSecrets(query: nil))
         let request = DataRequest(.get, "item")
         var response = DataResponse()
-        #expect(!CacheRules.isPersonal(response, to: request))
+        #expect(!EntityCacheRules.isPersonal(response, to: request))
         response.sentFields = [.accept: "*/*", .userAgent: "x"]
-        #expect(!CacheRules.isPersonal(response, to: request))
+        #expect(!EntityCacheRules.isPersonal(response, to: request))
         for name in ["Authorization", "Cookie", "X-Api-Key"] {
             response.sentFields = [.accept: "*/*"]
             response.sentFields?[name] = "x"
-            #expect(CacheRules.isPersonal(response, to: request))
+            #expect(EntityCacheRules.isPersonal(response, to: request))
         }
         response.sentFields = [:]
-        #expect(CacheRules.isPersonal(response, to: request))
+        #expect(EntityCacheRules.isPersonal(response, to: request))
         let (from, to) = (try RequestURL("https://h/a"), try RequestURL("https://other/a"))
         for (target, isPersonal) in [(to, true), (from, false)] {
             let hop = RedirectHop(from: from, status: .found, to: target, method: .get)
             var redirected = DataResponse(
                 TransportResponse(HTTPResponse(status: .ok), body: ResponseBody(Data())), redirects: [hop])
             redirected.sentFields = [.accept: "*/*"]
-            #expect(CacheRules.isPersonal(redirected, to: request) == isPersonal)
+            #expect(EntityCacheRules.isPersonal(redirected, to: request) == isPersonal)
         }
     }
 
@@ -265,7 +262,7 @@ struct EntityStoringTests {
         let date = fixture.clock.date.addingTimeInterval(-7)
         early.set(
             StoredEntity(body: Data("Ada".utf8), mediaType: "text/x", date: date),
-            for: EntityKey(url: "https://h/v1/item", stage: .raw))
+            for: EntityKey(url: "https://h/v1/item", stage: "raw"))
         let item: Resource<Item> = service.resource("item")
         #expect(try await item.loadIfNeeded().name == "Ada")
         #expect(item.state.provenance == .entityCache(stage: "raw"))

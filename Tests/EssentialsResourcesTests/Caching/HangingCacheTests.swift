@@ -1,13 +1,14 @@
 import EssentialsHTTP
-import EssentialsRequests
 import EssentialsStorage
 import EssentialsTestKit
 import EssentialsTools
 import FoundationEssentials
 import Glibc
 import Logging
+import TestTools
 import Testing
 
+@testable import EssentialsRequests
 @testable import EssentialsResources
 
 @Suite("Entity caches: removals that fail", .leavesNothing, .timeLimit(.minutes(1)))
@@ -82,7 +83,7 @@ struct HangingCacheTests {
     }
 
     private func key(_ name: String, _ partition: EntityPartition = "ada") -> EntityKey {
-        EntityKey(url: "https://h/\(name)", stage: .decoding, partition: partition)
+        EntityKey(url: "https://h/\(name)", stage: "decoding", partition: partition)
     }
 
     /// Calls that cannot remove one file.
@@ -147,7 +148,7 @@ struct HangingCacheTests {
     @Test("A store that can neither remove nor write down is named as readable after a restart")
     func readable() async throws {
         let (fixture, directory) = (CacheFixture(), CacheDirectory())
-        let resource = EntityKey(url: "https://h/v1/item", stage: .decoding, partition: "ada")
+        let resource = EntityKey(url: "https://h/v1/item", stage: "decoding", partition: "ada")
         try await directory.cache().store(fixture.entity("old"), for: resource)
         for writing in [true, false] {
             let cache = try directory.cache(calls: calls(keeping: resource, writing: writing))

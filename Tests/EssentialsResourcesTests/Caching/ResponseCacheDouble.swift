@@ -2,6 +2,7 @@ import EssentialsHTTP
 import EssentialsRequests
 import EssentialsTools
 import FoundationEssentials
+import TestTools
 
 @testable import EssentialsResources
 

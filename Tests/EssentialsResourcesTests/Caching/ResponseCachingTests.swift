@@ -3,6 +3,7 @@ import EssentialsRequests
 import EssentialsTestKit
 import EssentialsTools
 import FoundationEssentials
+import TestTools
 import Testing
 
 @testable import EssentialsResources
@@ -37,7 +38,7 @@ struct ResponseCachingTests {
     /// Loads the resource, and then again so that a stale response is shown.
     ///
     /// - Returns: The changes from then on.
-    private func showStale() async throws -> ResourceChanges<Item>.AsyncIterator {
+    private func showStale() async throws -> ValueSequence<ResourceChange<Item>>.AsyncIterator {
         try await item.load()
         cache.use(age: .seconds(90), isStale: true)
         clock.advance(by: .seconds(31))

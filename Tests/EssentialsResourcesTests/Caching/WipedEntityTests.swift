@@ -1,9 +1,10 @@
 import EssentialsHTTP
-import EssentialsRequests
 import EssentialsTestKit
 import FoundationEssentials
+import TestTools
 import Testing
 
+@testable import EssentialsRequests
 @testable import EssentialsResources
 
 @Suite("Entity caches: wipes", .leavesNothing, .timeLimit(.minutes(1)))
@@ -64,7 +65,7 @@ struct WipedEntityTests {
         let fixture = CacheFixture()
         let other = CacheDouble()
         var key = CacheFixture.key
-        key.stage = .raw
+        key.stage = "raw"
         other.set(fixture.entity("old"), for: key)
         fixture.transport.on(.get, "/v1/item").answer(json: Item(name: "new"))
         let service = try fixture.service()

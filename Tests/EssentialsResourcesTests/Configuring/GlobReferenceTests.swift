@@ -1,9 +1,11 @@
 import EssentialsHTTP
+import TestTools
 import Testing
 
+@testable import EssentialsRequests
 @testable import EssentialsResources
 
-/// Compares the automaton with a recursive search that follows the table of wildcards.
+/// Compares patterns with a recursive search that follows the table of wildcards.
 @Suite struct GlobReferenceTests {
     /// Whether a pattern matches a text without escapes. `isStart` says that a slash or the beginning precedes.
     private static func matches(
@@ -51,8 +53,7 @@ import Testing
         #expect(found > 200, "seed \(seed)")
     }
 
-    @Test(
-        "Long patterns, whose states fill several words, match as in a recursive search", arguments: [5, 6] as [UInt64])
+    @Test("Long patterns match as in a recursive search", arguments: [5, 6] as [UInt64])
     func long(seed: UInt64) throws {
         var numbers = SeededNumbers(state: seed)
         let base = ResourceBase(try RequestURL("https://example.com/v1"))
@@ -82,7 +83,7 @@ import Testing
     }
 
     @Test(
-        "The number of steps is at most one for each character and each 64 places of the pattern",
+        "A pattern with many wildcards compares each character at most once for each 64 bytes of the pattern",
         arguments: [
             "**a**a**a**a**a**b", "*a*a*a*a*a*a*a*a*b", "**/a/**/a/**/a/**/b", "?*?*?*?*?*b",
             String(repeating: "*a", count: 200) + "b", String(repeating: "**/a/", count: 100) + "b",
@@ -96,6 +97,22 @@ import Testing
                 _ = text.withUTF8 { rules.matches($0, countingSteps: &steps) }
                 #expect(steps <= text.utf8.count * (pattern.utf8.count / 64 + 1))
             }
+        }
+    }
+
+    @Test(
+        "No pattern compares a character more often than the pattern is long",
+        arguments: [
+            "**aaaaaaab", "*aaaaaaab", "**a?a?a*b", "**/x*a*a*b/c", "**a/a/a/b", "**xa*aab*b/x**q",
+            "**a*aaaa*aaaab**x", "**/" + String(repeating: "a", count: 500) + "*b",
+        ])
+    func bounded(pattern: String) throws {
+        let rules = try Glob(pattern).rules
+        for unit in ["a", "a/", "aaab", "xaaaa/", "xa", "aaaaaaaa/aaaab"] {
+            var text = String(repeating: unit, count: 1_000)
+            var steps = 0
+            _ = text.withUTF8 { rules.matches($0, countingSteps: &steps) }
+            #expect(steps <= text.utf8.count * pattern.utf8.count)
         }
     }
 }

@@ -1,6 +1,7 @@
 import EssentialsHTTP
 import Testing
 
+@testable import EssentialsRequests
 @testable import EssentialsResources
 
 @Suite struct GlobTests {

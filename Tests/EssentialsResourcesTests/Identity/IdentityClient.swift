@@ -1,3 +1,4 @@
+import EssentialsFetching
 import EssentialsHTTP
 import EssentialsRequests
 import EssentialsResources

@@ -1,8 +1,10 @@
+import EssentialsFetching
 import EssentialsHTTP
 import EssentialsResources
 import EssentialsTestKit
 import EssentialsTools
 import Glibc
+import TestTools
 
 @testable import EssentialsRequests
 

@@ -1,3 +1,4 @@
+import EssentialsFetching
 import EssentialsTools
 
 /// Whether a request may be sent.

@@ -1,3 +1,4 @@
+import EssentialsFetching
 import EssentialsTools
 
 /// Whether something may be shown.

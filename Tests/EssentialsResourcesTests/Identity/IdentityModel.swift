@@ -1,3 +1,4 @@
+import EssentialsFetching
 import EssentialsTools
 
 /// The slow model: who is logged in where, and for whom each byte was made. It shares no code with the product.

@@ -1,3 +1,4 @@
+import EssentialsFetching
 import Testing
 
 @Suite("The model of whose data it is")

@@ -1,6 +1,7 @@
 import EssentialsHTTP
 import EssentialsTools
 import FoundationEssentials
+import TestTools
 
 /// The server of the test. Each response says for whom it was made, and sets a cookie that names the credentials.
 ///

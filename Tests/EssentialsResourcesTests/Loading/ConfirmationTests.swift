@@ -3,6 +3,7 @@ import EssentialsRequests
 import EssentialsTestKit
 import EssentialsTools
 import FoundationEssentials
+import TestTools
 import Testing
 
 @testable import EssentialsResources

@@ -2,6 +2,7 @@ import EssentialsHTTP
 import EssentialsRequests
 import EssentialsTestKit
 import EssentialsTools
+import TestTools
 import Testing
 
 @testable import EssentialsResources

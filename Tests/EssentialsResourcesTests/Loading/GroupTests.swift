@@ -1,6 +1,7 @@
 import EssentialsRequests
 import EssentialsTestKit
 import EssentialsTools
+import TestTools
 import Testing
 
 @testable import EssentialsResources

@@ -2,6 +2,7 @@ import EssentialsHTTP
 import EssentialsReachability
 import EssentialsTestKit
 import EssentialsTools
+import TestTools
 import Testing
 
 @testable import EssentialsRequests

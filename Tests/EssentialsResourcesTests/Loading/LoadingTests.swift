@@ -1,5 +1,6 @@
 import EssentialsResources
 import EssentialsTestKit
+import TestTools
 import Testing
 
 @Suite("Resource: loading", .leavesNothing)

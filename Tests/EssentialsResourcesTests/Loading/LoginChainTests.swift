@@ -3,6 +3,7 @@ import EssentialsRequests
 import EssentialsResources
 import EssentialsTestKit
 import EssentialsTools
+import TestTools
 import Testing
 
 /// The login by hand: a request that is refused is followed by a login and repeated.

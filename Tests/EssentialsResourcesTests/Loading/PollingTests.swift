@@ -2,6 +2,7 @@ import EssentialsHTTP
 import EssentialsTestKit
 import EssentialsTools
 import FoundationEssentials
+import TestTools
 import Testing
 
 @testable import EssentialsResources

@@ -1,5 +1,6 @@
 import EssentialsRequests
 import EssentialsTestKit
+import TestTools
 import Testing
 
 @testable import EssentialsResources

@@ -2,6 +2,7 @@ import EssentialsCurl
 import EssentialsRequests
 import EssentialsTestKit
 import EssentialsTools
+import TestTools
 import Testing
 
 @testable import EssentialsResources

@@ -3,6 +3,7 @@ import EssentialsReachability
 import EssentialsRequests
 import EssentialsTestKit
 import EssentialsTools
+import TestTools
 import Testing
 
 @testable import EssentialsResources

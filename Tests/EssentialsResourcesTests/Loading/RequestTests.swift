@@ -4,6 +4,7 @@ import EssentialsResources
 import EssentialsTestKit
 import EssentialsTools
 import FoundationEssentials
+import TestTools
 import Testing
 
 /// Keeps what happened, in order.

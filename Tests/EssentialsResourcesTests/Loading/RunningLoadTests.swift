@@ -4,6 +4,7 @@ import EssentialsRequests
 import EssentialsTestKit
 import EssentialsTools
 import Glibc
+import TestTools
 import Testing
 
 @testable import EssentialsResources

@@ -2,6 +2,7 @@ import Dispatch
 import EssentialsResources
 import EssentialsTestKit
 import EssentialsTools
+import TestTools
 import Testing
 
 @Suite("Resource: observers", .leavesNothing)

@@ -100,7 +100,7 @@ struct SequenceTests {
         let fixture = try ResourceFixture()
         fixture.service.keepUnused(count: 0, bytes: 0)
         let states = fixture.service.resource("observed", as: Int.self).states
-        var reader: ResourceStates<Int>.AsyncIterator? = states.makeAsyncIterator()
+        var reader = Optional(states.makeAsyncIterator())
         fixture.service.resource("observed", as: Int.self).override(with: 7)
         fixture.service.resource("dropped", as: Int.self).override(with: 8)
         fixture.service.dropUnused()

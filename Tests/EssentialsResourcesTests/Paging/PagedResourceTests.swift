@@ -2,6 +2,7 @@ import EssentialsCurl
 import EssentialsRequests
 import EssentialsTestKit
 import EssentialsTools
+import TestTools
 import Testing
 
 @testable import EssentialsResources
@@ -32,7 +33,7 @@ struct PagedResourceTests {
             return ScriptedAnswer(json: page > count ? [] : [Film(id: page * 2 - 1), Film(id: page * 2)])
         }
         let first: Resource<[Film]> = fixture.service.resource("films")
-        return PagedResource(first, by: .number("page") { $0.isEmpty }, maximumPages: maximumPages)
+        return PagedResource(first, by: .number("page") { $0.model.isEmpty }, maximumPages: maximumPages)
     }
 
     private func queries() -> [String] { transport.requests.map { String($0.url.query ?? "") } }
@@ -67,6 +68,43 @@ struct PagedResourceTests {
         while try await list.next() {}
         #expect(list.state.items == Self.films(1, 2))
         #expect(queries() == ["size=1", "after=a%2Fb&size=1"])
+    }
+
+    @Test("The next page is found by a cursor in a header field, and one that is too long is a failure")
+    func byCursorOfResponse() async throws {
+        let cursor = Mutex("b")
+        transport.on(.get, "/v1/films").answer { request in
+            let isFirst = request.queryItems.isEmpty
+            var fields = HTTPFields()
+            fields["X-Next"] = isFirst ? cursor.withLock { $0 } : ""
+            return ScriptedAnswer(json: Self.films(isFirst ? 1 : 2), headerFields: fields)
+        }
+        let first: Resource<[Film]> = fixture.service.resource("films")
+        let paging = Paging<[Film]>.cursor("after", inResponse: { $0.headerFields["X-Next"] })
+        let list = PagedResource(first, by: paging)
+        while try await list.next() {}
+        #expect(list.state.items == Self.films(1, 2))
+        #expect(queries() == ["", "after=b"])
+        cursor.withLock { $0 = String(repeating: "x", count: 70_000) }
+        let failure = await #expect(throws: RequestFailure.self) { try await list.refresh() }
+        #expect(failure?.reason == .tooLarge)
+    }
+
+    @Test("The size of a page is in the URL of every page, and one below 1 is a failure without a request")
+    func size() async throws {
+        transport.on(.get, "/v1/films").answer { request in
+            let isSecond = request.queryItems.contains { $0.name == "page" }
+            return ScriptedAnswer(json: isSecond ? [] : Self.films(1))
+        }
+        let first: Resource<[Film]> = fixture.service.resource("films")
+        let list = PagedResource(first, by: .number(size: ("n", 1)))
+        while try await list.next() {}
+        #expect(list.state.items == Self.films(1))
+        #expect(queries() == ["n=1", "n=1&page=2"])
+        let invalid = PagedResource(first, by: .number(size: ("n", 0)))
+        let failure = await #expect(throws: RequestFailure.self) { try await invalid.next() }
+        #expect(failure?.reason == .invalidRequest)
+        #expect(transport.requestCount == 2)
     }
 
     @Test("The next page is found by a link field, relative to the page")
@@ -158,7 +196,7 @@ struct PagedResourceTests {
             if page == 2, isBroken.withLock({ $0 }) { return ScriptedAnswer(.notFound) }
             return ScriptedAnswer(json: [Film(id: page)])
         }
-        let list = PagedResource(first, by: .number("page") { $0.first?.id == 3 })
+        let list = PagedResource(first, by: .number("page") { $0.model.first?.id == 3 })
         try await list.next()
         await #expect(throws: RequestFailure.self) { try await list.next() }
         #expect(list.state.failure?.status == .notFound)
@@ -181,7 +219,7 @@ struct PagedResourceTests {
             return ScriptedAnswer(json: [Film(id: generation.withLock { $0 } + page)])
         }
         let list = PagedResource(
-            fixture.service.resource("films", as: [Film].self), by: .number("page") { $0[0].id % 10 == 3 })
+            fixture.service.resource("films", as: [Film].self), by: .number("page") { $0.model[0].id % 10 == 3 })
         while try await list.next() {}
         generation.withLock { $0 = 10 }
         isBroken.withLock { $0 = true }
@@ -244,7 +282,7 @@ struct PagedResourceTests {
             return ScriptedAnswer(json: [Film(id: generation.withLock { $0 } + page)])
         }
         let list = PagedResource(
-            fixture.service.resource("films", as: [Film].self), by: .number("page") { $0[0].id % 100 == 3 })
+            fixture.service.resource("films", as: [Film].self), by: .number("page") { $0.model[0].id % 100 == 3 })
         while try await list.next() {}
         let seen = Mutex<[PagedState<Film>]>([])
         let reader = Task {

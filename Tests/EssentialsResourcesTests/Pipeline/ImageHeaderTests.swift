@@ -1,6 +1,7 @@
 import EssentialsHTTP
 import EssentialsResources
 import FoundationEssentials
+import TestTools
 import Testing
 
 /// A whole image of 3 × 2 pixels, as an encoder has written it.

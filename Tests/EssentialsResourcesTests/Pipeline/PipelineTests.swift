@@ -6,6 +6,7 @@ import EssentialsTools
 import FoundationEssentials
 import Glibc
 import Logging
+import TestTools
 import Testing
 
 /// Writes the resource and the stages of each message into a journal.

@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import EssentialsRequests
 import EssentialsTestKit
 import EssentialsTools
 import Glibc

@@ -2,6 +2,7 @@ import EssentialsHTTP
 import EssentialsRequests
 import EssentialsTestKit
 import EssentialsTools
+import TestTools
 import Testing
 
 @testable import EssentialsResources
@@ -206,7 +207,7 @@ struct CredentialChangeTests {
             return ScriptedAnswer(json: [Line(id: 1)])
         }
         let list = PagedResource(
-            fixture.service.resource("lines", as: [Line].self), by: .number("page") { $0.isEmpty })
+            fixture.service.resource("lines", as: [Line].self), by: .number("page") { $0.model.isEmpty })
         fixture.requests.setAuthorization(try .bearer("a"))
         latch.open()
         try await list.next()

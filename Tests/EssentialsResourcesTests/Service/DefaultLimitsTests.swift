@@ -1,7 +1,10 @@
+import EssentialsFetching
 import EssentialsTestKit
 import FoundationEssentials
+import TestTools
 import Testing
 
+@testable import EssentialsRequests
 @testable import EssentialsResources
 
 /// The defaults that the documentation names.
@@ -82,5 +85,5 @@ struct DefaultLimitsTests {
         #expect(BlobService.defaultMaximum == 64 << 20)
     }
 
-    private func key(_ number: Int) -> EntityKey { EntityKey(url: "https://h/\(number)", stage: .raw) }
+    private func key(_ number: Int) -> EntityKey { EntityKey(url: "https://h/\(number)", stage: "raw") }
 }

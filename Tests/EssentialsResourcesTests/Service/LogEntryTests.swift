@@ -1,11 +1,11 @@
 import EssentialsHTTP
-import EssentialsRequests
 import EssentialsTestKit
 import EssentialsTools
 import FoundationEssentials
 import Logging
 import Testing
 
+@testable import EssentialsRequests
 @testable import EssentialsResources
 
 @Suite("Log entries of resources", .leavesNothing, .timeLimit(.minutes(1)))
@@ -143,16 +143,5 @@ struct LogEntryTests {
         let ended = "debug load: A load has ended without a request to the server. "
         #expect(lines.take() == [ended, ended])
         #expect(!lines.texts.contains { $0.contains("secret") } && lines.texts.contains { $0.contains("freshFor") })
-    }
-
-    @Test("Problems of an outbox are logged with its category")
-    func outbox() async throws {
-        let fixture = try OutboxFixture()
-        let outbox = try fixture.outbox { $0.logger = lines.logger }
-        outbox.core.log("The files of an outbox could not be changed.", RequestFailure(.resources, "The disk is full."))
-        #expect(lines.all == ["debug outbox: The files of an outbox could not be changed. The disk is full."])
-        await outbox.close()
-        // The fixture removes the directory.
-        withExtendedLifetime(fixture) {}
     }
 }

@@ -1,5 +1,7 @@
+import EssentialsRequests
 import EssentialsResources
 import EssentialsTestKit
+import TestTools
 import Testing
 
 @Suite("Resource service", .leavesNothing)

@@ -1,6 +1,7 @@
 import EssentialsHTTP
 import EssentialsRequests
 import EssentialsTestKit
+import TestTools
 import Testing
 
 @testable import EssentialsResources

@@ -3,6 +3,7 @@ import EssentialsRequests
 import EssentialsResources
 import EssentialsTestKit
 import FoundationEssentials
+import TestTools
 import Testing
 
 @Suite("Resource: what clears failure and entity", .leavesNothing)

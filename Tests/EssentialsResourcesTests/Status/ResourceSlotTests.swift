@@ -1,4 +1,5 @@
 import EssentialsTestKit
+import TestTools
 import Testing
 
 @testable import EssentialsResources

@@ -3,6 +3,7 @@ import EssentialsRequests
 import EssentialsResources
 import EssentialsTestKit
 import EssentialsTools
+import TestTools
 import Testing
 
 @Suite("Resource: optimistic changes", .leavesNothing, .timeLimit(.minutes(5)))

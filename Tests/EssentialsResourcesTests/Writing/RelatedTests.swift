@@ -2,6 +2,7 @@ import EssentialsHTTP
 import EssentialsRequests
 import EssentialsResources
 import EssentialsTestKit
+import TestTools
 import Testing
 
 @Suite("Resource: related resources", .leavesNothing, .timeLimit(.minutes(5)))

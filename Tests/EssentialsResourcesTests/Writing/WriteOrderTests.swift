@@ -2,6 +2,7 @@ import EssentialsHTTP
 import EssentialsRequests
 import EssentialsResources
 import EssentialsTestKit
+import TestTools
 import Testing
 
 @Suite("Resource: order of writes", .leavesNothing, .timeLimit(.minutes(5)))

@@ -3,6 +3,7 @@ import EssentialsRequests
 import EssentialsResources
 import EssentialsTestKit
 import EssentialsTools
+import TestTools
 import Testing
 
 @Suite("Resource: writes and wipes", .leavesNothing, .timeLimit(.minutes(5)))

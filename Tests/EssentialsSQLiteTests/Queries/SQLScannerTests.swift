@@ -1,3 +1,5 @@
+import TestTools
+
 #if Persistence
     import Testing
 

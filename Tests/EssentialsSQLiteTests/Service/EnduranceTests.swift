@@ -1,3 +1,5 @@
+import TestTools
+
 #if Persistence
     import Dispatch
     import EssentialsPersistence

@@ -55,7 +55,7 @@
     struct PersistentEntityCacheTests {
         private let stores = Stores()
 
-        private func key(_ path: String) -> EntityKey { EntityKey(url: "https://h/\(path)", stage: .decoding) }
+        private func key(_ path: String) -> EntityKey { EntityKey(url: "https://h/\(path)", stage: "decoding") }
 
         private func entity(_ count: Int) -> StoredEntity {
             StoredEntity(

@@ -1,4 +1,4 @@
-internal import EssentialsResources
+internal import EssentialsFetching
 internal import Figures
 internal import FoundationEssentials
 internal import Glibc

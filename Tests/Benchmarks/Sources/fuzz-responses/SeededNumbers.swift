@@ -1,1 +1,1 @@
-../../../EssentialsTransportTests/SeededNumbers.swift
+../../../TestTools/SeededNumbers.swift

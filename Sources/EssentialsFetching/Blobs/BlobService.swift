@@ -1,0 +1,409 @@
+public import EssentialsHTTP
+public import EssentialsRequests
+import EssentialsStorage
+import EssentialsTools
+public import FoundationEssentials
+
+/// Bytes by URL, such as pictures and films, which are stored in a directory up to a size.
+///
+/// ```swift
+/// let blobs = try BlobService(requests: requests, environment: environment, directory: "/var/cache/shop/blobs")
+/// let picture = try await blobs.value(at: coin.pictureURL) { try Picture(decoding: $0) }
+/// let film = try await blobs.file(at: "films/7.mp4")
+/// ```
+///
+/// All who ask for a URL at the same time share one transfer. It has the priority of the most urgent one, and is cancelled
+/// with the last one. A blob is fresh as long as the server says, or else for
+/// ``BlobService/Configuration/expiration``. After that the server is asked whether it has changed, and a 304 response
+/// makes it fresh again ([RFC 9110, 13.1](https://www.rfc-editor.org/rfc/rfc9110#section-13.1)). 404 and 410 remove it.
+///
+/// A blob of more than 1 MiB is written to the disk while it is received, and is never in memory as a whole unless
+/// ``bytes(at:upTo:priority:)`` is called for it. Blobs that were used longest ago make room for new ones, those before the
+/// others that were used only once. The blobs are never larger than the limit of the directory, also while transfers run: a
+/// blob for which there is no room fails as `tooLarge`. A failure of the disk reaches nobody who asks for a blob of up to
+/// 1 MiB, and is counted in ``problems``.
+///
+/// An address is a whole URL, or a path below the environment's base URL in which every character stands for itself. A
+/// whole URL outside the base URL is loaded by the open service, without credentials, and only from the listed hosts; see
+/// `ForeignHost`. The data-request service should have no response cache, because it would store the same bytes.
+///
+/// Several processes can use one directory. Files have unique names and are renamed when they are complete, so a
+/// process that is killed leaves nothing that is used, and a file that another process has removed is loaded again.
+/// Each process counts all files at its first use, and again whenever it has stored a quarter of the size, so several
+/// together can exceed the size for a while. Damage is found by the size of a file and the time of its last change, by
+/// a checksum when a blob of up to 1 MiB is read for the first time, and by a checksum of each MiB whenever bytes of a
+/// larger one are read; a damaged blob is loaded again. What is read through the path or the descriptor of a
+/// ``BlobFile`` is not checked. The files of the 64 blobs that were used last stay open.
+public final class BlobService: Sendable {
+    /// Settings of a blob service.
+    public struct Configuration: Sendable {
+        /// The size of the files of all blobs on the disk. The default is 256 MiB. A blob that is larger fails as `tooLarge`.
+        /// Some files beside them say what was removed and take a few KiB.
+        public var maximumBytes = 256 << 20
+        /// How long a blob is fresh if the server says nothing. The default is one hour.
+        public var expiration = Duration.seconds(3_600)
+        /// Whether a blob that is no longer fresh is used if its server cannot be reached, or responds with 500, 502, 503
+        /// or 504. The default is `true`. `no-cache` and `must-revalidate` forbid it.
+        public var servesStale = true
+        /// The hosts outside the base URL from which blobs may be loaded. The default is none.
+        public var foreignHosts: [ForeignHost] = []
+        /// The account whose blobs are stored, until ``BlobService/enter(_:)`` is called. Those of others are not
+        /// found. The default is `shared`.
+        public var partition = EntityPartition.shared
+        /// Whether blobs are also stored that a cache should not keep: those with `no-store`, and those to requests with
+        /// credentials as long as the partition is `shared`. The default is `false`: they are loaded each time.
+        public var storesSensitiveResponses = false
+        /// The fingerprint of the transport's trust policy; see
+        /// `HTTPResourceService.Configuration.trustFingerprint`. The default is empty.
+        public var trustFingerprint = ""
+        /// The clock for freshness. The default is the system's.
+        public var clock = RequestClock.system
+
+        /// Creates the default settings.
+        public init() {}
+    }
+
+    /// What is in the directory, as far as this process knows.
+    public struct Usage: Sendable, Hashable {
+        /// The number of blobs.
+        public let count: Int
+        /// The size of their files on the disk.
+        public let bytes: Int
+        /// The number of damaged blobs that were removed.
+        public let damaged: Int
+    }
+
+    /// The maximum number of bytes that functions read into memory without another limit: 64 MiB.
+    public static let defaultMaximum = 64 << 20
+
+    private let environment: any EnvironmentService
+    private let requests: any DataRequestService
+    private let configuration: Configuration
+    let store: BlobStore
+    private let receiver: BlobReceiver
+    let transfers = BlobTransfers()
+    /// The place of now.
+    private let adopted: Mutex<BlobPlace>
+    private let closed = Atomic(false)
+
+    /// Creates a service. Nothing is read or created yet.
+    ///
+    /// - Parameters:
+    ///   - requests: Sends the requests below the base URL. The service does not shut it down.
+    ///   - environment: The environment of that service, below whose base URL paths are joined.
+    ///   - open: Loads blobs of the hosts that the configuration lists; `nil` means that there are none.
+    ///   - directory: The directory for blobs, which need not exist and should hold nothing else. It is created for the
+    ///     user of the process only (mode 0700), as are the files (0600). Nothing is stored in a directory that is a
+    ///     symbolic link, or to which other users can write, as if the disk had failed.
+    ///   - configuration: Sizes, times and hosts.
+    /// - Throws: `file` if the path is empty or contains a zero byte; `resources` if there is no thread for files, or if
+    ///   too many stores have joined the data-request service (see `PrivateStateRegistry`).
+    public convenience init(
+        requests: any DataRequestService, environment: any EnvironmentService, open: (any OpenRequestService)? = nil,
+        directory: String, configuration: Configuration = Configuration()
+    ) throws(RequestFailure) {
+        try self.init(requests, environment, open, FileDirectory(directory), configuration)
+    }
+
+    init(
+        _ requests: any DataRequestService, _ environment: any EnvironmentService, _ open: (any OpenRequestService)?,
+        _ directory: FileDirectory, _ configuration: Configuration
+    ) throws(RequestFailure) {
+        try FileThreads.shared.start()
+        (self.environment, self.requests, self.configuration) = (environment, requests, configuration)
+        store = BlobStore(
+            directory, maximumBytes: configuration.maximumBytes,
+            BlobFreshness(clock: configuration.clock, expiration: configuration.expiration))
+        receiver = BlobReceiver(
+            store: store, access: ForeignAccess(requests: requests, open: open, hosts: configuration.foreignHosts),
+            configuration: configuration, problems: BlobProblems())
+        adopted = Mutex(
+            BlobPlace(EnvironmentIdentity(of: environment), account: configuration.partition, number: 0, requests))
+        try requests.privateStateRegistry?.add(privateStateStore: self)
+    }
+
+    // MARK: Blobs
+
+    /// The bytes of a blob.
+    ///
+    /// A blob of up to 1 MiB that is fresh, and that was used not long ago, is read on the calling thread without waiting
+    /// for a disk. All other work happens on threads for files.
+    ///
+    /// - Parameters:
+    ///   - address: A whole URL, or a path below the base URL.
+    ///   - maximum: The maximum number of bytes. The default is 64 MiB.
+    ///   - priority: The priority of the request. The default is `nil`, which means `normal`.
+    /// - Throws: `tooLarge` if there are more bytes, `hostRefused` if the host is not listed, `file` if a blob of more than
+    ///   1 MiB cannot be written, `cancelled` if the task is cancelled, `closed` after ``close()``, and every failure of
+    ///   the request.
+    public func bytes(
+        at address: String, upTo maximum: Int = BlobService.defaultMaximum, priority: RequestPriority? = nil
+    ) async throws(RequestFailure) -> Data {
+        try await found(BlobTarget(address), upTo: maximum, priority, nil).bytes
+    }
+
+    /// The bytes of a blob, with their type and the name of its files.
+    func found(
+        _ target: BlobTarget, upTo maximum: Int, _ priority: RequestPriority?, _ reader: (any BlobReader)?
+    ) async throws(RequestFailure) -> (bytes: Data, type: String?, name: RecordName) {
+        let place = adopt()
+        if let entry = openEntry(for: target, in: place), entry.size <= Int64(maximum) {
+            let type = entry.entity.mediaType
+            if let bytes = entry.residentBytes() { return (bytes, type, entry.name) }
+            // A file that has become unreadable or damaged since is loaded again.
+            if let bytes = try? await entry.content.data(upTo: maximum) { return (bytes, type, entry.name) }
+            await store.discard(entry)
+        }
+        var (content, name) = try await content(target, in: place, maximum: Int64(maximum), priority, reader)
+        do throws(RequestFailure) {
+            return (try await content.data(upTo: maximum), content.mediaType, name)
+        } catch {
+            guard error.reason == .file, let entry = content.entry else { throw error }
+            await store.discard(entry)
+        }
+        // Nothing of it was handed out, so it is loaded again, once.
+        (content, name) = try await self.content(target, in: place, maximum: Int64(maximum), priority, reader)
+        return (try await content.data(upTo: maximum), content.mediaType, name)
+    }
+
+    /// A value that is made from the bytes of a blob.
+    ///
+    /// - Parameters:
+    ///   - address: A whole URL, or a path below the base URL.
+    ///   - maximum: The maximum number of bytes. The default is 64 MiB.
+    ///   - priority: The priority of the request. The default is `nil`, which means `normal`.
+    ///   - decode: Makes the value. It is called on the global executor, for each call of this function.
+    /// - Throws: The failures of ``bytes(at:upTo:priority:)``; `decoding` with the error of the closure. A response that
+    ///   none of those can decode who ask for a value is not stored, and the blob that was stored before stays. If a
+    ///   stored blob cannot be decoded, the server is asked at the next use whether it has other bytes.
+    public func value<Value: Sendable>(
+        at address: String, upTo maximum: Int = BlobService.defaultMaximum, priority: RequestPriority? = nil,
+        decode: @escaping @Sendable (Data) throws -> Value
+    ) async throws(RequestFailure) -> Value {
+        try await value(BlobTarget(address), upTo: maximum, priority) { data, _ in try decode(data) }
+    }
+
+    func value<Value: Sendable>(
+        _ target: BlobTarget, upTo maximum: Int, _ priority: RequestPriority?,
+        _ decode: @escaping @Sendable (Data, String?) throws -> Value
+    ) async throws(RequestFailure) -> Value {
+        let reading = BlobReading(upTo: maximum, decode)
+        let (bytes, type, name) = try await found(target, upTo: maximum, priority, reading)
+        let received = reading.takeFirst()
+        let result = if let received { received } else { await reading.result(of: bytes, type) }
+        switch result {
+        case .success(let value): return value
+        case .failure(let error):
+            // What was received now was not stored. The environment may have changed since, so the address may mean another
+            // blob than the name.
+            if received == nil { store.open.doubt(name) }
+            throw RequestFailure(
+                .decoding, "The blob could not be decoded.", remedy: "Check what the server sends at this URL.",
+                underlying: error)
+        }
+    }
+
+    /// A blob as an open file, whatever its size. Its bytes are not read into memory if it is larger than 1 MiB.
+    ///
+    /// - Parameters:
+    ///   - address: A whole URL, or a path below the base URL.
+    ///   - priority: The priority of the request. The default is `nil`, which means `normal`.
+    /// - Throws: The failures of ``bytes(at:upTo:priority:)``; `file` if the blob cannot be written.
+    public func file(at address: String, priority: RequestPriority? = nil) async throws(RequestFailure) -> BlobFile {
+        try await file(BlobTarget(address), priority)
+    }
+
+    func file(_ target: BlobTarget, _ priority: RequestPriority?) async throws(RequestFailure) -> BlobFile {
+        let place = adopt()
+        if let entry = openEntry(for: target, in: place) {
+            return BlobFile(entry, in: store)
+        }
+        let (content, name) = try await content(target, in: place, maximum: .max, priority, nil)
+        switch (content.entry, content.bytes) {
+        case (let entry?, _): return BlobFile(entry, in: store)
+        case (nil, .file(let file)): return BlobFile(file, mediaType: content.mediaType)
+        case (nil, .memory(let bytes)):
+            return BlobFile(try await store.temporaryFile(of: bytes, name), mediaType: content.mediaType)
+        }
+    }
+
+    /// The codecs of the data-request service.
+    var codecs: CodecRegistry { requests.codecs }
+
+    // MARK: Accounts
+
+    /// Enters another account, or the present one again after other credentials were set.
+    ///
+    /// ```swift
+    /// requests.setAuthorization(try .bearer(token))
+    /// blobs.enter(EntityPartition(account.id))
+    /// ```
+    ///
+    /// Blobs of other accounts are not found, and stay in the directory. Between credentials that replace others, or a
+    /// logout, and this call, blobs are loaded each time: those of an account are neither read nor stored.
+    public func enter(_ account: EntityPartition) {
+        requests.sender?.enter(account)
+        _ = adopted.withLock { enter(account, &$0) }
+    }
+
+    // MARK: Removing
+
+    /// Removes a blob. A transfer of it that runs is not stored.
+    ///
+    /// - Throws: `invalidRequest` if the address is invalid; `file` if the blob cannot be removed; `authorization` if
+    ///   the credentials were replaced or cleared, and no account has been entered since.
+    public func remove(at address: String) async throws(RequestFailure) { try await remove(BlobTarget(address)) }
+
+    func remove(_ target: BlobTarget) async throws(RequestFailure) {
+        let place = adopt()
+        guard requests.sender?.operation(in: place.identity, begun: .now).admits(place.account) ?? true else {
+            throw Self.suspendedFailure
+        }
+        let key = try await key(of: try target.url(in: place), target, in: place)
+        let name = RecordKey(key).name
+        transfers.revoke { $0 == name }
+        try await store.remove(key)
+    }
+
+    /// Removes all blobs, of all partitions and also those of other processes. Transfers that run are not stored.
+    ///
+    /// - Throws: `file` if a file could not be removed. It is not read any more, also after a restart. The next start
+    ///   and each later removal try again to remove it.
+    public func removeAll() async throws(RequestFailure) {
+        transfers.revoke { _ in true }
+        try await store.removeAll(in: RecordScope())
+    }
+
+    /// What is in the directory.
+    public var usage: Usage { get async { await store.usage } }
+
+    /// What has gone wrong with the directory since the service was created, without reaching anybody who asked.
+    public var problems: CacheProblems {
+        var problems = receiver.problems.value
+        if !store.records.hasNotedRemovals { problems.readableAfterRestart = [store.records.path] }
+        return problems.adding(store.keyProblems)
+    }
+
+    /// Cancels all transfers. Later calls fail as `closed`; the files stay.
+    public func close() async {
+        closed.store(true, ordering: .releasing)
+        transfers.close()
+        store.open.close { _ in true }
+    }
+
+    // MARK: Finding
+
+    /// The place of now. If it is another one, texts may mean other blobs.
+    private func adopt() -> BlobPlace {
+        adopted.withLock { adopted in
+            if adopted.isCurrent(in: environment) { return adopted }
+            return enter(adopted.account, &adopted)
+        }
+    }
+
+    private func enter(_ account: EntityPartition, _ adopted: inout BlobPlace) -> BlobPlace {
+        let identity = EnvironmentIdentity(of: environment)
+        adopted = BlobPlace(identity, account: account, number: adopted.number + 1, requests)
+        store.open.enter(place: adopted.number)
+        return adopted
+    }
+
+    /// The blob if it is open, fresh and unchanged.
+    private func openEntry(for target: BlobTarget, in place: BlobPlace) -> BlobEntry? {
+        guard let entry = store.openEntry(for: target.name, in: place.number),
+            entry.isFresh(at: configuration.clock.now), entry.isIntact
+        else { return nil }
+        return entry
+    }
+
+    /// What a blob is stored under. The key of the directory is read only if the environment or the definition has header
+    /// fields.
+    private func key(
+        of url: ResourceURL, _ target: BlobTarget, in place: BlobPlace
+    ) async throws(RequestFailure) -> EntityKey {
+        let identity = place.identity
+        let hashesFields = identity.hasHeaderFields || target.hasFields
+        let fingerprintKey = hashesFields ? await store.fingerprintKey() : .process
+        return EntityKey(
+            url: url.text, variant: target.variant(key: fingerprintKey), stage: BlobRecord.stage,
+            partition: place.account,
+            environment: identity.text(identity.snapshot.name, key: fingerprintKey),
+            trust: configuration.trustFingerprint + identity.trustFingerprint)
+    }
+
+    /// The bytes of a blob from the transfer that all share, and the name of its files.
+    private func content(
+        _ target: BlobTarget, in place: BlobPlace, maximum: Int64, _ priority: RequestPriority?,
+        _ reader: (any BlobReader)?
+    ) async throws(RequestFailure) -> (content: BlobContent, name: RecordName) {
+        guard !closed.load(ordering: .acquiring) else { throw Self.closedFailure }
+        guard !Task.isCancelled else { throw BlobTransfer.cancelled }
+        let url = try target.url(in: place)
+        let operation = requests.sender?.operation(in: place.identity, begun: .now)
+        let key = try await key(of: url, target, in: place)
+        let (name, priority) = (RecordKey(key).name, priority ?? .normal)
+        let asker = BlobAsker(priority: priority, maximum: maximum, reader: reader)
+        let joined = transfers.join(name, asker, in: place, operation) {
+            BlobTransfer(key, url, target.request, place, operation, asker)
+        }
+        guard let (transfer, isNew) = joined else { throw Self.closedFailure }
+        if isNew {
+            transfer.start { [receiver, transfers] in
+                defer { transfers.remove(transfer, name) }
+                do throws(RequestFailure) {
+                    return .success(try await receiver.content(for: transfer))
+                } catch {
+                    return .failure(error)
+                }
+            }
+        }
+        let content = try await transfer.outcome().get()
+        if let entry = content.entry { store.keepOpen(entry, for: target.name, in: place.number) }
+        return (content, name)
+    }
+
+    private static let suspendedFailure = RequestFailure(
+        .authorization, "The credentials were replaced or cleared, and no account has been entered since.",
+        remedy: "Call “enter” of the blob service after the credentials were set.", transmission: .unsent)
+    private static let closedFailure = RequestFailure(
+        .closed, "The blob service was closed.", remedy: "Create another one.")
+}
+
+/// Clearing the authorization of the data-request service removes what was loaded with it.
+extension BlobService: PrivateStateStore {
+    /// Removes the blobs of an origin that belong to the present account, and those that were stored with credentials and
+    /// for no account. Those of other accounts stay. The service joins the data-request service by itself, which calls this
+    /// function in `clearAuthorization()`. A failure is counted in ``problems``; what could not be removed is not read any
+    /// more, also not after a restart.
+    public func clearPrivateState(of origin: Origin) async {
+        let account = adopted.withLock { $0.account }
+        var scopes = [BlobRecord.scope(of: origin, account)]
+        if !account.isShared, configuration.storesSensitiveResponses {
+            scopes.append(BlobRecord.scope(of: origin, .shared))
+        }
+        // None of them is read any more before the first file is removed.
+        for scope in scopes { bar(scope) }
+        for scope in scopes { await removeBarred(scope) }
+    }
+
+    /// Removes the blobs of an origin that belong to no account, because they may belong to the account that was logged
+    /// in. Blobs that are stored for an account stay for the next time that it is entered. None of them is read any
+    /// more when the function returns.
+    public func credentialsWereReplaced(at origin: Origin) {
+        guard configuration.storesSensitiveResponses else { return }
+        let scope = BlobRecord.scope(of: origin, .shared)
+        bar(scope)
+        Task { await removeBarred(scope) }
+    }
+
+    private func bar(_ scope: RecordScope) {
+        store.open.bar(scope)
+        transfers.revoke { scope.contains($0) }
+    }
+
+    private func removeBarred(_ scope: RecordScope) async {
+        await receiver.problems.noting { () throws(RequestFailure) in
+            try await store.removeAll(in: scope, isBarred: true)
+        }
+    }
+}

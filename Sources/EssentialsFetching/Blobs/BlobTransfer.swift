@@ -1,0 +1,211 @@
+import EssentialsHTTP
+import EssentialsRequests
+import EssentialsStorage
+import EssentialsTools
+import FoundationEssentials
+
+/// One caller that waits for a transfer.
+struct BlobAsker: Sendable {
+    let priority: RequestPriority
+    /// The maximum number of bytes.
+    let maximum: Int64
+    /// Makes a value of the bytes; `nil` if the bytes themselves are wanted.
+    var reader: (any BlobReader)?
+}
+
+/// One look-up of a blob, on disk and then at its server, and those who wait for it.
+final class BlobTransfer: Sendable {
+    typealias Outcome = Result<BlobContent, RequestFailure>
+
+    private struct State {
+        var askers: Int
+        /// The largest number of bytes that anybody wants.
+        var maximum: Int64
+        /// How those who want a value read the bytes.
+        var readers: [any BlobReader]
+        var task: Task<Void, Never>?
+        /// Whether the outcome is known, or the last asker has left.
+        var hasEnded = false
+    }
+
+    let key: EntityKey
+    /// What it is stored as.
+    let name: RecordName
+    let address: ResourceURL
+    /// The request of a definition, without its URL; `nil` for an address.
+    let template: DataRequest?
+    let place: BlobPlace
+    /// With whose credentials it runs; `nil` for a test double of the data-request service.
+    let operation: OperationContext?
+    /// The priority of the most urgent asker.
+    let priority: RaisablePriority
+    private let completion = OneShot<Outcome>()
+    private let state: Mutex<State>
+    private let revoked = Atomic(false)
+
+    /// Creates a transfer with one asker.
+    init(
+        _ key: EntityKey, _ address: ResourceURL, _ template: DataRequest?, _ place: BlobPlace,
+        _ operation: OperationContext?, _ asker: BlobAsker
+    ) {
+        (self.key, self.address, self.place, self.operation) = (key, address, place, operation)
+        (self.template, name) = (template, RecordKey(key).name)
+        priority = RaisablePriority(asker.priority)
+        state = Mutex(State(askers: 1, maximum: asker.maximum, readers: asker.reader.map { [$0] } ?? []))
+    }
+
+    /// The number of those who wait.
+    var askers: Int { state.withLock { $0.askers } }
+    /// The largest number of bytes that anybody wants.
+    var maximum: Int64 { state.withLock { $0.maximum } }
+
+    /// Whether the bytes are the blob: somebody who wants a value can read them, or nobody wants one.
+    ///
+    /// - Parameters:
+    ///   - size: The number of bytes.
+    ///   - type: The value of the `Content-Type` field.
+    ///   - bytes: Gives all bytes. It is called only if somebody has to read them.
+    func isReadable(
+        size: Int64, _ type: String?, _ bytes: () async throws(RequestFailure) -> Data
+    ) async throws(RequestFailure) -> Bool {
+        let readers = state.withLock { $0.readers.filter { $0.maximum >= size } }
+        guard !readers.isEmpty else { return true }
+        let bytes = try await bytes()
+        for reader in readers where await reader.reads(bytes, type) { return true }
+        return false
+    }
+
+    /// Whether the blob was removed or the credentials were cleared or replaced since the transfer began, so that it is not
+    /// stored.
+    var isRevoked: Bool { revoked.load(ordering: .acquiring) || operation?.hasEnded == true || !mayUseStore }
+    /// Whether the blobs of the account may be read and stored. They may not after other credentials were set, until the
+    /// account is entered again.
+    var mayUseStore: Bool { operation?.admits(place.account) ?? true }
+    func revoke() { revoked.store(true, ordering: .releasing) }
+
+    /// Adds an asker. Returns `false` if it is too late, or if the environment, the account or the credentials have changed
+    /// since.
+    func join(_ asker: BlobAsker, in place: BlobPlace, _ operation: OperationContext?) -> Bool {
+        guard place === self.place, operation?.scope === self.operation?.scope else { return false }
+        let joins = state.withLock { state in
+            guard !state.hasEnded else { return false }
+            state.askers += 1
+            state.maximum = max(state.maximum, asker.maximum)
+            if let reader = asker.reader { state.readers.append(reader) }
+            return true
+        }
+        if joins { priority.raise(to: asker.priority) }
+        return joins
+    }
+
+    /// Removes an asker, and ends the transfer with the last one.
+    func leave() {
+        let task = state.withLock { state -> Task<Void, Never>? in
+            state.askers -= 1
+            guard state.askers == 0, !state.hasEnded else { return nil }
+            state.hasEnded = true
+            return state.task.take()
+        }
+        task?.cancel()
+    }
+
+    /// Starts the work. It begins on the thread of the caller.
+    func start(_ work: @escaping @Sendable () async -> Outcome) {
+        let task = Task.immediate { [self] in end(await work()) }
+        let isOver = state.withLock { state in
+            if !state.hasEnded { state.task = task }
+            return state.hasEnded
+        }
+        if isOver { task.cancel() }
+    }
+
+    private func end(_ outcome: Outcome) {
+        let task = state.withLock { state in
+            state.hasEnded = true
+            return state.task.take()
+        }
+        completion.provide(outcome)
+        _ = consume task
+    }
+
+    /// Ends the transfer for all askers.
+    func cancel() {
+        let task = state.withLock { state in
+            state.hasEnded = true
+            return state.task.take()
+        }
+        completion.provide(.failure(Self.cancelled))
+        task?.cancel()
+    }
+
+    /// Waits for the outcome. The asker leaves if its task is cancelled.
+    nonisolated(nonsending) func outcome() async -> Outcome {
+        guard let outcome = await completion.valueUnlessCancelled() else {
+            leave()
+            return .failure(Self.cancelled)
+        }
+        return outcome
+    }
+
+    static let cancelled = RequestFailure(.cancelled, "The request for the blob was cancelled.")
+}
+
+/// The transfers that run, by the names of their blobs.
+final class BlobTransfers: Sendable {
+    private struct State {
+        var running: [RecordName: BlobTransfer] = [:]
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+
+    /// The transfers that run.
+    var running: [BlobTransfer] { state.withLock { Array($0.running.values) } }
+
+    /// Joins the transfer of a blob that runs, or adds a new one.
+    ///
+    /// - Returns: The transfer, and whether it is new; `nil` after ``close()``.
+    func join(
+        _ name: RecordName, _ asker: BlobAsker, in place: BlobPlace, _ operation: OperationContext?,
+        make: () -> BlobTransfer
+    ) -> (transfer: BlobTransfer, isNew: Bool)? {
+        state.withLock { state in
+            guard !state.isClosed else { return nil }
+            if let running = state.running[name], running.join(asker, in: place, operation) {
+                return (running, false)
+            }
+            let transfer = make()
+            // An earlier one must not replace what this one stores.
+            state.running.updateValue(transfer, forKey: name)?.revoke()
+            return (transfer, true)
+        }
+    }
+
+    /// Forgets a transfer that has ended.
+    func remove(_ transfer: BlobTransfer, _ name: RecordName) {
+        let removed = state.withLock { state in
+            state.running[name] === transfer ? state.running.removeValue(forKey: name) : nil
+        }
+        _ = consume removed
+    }
+
+    /// Prevents running transfers from storing their blobs. Later askers start new transfers instead of joining these.
+    func revoke(where isRevoked: (RecordName) -> Bool) {
+        let revoked = state.withLock { state in
+            let revoked = state.running.filter { isRevoked($0.key) }
+            for name in revoked.keys { state.running[name] = nil }
+            return revoked
+        }
+        for transfer in revoked.values { transfer.revoke() }
+    }
+
+    /// Cancels all transfers, and lets no other begin.
+    func close() {
+        let running = state.withLock { state in
+            state.isClosed = true
+            defer { state.running = [:] }
+            return state.running
+        }
+        for transfer in running.values { transfer.cancel() }
+    }
+}

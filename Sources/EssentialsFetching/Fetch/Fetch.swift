@@ -1,0 +1,236 @@
+import Dispatch
+import EssentialsHTTP
+import EssentialsRequests
+import FoundationEssentials
+
+/// What the server has returned for a fetch.
+enum ServedModel: Sendable {
+    /// A value with the time since the server sent it, and how a cache may keep it.
+    case value(FetchedModel, age: Duration, ModelStorage)
+    /// The `nil` of an optional model, because the server has nothing.
+    case nothing(FetchedModel)
+    /// An empty body for a model that is not optional.
+    case empty
+    /// 404 or 410 for a model that is not optional.
+    case gone(RequestFailure)
+    case failure(RequestFailure)
+
+    /// The reply without its value.
+    var reply: FetchMachine.ServerReply {
+        switch self {
+        case .value: .value
+        case .nothing: .nothing
+        case .empty: .empty
+        case .gone: .gone
+        case .failure(let failure): failure.reason == .cancelled ? .cancelled : .failure
+        }
+    }
+
+    var failure: RequestFailure? {
+        switch self {
+        case .value, .nothing, .empty: nil
+        case .gone(let failure), .failure(let failure): failure
+        }
+    }
+}
+
+/// How a cache may keep a model.
+struct ModelStorage: Sendable {
+    /// Whether only in memory.
+    var isMemoryOnly = false
+    /// Whether it was received with credentials and without an account, so that it ends with the credentials.
+    var isPersonal = false
+    /// Whether it may have been received with credentials. It is found out for values that are handed to others.
+    var mayBePersonal = true
+}
+
+/// What the cache has returned for a fetch.
+struct LoadedModel: Sendable {
+    let model: FetchedModel
+    /// When the server sent it.
+    let date: Date
+}
+
+/// A fetch as a run sees it, which does not know the type of the model.
+protocol FetchWork: AnyObject, Sendable {
+    var source: FetchSource { get }
+    var options: FetchOptions { get }
+    var clock: RequestClock { get }
+    /// Whether there is a cache, and a key for it.
+    var hasCache: Bool { get }
+
+    /// Takes what an iteration belongs to.
+    func beginOperation() -> FetchOperation
+    /// Sends the request and reads its response.
+    ///
+    /// - Parameter isShared: Whether the value is handed to others, so that it matters for whom it is.
+    func serve(in operation: FetchOperation, isShared: Bool) async -> ServedModel
+    /// The cached model; `nil` also if the cache fails.
+    func load(in operation: FetchOperation) async -> LoadedModel?
+    /// Stores a model of this fetch.
+    func save(_ model: FetchedModel, age: Duration, _ storage: ModelStorage, in operation: FetchOperation) async
+    /// Deletes the cached model.
+    func delete(in operation: FetchOperation) async
+}
+
+/// A fetch as it was described. Each iteration performs it once, in the environment and for the account of then.
+final class Fetch<Value: Codable & Sendable>: FetchWork {
+    let source: FetchSource
+    let options: FetchOptions
+    let clock: RequestClock
+    let hasCache: Bool
+    private let begins: @Sendable () -> FetchOperation
+    private let key: FetchKeySource?
+    private let requests: any DataRequestService
+    private let cache: (any AsyncCache)?
+    private let problems: CacheProblemLog?
+    private let request: DataRequest
+    /// Why the request could not be built; `nil` if it could.
+    private let refusal: RequestFailure?
+    private let reader: NestedReader<Value>
+    private let storesSensitiveResponses: Bool
+
+    init(
+        _ request: consuming DataRequest, _ refusal: RequestFailure?, below nested: NestedPath?, key: FetchKeySource?,
+        _ source: FetchSource, _ options: FetchOptions, _ service: some FetchingService, _ defaults: FetchDefaults
+    ) {
+        requests = service.requests
+        reader = NestedReader(nested, codecs: request.codecs ?? requests.codecs)
+        self.request = reader.requesting(request)
+        self.refusal = refusal
+        self.key = key
+        self.source = source
+        self.options = options
+        cache = service.modelCache
+        let hasCache = cache != nil && key != nil
+        self.hasCache = hasCache
+        begins = { service.beginFetch(hasKeys: hasCache) }
+        clock = defaults.clock
+        problems = defaults.cacheProblems
+        storesSensitiveResponses = defaults.storesSensitiveResponses
+    }
+
+    func beginOperation() -> FetchOperation { begins() }
+
+    // MARK: The server
+
+    func serve(in operation: FetchOperation, isShared: Bool) async -> ServedModel {
+        do throws(RequestFailure) {
+            if let refusal { throw refusal }
+            let response = try await requests.send(request.bound(to: operation.context))
+            guard response.status != .notModified else { throw notModified(response) }
+            let model = try await reader.model(from: response, to: request.method)
+            if isOptional, (model as? any OptionalModel)?.isNothing == true { return .nothing(ModelBox(model)) }
+            return .value(
+                ModelBox(model), age: response.storedUse?.age ?? .zero,
+                storage(of: response, in: operation, isShared: isShared))
+        } catch {
+            return served(error)
+        }
+    }
+
+    private var isOptional: Bool { Value.self is any OptionalModel.Type }
+
+    private func served(_ failure: RequestFailure) -> ServedModel {
+        let isGone = failure.reason == .status && [404, 410].contains(failure.status?.code)
+        guard isGone || failure.reason == .emptyBody else { return .failure(failure) }
+        if let nothing = (Value.self as? any OptionalModel.Type)?.nothing as? Value {
+            return .nothing(ModelBox(nothing))
+        }
+        return isGone ? .gone(failure) : .empty
+    }
+
+    /// A server that confirms what the cache of models has does not say what that is, so the response has no value.
+    private func notModified(_ response: DataResponse) -> RequestFailure {
+        RequestFailure(
+            .status, "The server answered 304, which has no model.",
+            remedy: "Send no condition of your own; a response cache below the service sends one.",
+            phase: .receiving, response: FailedResponse(head: response.head, body: Data()))
+    }
+
+    // MARK: The cache
+
+    /// How a cache may keep the model of a response, and for whom it is.
+    private func storage(
+        of response: DataResponse, in operation: FetchOperation, isShared: Bool
+    ) -> ModelStorage {
+        let partition = hasCache && options.caches ? key?.key(in: operation).partition : nil
+        var storage = ModelStorage()
+        if partition != nil {
+            storage.isMemoryOnly = !storesSensitiveResponses && EntityCacheRules.forbidsStoring(response.headerFields)
+        }
+        // The fields are not looked through for values that are neither handed on nor stored for everybody.
+        guard isShared || partition?.isShared == true else { return storage }
+        let isPersonal = EntityCacheRules.isPersonalModel(
+            response, to: request, hasIdentity: operation.hasClientIdentity)
+        storage.mayBePersonal = isPersonal || operation.hasCredentials
+        guard partition?.isShared == true else { return storage }
+        storage.isMemoryOnly = storage.isMemoryOnly || isPersonal && !storesSensitiveResponses
+        storage.isPersonal = isPersonal || request.base.isEnvironment && operation.hasCredentials
+        return storage
+    }
+
+    /// The key of an operation; `nil` if it may not use the stores of its account.
+    private func key(in operation: FetchOperation) -> FetchKey? {
+        guard let key = key?.key(in: operation), operation.permits(key.partition) else { return nil }
+        // A base that is pinned to another environment than that of the key.
+        if let environment = operation.context?.environment, !request.base.permits(environment.snapshot) { return nil }
+        return key
+    }
+
+    func load(in operation: FetchOperation) async -> LoadedModel? {
+        guard let cache, let key = key(in: operation) else { return nil }
+        do {
+            guard let cached = try await cache.load(key.typed() as ModelKey<Value>) else { return nil }
+            // The credentials may have been replaced while the cache was read, or since the model was stored.
+            guard operation.permits(key.partition), cached.provenance?.isHidden != true else { return nil }
+            return LoadedModel(model: ModelBox(cached.value), date: cached.date)
+        } catch {
+            problems?.add(error, "load")
+            return nil
+        }
+    }
+
+    /// - Parameter age: The time since the server sent it, which is above zero if it comes from a response cache.
+    func save(
+        _ model: FetchedModel, age: Duration, _ storage: ModelStorage, in operation: FetchOperation
+    ) async {
+        guard let cache, let key = key(in: operation), let box = model as? ModelBox<Value> else { return }
+        let name = TypeName(Value.self)
+        if !name.isLasting { problems?.add(nameless: name.text) }
+        let date = clock.date.addingTimeInterval(-(age / .seconds(1)))
+        var cached = CachedModel(box.value, date: date, isMemoryOnly: storage.isMemoryOnly || !name.isLasting)
+        cached.provenance = operation.provenance(isPersonal: storage.isPersonal)
+        do { try await cache.save(cached, for: key.typed()) } catch { problems?.add(error, "save") }
+    }
+
+    func delete(in operation: FetchOperation) async {
+        guard let cache, let key = key(in: operation) else { return }
+        do { try await cache.delete(key.typed() as ModelKey<Value>) } catch { problems?.add(error, "delete") }
+    }
+}
+
+/// What the key of a fetch is made from when an operation begins.
+enum FetchKeySource: Sendable {
+    /// A key of the caller's.
+    case given(FetchKey)
+    /// The request.
+    case request(FetchKeyRules.Parts)
+
+    func key(in operation: FetchOperation) -> FetchKey {
+        switch self {
+        case .given(let key): operation.key(key)
+        case .request(let parts): operation.key(parts)
+        }
+    }
+}
+
+extension Fetch: EmissionSource {
+    func begin() -> any EmissionRun { FetchRun(self, isShared: false) }
+
+    func beginShared() -> any EmissionRun { FetchRun(self, isShared: true) }
+
+    func beginReading() -> FetchOperation? { beginOperation() }
+
+    var callbackQueue: DispatchQueue { requests.callbackQueue }
+}

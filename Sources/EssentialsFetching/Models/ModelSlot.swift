@@ -1,0 +1,38 @@
+import EssentialsHTTP
+import EssentialsRequests
+
+/// What a model is kept under in memory: the parts of its key, with the type itself in place of its name.
+struct ModelSlot: Hashable, Sendable {
+    let name: String
+    let variant: String
+    let partition: EntityPartition
+    let environment: String
+    let schema: UInt32
+    let type: ObjectIdentifier
+
+    init<Value>(_ key: ModelKey<Value>) {
+        (name, variant, partition) = (key.name, key.variant, key.partition)
+        (environment, schema, type) = (key.environment, key.schema, ObjectIdentifier(Value.self))
+    }
+
+    /// The approximate size in memory.
+    var byteCount: Int {
+        name.utf8.count + variant.utf8.count + partition.name.utf8.count + environment.utf8.count + 256
+    }
+}
+
+extension EntityKey {
+    /// Where a model is stored.
+    init<Value>(_ key: ModelKey<Value>) {
+        self.init(
+            url: Self.modelOrigin + "/" + key.name, variant: key.variant, stage: "fetched model", type: key.type,
+            schema: key.schema, partition: key.partition, environment: key.environment)
+    }
+
+    /// The place of the model that was received with the credentials of an origin and without an account.
+    func ofCredentials(_ origin: Origin) -> EntityKey {
+        var key = self
+        key.partition = .credentials(of: origin)
+        return key
+    }
+}

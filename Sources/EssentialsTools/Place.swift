@@ -1,0 +1,8 @@
+/// The place of an observer, which is left when the object is released.
+package final class Place: Sendable {
+    private let leave: @Sendable () -> Void
+
+    package init(leave: @escaping @Sendable () -> Void) { self.leave = leave }
+
+    deinit { leave() }
+}

@@ -1,0 +1,1 @@
+../EssentialsResourcesTests/ResourceFixture.swift

@@ -1,1 +1,0 @@
-../EssentialsTransportTests/SeededNumbers.swift

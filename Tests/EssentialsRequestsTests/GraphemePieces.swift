@@ -1,1 +1,0 @@
-../EssentialsHTTPTests/Coding/GraphemePieces.swift

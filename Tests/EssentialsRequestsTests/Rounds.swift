@@ -1,1 +1,0 @@
-../EssentialsLocatorTests/Rounds.swift

@@ -1,0 +1,1 @@
+../../EssentialsRequestsTests/Entities/CacheDouble.swift

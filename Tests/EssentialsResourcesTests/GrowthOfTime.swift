@@ -1,1 +1,0 @@
-../EssentialsHTTPTests/GrowthOfTime.swift

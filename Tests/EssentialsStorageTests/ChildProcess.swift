@@ -1,1 +1,0 @@
-../EssentialsResourcesTests/ChildProcess.swift

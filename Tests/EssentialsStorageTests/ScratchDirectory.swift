@@ -1,1 +1,0 @@
-../EssentialsHTTPTests/Files/ScratchDirectory.swift

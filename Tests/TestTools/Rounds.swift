@@ -1,0 +1,12 @@
+/// How often a test repeats what provokes a race.
+package enum Rounds {
+    /// All rounds where the thread sanitizer sees every race that happens, a third of them elsewhere, so that the tests of
+    /// a normal run do not wait for the processors.
+    package static func racing(_ count: Int) -> Int {
+        #if ESSENTIALS_THREAD_SANITIZER
+            count
+        #else
+            (count + 2) / 3
+        #endif
+    }
+}
