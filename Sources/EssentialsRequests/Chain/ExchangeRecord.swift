@@ -111,8 +111,8 @@ struct ExchangeRules: Sendable {
     /// Provides the access tokens; `nil` unless the credentials have a token provider.
     var tokens: TokenSession?
 
-    /// The bodies that stages may leave unread. The request is prepared with them, so that no stage has to copy it for that.
-    /// A marked body that is delivered nevertheless is collected by the redirect stage.
+    /// The bodies that stages may leave unread. The redirect stage marks them in its copy of the request, so that no
+    /// later stage has to copy the request for that. A marked body that is delivered nevertheless is collected there.
     var unwantedBodies: UnwantedBodies {
         var bodies: UnwantedBodies = redirects.limit == nil ? [] : .ofRedirects
         if retries != nil || ownOrigin?.retries != nil { bodies.insert(.ofRetries) }

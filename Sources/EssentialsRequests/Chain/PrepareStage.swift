@@ -175,15 +175,16 @@ struct RequestAssembly {
             request.method, try draft.url, headerFields: fields, body: sent, options: options())
         transportRequest.isIdempotent = isIdempotent
         transportRequest.raisablePriority = request.raisablePriority
-        let rules = ExchangeRules(
-            expectedStatus: request.expectedStatus,
-            errorModel: request.errorModel ?? settings.configuration.errorModel, codecs: codecs,
-            redirects: redirects(of: draft), body: body, downloadProgress: request.downloadProgress,
-            ownOrigin: environment.stages.isEmpty ? nil : OwnOriginRules(request, in: environment, settings),
-            retries: settings.retries(request.retry), isIdempotent: isIdempotent,
-            usesCookies: request.usesCookies, joins: settings.joins(request.joins), digest: digest, tokens: tokens)
-        transportRequest.unwantedBodies = rules.unwantedBodies
-        return Result(request: transportRequest, rules: rules, passedOver: passedOver, scope: scope)
+        return Result(
+            request: transportRequest,
+            rules: ExchangeRules(
+                expectedStatus: request.expectedStatus,
+                errorModel: request.errorModel ?? settings.configuration.errorModel, codecs: codecs,
+                redirects: redirects(of: draft), body: body, downloadProgress: request.downloadProgress,
+                ownOrigin: environment.stages.isEmpty ? nil : OwnOriginRules(request, in: environment, settings),
+                retries: settings.retries(request.retry), isIdempotent: isIdempotent,
+                usesCookies: request.usesCookies, joins: settings.joins(request.joins), digest: digest, tokens: tokens),
+            passedOver: passedOver, scope: scope)
     }
 
     /// Adds the request's idempotency key, and returns whether the server may process the request twice; `nil` means that

@@ -19,9 +19,7 @@ final class RedirectStage: Stage {
     ) async throws(RequestFailure) -> TransportResponse {
         record.deadline = SharedDeadline(of: request, clock: clock)
         var request = request
-        // Most requests are prepared with them, so they need not be copied.
-        let unwanted = record.rules.unwantedBodies
-        if request.unwantedBodies != unwanted { request.unwantedBodies = unwanted }
+        request.unwantedBodies = record.rules.unwantedBodies
         record.isFromCache = false
         var response = try await next.send(request, record)
         while RedirectRules.isFollowed(response.statusCode) {

@@ -1,5 +1,4 @@
 public import EssentialsHTTP
-import EssentialsTools
 
 /// A request below a base URL, usually that of the service's environment.
 ///
@@ -14,110 +13,43 @@ import EssentialsTools
 /// A request is a value: changing a copy does not change the original, and it can be sent any number of times.
 /// ``RequestBuilder`` builds a request step by step and finds settings that exclude each other.
 public struct DataRequest: Sendable {
-    /// All properties. They lie behind one reference, because a request is passed through many calls.
-    private struct Content: Sendable {
-        var method: HTTPRequest.Method
-        var path: String
-        var base = RequestBase.environment
-        var query: QueryItems
-        var parameters: FormParameters
-        var headerFields: HTTPFields
-        var body: Body
-        var expectedStatus: StatusExpectation
-        var errorModel: (any (Decodable & Sendable).Type)?
-        var codecs: CodecRegistry?
-        var options: TransportOptions
-        var redirects: RedirectPolicy?
-        var uploadProgress: ProgressReport?
-        var downloadProgress: ProgressReport?
-        var handlerProgress: ProgressReport?
-        var raisablePriority: RaisablePriority?
-        var responseKind = ResponseKind.response
-        var isDefined = false
-        var hasWholeQuery = false
-        var finishesOnShutdown: Bool?
-        var scope: CredentialScope?
-        var stageSettings: RequestStageSettings?
-    }
-
-    private var content: CopyOnWrite<Content>
-
     /// The method.
-    public var method: HTTPRequest.Method {
-        _read { yield content.value.method }
-        _modify { yield &content.value.method }
-    }
+    public var method: HTTPRequest.Method
     /// The path below the base URL; it may have a query. A leading slash makes no difference.
-    public var path: String {
-        _read { yield content.value.path }
-        _modify { yield &content.value.path }
-    }
+    public var path: String
     /// The base of the path. The default is the environment of the service that sends the request.
-    public var base: RequestBase {
-        _read { yield content.value.base }
-        _modify { yield &content.value.base }
-    }
+    public var base = RequestBase.environment
     /// Items that are added to the query in this order.
-    public var query: QueryItems {
-        _read { yield content.value.query }
-        _modify { yield &content.value.query }
-    }
+    public var query: QueryItems
     /// Named values, to which interceptors may add more.
     ///
     /// They are added to the query of GET, HEAD, DELETE and OPTIONS requests. For other methods they are the body, as
     /// JSON or in the type of the `Content-Type` field, and there can be no other body. To choose another type, use
     /// ``Body/parameters(_:as:)`` instead.
-    public var parameters: FormParameters {
-        _read { yield content.value.parameters }
-        _modify { yield &content.value.parameters }
-    }
+    public var parameters: FormParameters
     /// The request's own header fields, which win over those of interceptors, the environment and the service.
     ///
     /// `Content-Type` is the type of a body without an explicit one. The service sets `Content-Length`.
-    public var headerFields: HTTPFields {
-        _read { yield content.value.headerFields }
-        _modify { yield &content.value.headerFields }
-    }
+    public var headerFields: HTTPFields
     /// The body.
-    public var body: Body {
-        _read { yield content.value.body }
-        _modify { yield &content.value.body }
-    }
+    public var body: Body
     /// The statuses that are a success. Others fail as `status`. The default is 200 to 299.
-    public var expectedStatus: StatusExpectation {
-        _read { yield content.value.expectedStatus }
-        _modify { yield &content.value.expectedStatus }
-    }
+    public var expectedStatus: StatusExpectation
     /// The model type for the body of an unexpected response; see `RequestFailure.errorModel(as:)`. The default is
     /// `nil`, which means the error model of the service's configuration.
-    public var errorModel: (any (Decodable & Sendable).Type)? {
-        _read { yield content.value.errorModel }
-        _modify { yield &content.value.errorModel }
-    }
+    public var errorModel: (any (Decodable & Sendable).Type)?
     /// The codecs for the body, the model and the error model. The default is `nil`, which means the codecs of the
     /// service.
-    public var codecs: CodecRegistry? {
-        _read { yield content.value.codecs }
-        _modify { yield &content.value.codecs }
-    }
+    public var codecs: CodecRegistry?
     /// Deadlines, limits, protocol and trust.
-    public var options: TransportOptions {
-        _read { yield content.value.options }
-        _modify { yield &content.value.options }
-    }
+    public var options: TransportOptions
     /// Which redirects are followed. The default is `nil`, which means the policy of the service's configuration.
-    public var redirects: RedirectPolicy? {
-        _read { yield content.value.redirects }
-        _modify { yield &content.value.redirects }
-    }
+    public var redirects: RedirectPolicy?
     /// Receives the progress of the body each time that the request is sent. The default is `nil`.
     ///
     /// If the request value is used for several operations, a stream ends with the first one, and a callback receives
     /// the progress of all of them.
-    public var uploadProgress: ProgressReport? {
-        _read { yield content.value.uploadProgress }
-        _modify { yield &content.value.uploadProgress }
-    }
+    public var uploadProgress: ProgressReport?
     /// Receives the progress of the response's body while it is collected. The default is `nil`.
     ///
     /// Each attempt reports its bytes from 0, as ``uploadProgress`` does. They count after decompression, and the total
@@ -132,52 +64,25 @@ public struct DataRequest: Sendable {
     /// request.downloadProgress = ProgressReport(every: .milliseconds(50)) { bar.show($0.fraction ?? 0) }
     /// let film: Film = try await requests.model(of: request)
     /// ```
-    public var downloadProgress: ProgressReport? {
-        _read { yield content.value.downloadProgress }
-        _modify { yield &content.value.downloadProgress }
-    }
+    public var downloadProgress: ProgressReport?
     /// Receives the progress for the handler and the token of one call, in addition to ``uploadProgress``.
-    var handlerProgress: ProgressReport? {
-        _read { yield content.value.handlerProgress }
-        _modify { yield &content.value.handlerProgress }
-    }
+    var handlerProgress: ProgressReport?
     /// Raises the priority of ``options`` while the request waits for its turn; `nil` if nobody does.
-    package var raisablePriority: RaisablePriority? {
-        _read { yield content.value.raisablePriority }
-        _modify { yield &content.value.raisablePriority }
-    }
+    package var raisablePriority: RaisablePriority?
     /// The kind of value that will be read from the response, for the `Accept` field.
-    var responseKind: ResponseKind {
-        _read { yield content.value.responseKind }
-        _modify { yield &content.value.responseKind }
-    }
+    var responseKind = ResponseKind.response
     /// Whether the request comes from a definition: its path is always joined to the base, and the query of the base is
     /// kept.
-    var isDefined: Bool {
-        _read { yield content.value.isDefined }
-        _modify { yield &content.value.isDefined }
-    }
+    var isDefined = false
     /// Whether the path is a link of a server or a whole URL, to whose query nothing of the base's is added.
-    var hasWholeQuery: Bool {
-        _read { yield content.value.hasWholeQuery }
-        _modify { yield &content.value.hasWholeQuery }
-    }
+    var hasWholeQuery = false
     /// Whether a graceful shutdown waits for this request. The default is `nil`, which means the value of
     /// ``HTTPDataRequestService/Configuration/finishesOnShutdown``.
-    public var finishesOnShutdown: Bool? {
-        _read { yield content.value.finishesOnShutdown }
-        _modify { yield &content.value.finishesOnShutdown }
-    }
+    public var finishesOnShutdown: Bool?
     /// For whom the request is sent, if it belongs to an operation; `nil` means whoever is logged in when it is sent.
-    package var scope: CredentialScope? {
-        _read { yield content.value.scope }
-        _modify { yield &content.value.scope }
-    }
+    package var scope: CredentialScope?
     /// The request's settings for the stages; `nil` if it has none.
-    var stageSettings: RequestStageSettings? {
-        _read { yield content.value.stageSettings }
-        _modify { yield &content.value.stageSettings }
-    }
+    var stageSettings: RequestStageSettings?
 
     /// Creates a request.
     ///
@@ -195,11 +100,14 @@ public struct DataRequest: Sendable {
         query: QueryItems = QueryItems(), headerFields: HTTPFields = HTTPFields(), body: Body = .none,
         expecting: StatusExpectation = .success, options: TransportOptions = TransportOptions()
     ) {
-        content = CopyOnWrite(
-            Content(
-                method: method, path: path, query: query, parameters: parameters, headerFields: headerFields,
-                body: body,
-                expectedStatus: expecting, options: options))
+        self.method = method
+        self.path = path
+        self.parameters = parameters
+        self.query = query
+        self.headerFields = headerFields
+        self.body = body
+        expectedStatus = expecting
+        self.options = options
     }
 
     /// Whether ``parameters`` belong to the query, with or without a body.

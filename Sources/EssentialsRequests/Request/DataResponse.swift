@@ -1,5 +1,4 @@
 public import EssentialsHTTP
-import EssentialsTools
 public import FoundationEssentials
 
 /// The response to a request, with its URL and redirects.
@@ -9,50 +8,30 @@ public import FoundationEssentials
 /// print(response.status.code, response.url?.redacted ?? "-", response.body.data?.count ?? 0)
 /// ```
 public struct DataResponse: Sendable {
-    /// All parts but the transport's response. They lie behind one reference, because a response is passed through many
-    /// calls.
-    private struct Content: Sendable {
-        let url: RequestURL?
-        let redirects: [RedirectHop]
-        let attempts: Int
-        var sentFields: HTTPFields?
-        var storedUse: StoredResponseUse?
-        var identity: ResponseIdentity?
-    }
-
-    private var content: CopyOnWrite<Content>
-
     /// The status, header fields and body from the transport.
     public var transportResponse: TransportResponse
     /// The URL of the response after all redirects; `nil` if a test double gives none.
-    public var url: RequestURL? { content.value.url }
+    public let url: RequestURL?
     /// The redirects that were followed, oldest first.
-    public var redirects: [RedirectHop] { content.value.redirects }
+    public let redirects: [RedirectHop]
     /// The number of attempts. It is above 1 if the request was retried. Redirects do not count.
-    public var attempts: Int { content.value.attempts }
+    public let attempts: Int
     /// The header fields of the last attempt, as the transport received them; `nil` if a test double gives none. They
     /// contain credentials.
-    package var sentFields: HTTPFields? {
-        _read { yield content.value.sentFields }
-        _modify { yield &content.value.sentFields }
-    }
+    package var sentFields: HTTPFields?
     /// How a response cache has served the response; `nil` if it came from the server.
-    package var storedUse: StoredResponseUse? {
-        _read { yield content.value.storedUse }
-        _modify { yield &content.value.storedUse }
-    }
+    package var storedUse: StoredResponseUse?
     /// What a response cache says about the response, whether stored or not; `nil` if there is no cache.
-    package var identity: ResponseIdentity? {
-        _read { yield content.value.identity }
-        _modify { yield &content.value.identity }
-    }
+    package var identity: ResponseIdentity?
 
     /// Creates a response from the response of a transport.
     public init(
         _ response: TransportResponse, url: RequestURL? = nil, redirects: [RedirectHop] = [], attempts: Int = 1
     ) {
-        content = CopyOnWrite(Content(url: url, redirects: redirects, attempts: attempts))
+        self.attempts = attempts
         transportResponse = response
+        self.url = url
+        self.redirects = redirects
     }
 
     /// Creates a response from its parts, for test doubles.

@@ -1,5 +1,3 @@
-import EssentialsTools
-
 /// A request as a transport sends it, with a full URL and all header fields.
 ///
 /// ```swift
@@ -9,67 +7,25 @@ import EssentialsTools
 /// let response = try await transport.send(request)
 /// ```
 public struct TransportRequest: Sendable {
-    /// All properties. They lie behind one reference, because a request is passed through many calls.
-    private struct Content: Sendable {
-        var method: HTTPRequest.Method
-        var url: RequestURL
-        var headerFields: HTTPFields
-        var body: RequestBody
-        var options: TransportOptions
-        var unwantedBodies: UnwantedBodies = []
-        var isIdempotent: Bool?
-        var needsFreshConnection: Bool = false
-        var raisablePriority: RaisablePriority?
-    }
-
-    private var content: CopyOnWrite<Content>
-
     /// The method; any token (RFC 9110, 9).
-    public var method: HTTPRequest.Method {
-        _read { yield content.value.method }
-        _modify { yield &content.value.method }
-    }
+    public var method: HTTPRequest.Method
     /// The URL that the request goes to.
-    public var url: RequestURL {
-        _read { yield content.value.url }
-        _modify { yield &content.value.url }
-    }
+    public var url: RequestURL
     /// The header fields. The transport sets `Host`, `Content-Length` and `Transfer-Encoding` itself.
-    public var headerFields: HTTPFields {
-        _read { yield content.value.headerFields }
-        _modify { yield &content.value.headerFields }
-    }
+    public var headerFields: HTTPFields
     /// The body.
-    public var body: RequestBody {
-        _read { yield content.value.body }
-        _modify { yield &content.value.body }
-    }
+    public var body: RequestBody
     /// Deadlines, limits, protocol and trust.
-    public var options: TransportOptions {
-        _read { yield content.value.options }
-        _modify { yield &content.value.options }
-    }
+    public var options: TransportOptions
     /// The responses whose bodies are delivered as a stream even if the request collects its body.
-    package var unwantedBodies: UnwantedBodies {
-        _read { yield content.value.unwantedBodies }
-        _modify { yield &content.value.unwantedBodies }
-    }
+    package var unwantedBodies: UnwantedBodies = []
     /// Whether processing the request twice has the same effect as once, so that the transport may repeat it on its own.
     /// `nil` means that the method decides (RFC 9110, 9.2.2).
-    package var isIdempotent: Bool? {
-        _read { yield content.value.isIdempotent }
-        _modify { yield &content.value.isIdempotent }
-    }
+    package var isIdempotent: Bool?
     /// Whether the request must not use a connection that another request has used.
-    package var needsFreshConnection: Bool {
-        _read { yield content.value.needsFreshConnection }
-        _modify { yield &content.value.needsFreshConnection }
-    }
+    package var needsFreshConnection = false
     /// Raises the priority of the options while the request waits; `nil` if nobody does.
-    package var raisablePriority: RaisablePriority? {
-        _read { yield content.value.raisablePriority }
-        _modify { yield &content.value.raisablePriority }
-    }
+    package var raisablePriority: RaisablePriority?
 
     /// The host that the request goes to, for failures.
     package var hostText: String { url.origin.host.text }
@@ -79,8 +35,11 @@ public struct TransportRequest: Sendable {
         _ method: HTTPRequest.Method = .get, _ url: RequestURL, headerFields: HTTPFields = HTTPFields(),
         body: RequestBody = .none, options: TransportOptions = TransportOptions()
     ) {
-        content = CopyOnWrite(
-            Content(method: method, url: url, headerFields: headerFields, body: body, options: options))
+        self.method = method
+        self.url = url
+        self.headerFields = headerFields
+        self.body = body
+        self.options = options
     }
 
     /// Creates a request from an `HTTPRequest`.
