@@ -25,7 +25,7 @@ struct SentFieldsTests {
             environment: environment, cancellation: Cancellation())
         #expect(record.sentFields.isEmpty)
         _ = try await Chain(over: transport, settings, AuthorizationStore())
-            .send(request, record, RequestLog(settings, id, .get))
+            .send(record, RequestLog(settings, id, .get))
         return record
     }
 

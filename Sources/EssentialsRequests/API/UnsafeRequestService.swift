@@ -51,7 +51,7 @@ public final class UnsafeRequestService: OpenRequestService {
             let prepared = try request.encoded(settings)
             let record = ExchangeRecord(
                 prepared, request.rules(settings), id: place.id, environment: nil, cancellation: place.cancellation)
-            return inFlight.tracking(try await chain.send(prepared, record, log), of: place, log)
+            return inFlight.tracking(try await chain.send(record, log), of: place, log)
         }
     }
 

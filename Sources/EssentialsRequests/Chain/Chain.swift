@@ -50,11 +50,11 @@ final class RemainingStages: Sendable {
 struct Chain: Sendable {
     /// The first stage, which makes the request that the others send.
     let prepare: PrepareStage
-    /// The stage for retries, which a download asks again when its body fails.
-    let retry: RetryStage
-    private let first: StatusStage
+    /// The attempts of all requests, which a download asks for another one when its body has failed.
+    let attempts: RepeatedAttempts
+    private let status: StatusStage
 
-    /// Builds the chain from the inside out. No other code depends on the order of the stages.
+    /// Builds the chain in the order in which a request passes through it. No other code depends on that order.
     ///
     /// - Parameters:
     ///   - transport: Sends one hop.
@@ -62,68 +62,74 @@ struct Chain: Sendable {
     ///   - authorization: The credentials of the service.
     init(over transport: any Transport, _ settings: ServiceSettings, _ authorization: AuthorizationStore) {
         let clock = settings.configuration.clock.clock
-        // Each attempt: all waiting is done in the stages above.
-        var stages = RemainingStages(TransportStage(transport: transport))
-        func add(_ stage: any Stage) { stages = RemainingStages(stage, before: stages) }
-        // Every attempt has its own cookies: those of the service, or of an environment. Those of every response are
-        // stored, including a 401 that Digest handles, whose next attempt sends them.
         let isIntercepted = !settings.configuration.interceptors.isEmpty
         let cookies = settings.configuration.cookies
-        add(CookieStage(storage: cookies, adds: !isIntercepted, stores: true, next: stages))
-        // Digest credentials are computed from the signed URL, and no other stage sees a 401 that Digest handles.
-        add(DigestStage(clock: clock, next: stages))
-        // Signatures are created last, so that their dates are recent and they cover every other field, cookies included.
-        if isIntercepted {
-            add(SigningStage(interceptors: settings.configuration.interceptors, next: stages))
-            add(CookieStage(storage: cookies, adds: true, stores: false, next: stages))
-        }
-        // Breaker, rate and concurrency: what waits here has its token, and nothing that waits above holds a permit.
-        add(GateStage(limits: settings.limits, next: stages))
-        // Tokens: at most one more attempt after a 401.
-        add(TokenStage(clock: clock, next: stages))
-
-        // Each attempt of one hop.
-        retry = RetryStage(settings.configuration, next: stages)
-        add(retry)
-        // Each hop: the response cache. Without one, ``send(_:_:_:)`` refuses requests for stored responses.
-        // Interceptors receive the outcome of each hop, including hits of the cache, and cannot cause a retry.
-        if isIntercepted {
-            add(ReceivingStage(interceptors: settings.configuration.interceptors, next: stages))
-        }
-        add(RedirectStage(clock: clock, next: stages))
-        // Equal requests share all that follows, if the service or the request allows it.
-        if let joins = settings.joins {
-            add(JoinStage(joins: joins, clock: settings.configuration.clock, isJudged: isIntercepted, next: stages))
-        }
+        let attempts = RepeatedAttempts(settings.configuration)
+        var stages: [(RemainingStages) -> any Stage] = []
+        func add(_ stage: @escaping (_ next: RemainingStages) -> any Stage) { stages.append(stage) }
 
         // Each request, once: it is prepared, and the status is checked outside all stages that may act on it.
-        first = StatusStage(next: stages)
         prepare = PrepareStage(settings: settings, authorization: authorization)
+        let status = { StatusStage(next: $0) }
+        // Equal requests share all that follows, if the service or the request allows it.
+        if let joins = settings.joins {
+            add { JoinStage(joins: joins, clock: settings.configuration.clock, isJudged: isIntercepted, next: $0) }
+        }
+        add { RedirectStage(clock: clock, next: $0) }
+
+        // Each hop. Interceptors receive the outcome of each hop, including hits of the cache, and cannot cause a retry.
+        if isIntercepted { add { ReceivingStage(interceptors: settings.configuration.interceptors, next: $0) } }
+        // The response cache. Without one, ``send(_:_:)`` refuses requests for stored responses.
+        add { RetryStage(attempts, next: $0) }
+
+        // Each attempt of one hop: all waiting is done in these two.
+        // Tokens: at most one more attempt after a 401.
+        add { TokenStage(clock: clock, next: $0) }
+        // Breaker, rate and concurrency: what waits here has its token, and nothing that waits above holds a permit.
+        add { GateStage(limits: settings.limits, next: $0) }
+        // Signatures are created last, so that their dates are recent and they cover every other field, cookies included.
+        if isIntercepted {
+            add { CookieStage(storage: cookies, adds: true, stores: false, next: $0) }
+            add { SigningStage(interceptors: settings.configuration.interceptors, next: $0) }
+        }
+        // Digest credentials are computed from the signed URL, and no other stage sees a 401 that Digest handles.
+        add { DigestStage(clock: clock, next: $0) }
+        // Every attempt has its own cookies: those of the service, or of an environment. Those of every response are
+        // stored, including a 401 that Digest handles, whose next attempt sends them.
+        add { CookieStage(storage: cookies, adds: !isIntercepted, stores: true, next: $0) }
+        let last = RemainingStages(TransportStage(transport: transport))
+
+        self.attempts = attempts
+        self.status = status(stages.reversed().reduce(last) { next, make in RemainingStages(make(next), before: next) })
     }
 
-    /// Sends a prepared request.
+    /// Sends the prepared request of a record.
     ///
     /// - Throws: `notCached` if it accepts only a stored response, and the failures of the stages.
-    func send(
-        _ request: TransportRequest, _ record: ExchangeRecord, _ log: RequestLog
-    ) async throws(RequestFailure) -> DataResponse {
-        try request.refuseIfOnlyStored()
-        log.sends(request)
+    @inline(__always)  // Most requests need no frame of a further function.
+    func send(_ record: ExchangeRecord, _ log: RequestLog) async throws(RequestFailure) -> DataResponse {
+        try record.request.refuseIfOnlyStored()
+        log.sends(record.request)
         record.log = log
         // The log of a failure needs the counts too.
         defer { log.keep(record) }
-        var response: DataResponse
         do throws(RequestFailure) {
-            response = DataResponse(
-                try await first.send(request, record), url: record.lastRequest.url, redirects: record.hops,
-                attempts: record.retries.attempt)
-            response.sentFields = record.sentFields
-            if record.isFromCache { response.storedUse = StoredResponseUse(of: response.headerFields) }
+            let response = record.response(try await status.send(record))
+            log.received(response, record)
+            return response
         } catch {
             throw record.retries.completed(error)
         }
-        log.received(response, record)
-        return response
+    }
+}
+
+extension ExchangeRecord {
+    /// The response as the caller receives it.
+    fileprivate func response(_ response: TransportResponse) -> DataResponse {
+        var whole = DataResponse(response, url: lastURL, redirects: hops, attempts: retries.attempt)
+        whole.sentFields = sentFields
+        if isFromCache { whole.storedUse = StoredResponseUse(of: response.headerFields) }
+        return whole
     }
 }
 

@@ -12,6 +12,8 @@ final class ExchangeRecord {
     let environment: EnvironmentSnapshot?
     /// What was fixed when the request was submitted.
     let submission: Submission
+    /// The prepared request.
+    let request: TransportRequest
     /// The rules for the stages, which come from the preparation of the request.
     let rules: ExchangeRules
 
@@ -19,8 +21,8 @@ final class ExchangeRecord {
     var deadline = SharedDeadline.none
     /// The redirects that were followed, oldest first.
     var hops: [RedirectHop] = []
-    /// The request of the last hop. It differs from the prepared request after a redirect.
-    var lastRequest: TransportRequest
+    /// The request of the last hop after a redirect; `nil` before the first one.
+    private var following: TransportRequest?
     /// Whether a redirect has led to another origin. Another server has then chosen the later hops, so they get no
     /// credentials and no signatures, even if a redirect leads back.
     var hasLeftOrigin = false
@@ -43,16 +45,26 @@ final class ExchangeRecord {
     var remedy: String?
 
     init(
-        _ request: TransportRequest, _ rules: ExchangeRules, id: RequestID, environment: EnvironmentSnapshot?,
-        submission: Submission = .open, cancellation: Cancellation
+        _ request: consuming TransportRequest, _ rules: consuming ExchangeRules, id: RequestID,
+        environment: EnvironmentSnapshot?, submission: Submission = .open, cancellation: Cancellation
     ) {
+        // Marked here, so that no stage has to copy the request for it.
+        request.unwantedBodies = rules.unwantedBodies
         self.id = id
         self.cancellation = cancellation
         self.environment = environment
         self.submission = submission
         self.rules = rules
-        lastRequest = request
+        self.request = request
     }
+
+    /// The request of the last hop. It differs from the prepared request after a redirect.
+    var lastRequest: TransportRequest {
+        get { following ?? request }
+        set { following = newValue }
+    }
+    /// The URL of the last hop.
+    var lastURL: RequestURL { following?.url ?? request.url }
 
     /// Keeps the head of a response for the log, because a failure does not contain its metrics.
     func keep(_ response: TransportResponse) { failedResponse = response.withoutBody }
@@ -111,8 +123,8 @@ struct ExchangeRules: Sendable {
     /// Provides the access tokens; `nil` unless the credentials have a token provider.
     var tokens: TokenSession?
 
-    /// The bodies that stages may leave unread. The redirect stage marks them in its copy of the request, so that no
-    /// later stage has to copy the request for that. A marked body that is delivered nevertheless is collected there.
+    /// The bodies that stages may leave unread. A marked body that is delivered nevertheless is collected by the redirect
+    /// stage.
     var unwantedBodies: UnwantedBodies {
         var bodies: UnwantedBodies = redirects.limit == nil ? [] : .ofRedirects
         if retries != nil || ownOrigin?.retries != nil { bodies.insert(.ofRetries) }

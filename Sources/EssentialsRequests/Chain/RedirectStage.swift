@@ -14,14 +14,23 @@ final class RedirectStage: Stage {
         self.next = next
     }
 
+    @inline(__always)  // Every request enters the stage, and needs one frame less.
     func send(
         _ request: TransportRequest, _ record: ExchangeRecord
     ) async throws(RequestFailure) -> TransportResponse {
         record.deadline = SharedDeadline(of: request, clock: clock)
-        var request = request
-        request.unwantedBodies = record.rules.unwantedBodies
         record.isFromCache = false
-        var response = try await next.send(request, record)
+        let response = try await next.send(request, record)
+        // Most requests end here.
+        if !RedirectRules.isFollowed(response.statusCode), response.body.isWhole { return response }
+        return try await follow(response, to: request, record)
+    }
+
+    /// Follows the redirects that begin with a response.
+    private func follow(
+        _ first: TransportResponse, to request: TransportRequest, _ record: ExchangeRecord
+    ) async throws(RequestFailure) -> TransportResponse {
+        var (request, response) = (request, first)
         while RedirectRules.isFollowed(response.statusCode) {
             let outcome = RedirectRules.outcome(
                 of: request, status: response.status, headerFields: response.headerFields,

@@ -29,7 +29,7 @@ extension Transport {
             request, ExchangeRules(expectedStatus: .any, redirects: policy), id: RequestID(service: 0, number: 0),
             environment: nil, cancellation: Cancellation())
         let stage = RedirectStage(clock: clock, next: RemainingStages(TransportStage(transport: self)))
-        let response = try await stage.send(request, record)
+        let response = try await stage.send(record.request, record)
         // If the request is sent again, the body of its response comes as its own options say.
         record.lastRequest.unwantedBodies = []
         return RedirectedResponse(response: response, request: record.lastRequest, history: record.hops)

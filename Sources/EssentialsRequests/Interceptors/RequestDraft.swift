@@ -22,43 +22,30 @@ public struct RequestDraft: Sendable {
     public let request: DataRequest
     /// The environment at the time when the request was submitted.
     public let environment: EnvironmentSnapshot
+    /// What interceptors may change, with what they have changed.
+    private(set) var parts: RequestParts
+
+    init(request: DataRequest, environment: EnvironmentSnapshot, parts: RequestParts) {
+        self.request = request
+        self.environment = environment
+        self.parts = parts
+    }
+
     /// The fields of the request and of the interceptors so far. Missing fields are later filled in from the
     /// environment and the service.
-    public var headerFields: HTTPFields
+    public var headerFields: HTTPFields {
+        get { parts.headerFields }
+        set { parts.headerFields = newValue }
+    }
     /// The parameters of the request. Values that an interceptor sets win over the request's own.
     ///
     /// A value is a literal or a variable of any `FormParameterValue`: `draft.parameters["page"] = page`.
     ///
     /// The parameters are sent where the request sends its own. If the body is of another kind, or if the codec of its
     /// type does not merge parameters, this property is empty at first, and its values are added to the query.
-    public var parameters: FormParameters
-    /// The names of fields that were dropped because they were already set.
-    private(set) var passedOver: [HTTPField.Name] = []
-
-    /// The part of the request that ``parameters`` belong to.
-    enum ParameterPlace: Sendable {
-        case query
-        /// The parameters are the body.
-        case body
-        /// The query, because the body is of another kind.
-        case queryBesideBody
-    }
-
-    let place: ParameterPlace
-    private let joined: RequestURL
-    private let formEncoding: FormEncoding
-
-    init(
-        request: DataRequest, environment: EnvironmentSnapshot, joined: RequestURL, parameters: FormParameters,
-        place: ParameterPlace, formEncoding: FormEncoding
-    ) {
-        self.request = request
-        self.environment = environment
-        self.joined = joined
-        self.parameters = parameters
-        self.place = place
-        self.formEncoding = formEncoding
-        headerFields = request.headerFields
+    public var parameters: FormParameters {
+        get { parts.parameters }
+        set { parts.parameters = newValue }
     }
 
     /// Adds a field.
@@ -72,7 +59,7 @@ public struct RequestDraft: Sendable {
     ) throws(RequestFailure) {
         guard headerFields.contains(field.name) else { return headerFields.append(field) }
         switch collision {
-        case .keepExisting: passedOver.append(field.name)
+        case .keepExisting: parts.passedOver.append(field.name)
         case .replace: headerFields[field.name] = field.value
         case .fail:
             throw RequestFailure(
@@ -86,11 +73,7 @@ public struct RequestDraft: Sendable {
     ///
     /// - Throws: `invalidRequest` if the parameters cannot be encoded as a query.
     public var url: RequestURL {
-        get throws(RequestFailure) {
-            guard place != .body, !parameters.isEmpty else { return joined }
-            let query = try formEncoding.query(parameters)
-            return query.isEmpty ? joined : joined.appending(encodedQuery: query)
-        }
+        get throws(RequestFailure) { try parts.url }
     }
 }
 

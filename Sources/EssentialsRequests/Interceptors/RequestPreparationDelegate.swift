@@ -45,7 +45,7 @@ public struct DelegateInterceptor: RequestInterceptor {
     /// Adds the delegate's parameters and fields.
     public func prepare(_ draft: inout RequestDraft) async throws {
         let request = draft.request
-        if draft.place != .queryBesideBody {
+        if draft.parts.place != .queryBesideBody {
             draft.parameters = draft.parameters.merging(
                 delegate.additionalParameters(for: request.method, path: request.path))
         }

@@ -12,7 +12,7 @@ struct SharedExchange {
     ///   - clock: Measures whether the deadline of the request has passed.
     @inline(__always)  // The task of the exchange needs one frame less.
     func run(over next: RemainingStages, _ clock: RequestClock) async -> SharedOutcome {
-        let request = record.lastRequest
+        let request = record.request
         // Most requests have no deadline.
         let start = request.options.totalTimeout == nil ? .zero : clock.now
         do throws(RequestFailure) {

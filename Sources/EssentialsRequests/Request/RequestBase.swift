@@ -116,17 +116,29 @@ public struct RequestBase: Sendable, Hashable {
         }
     }
 
+    /// Whether the base is the environment of the service that sends the request.
+    ///
+    /// - Parameter current: The environment of the service.
+    /// - Throws: `cancelled` if the base is pinned to another environment than the current one.
+    func isOf(_ current: EnvironmentSnapshot) throws(RequestFailure) -> Bool {
+        switch content {
+        case .current: return true
+        case .pinned(let pinned, _):
+            guard pinned == current else { throw Self.hasChanged(from: pinned) }
+            return true
+        case .url, .own, .invalid: return false
+        }
+    }
+
     /// The environment for a request.
     ///
     /// - Parameter current: The environment of the service.
     /// - Throws: `invalidRequest` if the base was created from invalid text, and `cancelled` if it is pinned to another
     ///   environment than the current one.
     func environment(in current: EnvironmentSnapshot) throws(RequestFailure) -> RequestEnvironment {
+        if try isOf(current) { return RequestEnvironment(snapshot: current, isForeign: false) }
         switch content {
-        case .current: return RequestEnvironment(snapshot: current, isForeign: false)
-        case .pinned(let pinned, _):
-            guard pinned == current else { throw Self.hasChanged(from: pinned) }
-            return RequestEnvironment(snapshot: current, isForeign: false)
+        case .current, .pinned: return RequestEnvironment(snapshot: current, isForeign: false)
         case .url(let url):
             guard url.origin == current.baseURL.origin else {
                 return RequestEnvironment(snapshot: EnvironmentSnapshot(baseURL: url), isForeign: true)
@@ -152,9 +164,6 @@ struct RequestEnvironment: Sendable {
     var snapshot: EnvironmentSnapshot
     /// Whether the request goes to another origin than the service's environment.
     var isForeign: Bool
-
-    /// The environment, or `nil` for a foreign server.
-    var ownServer: EnvironmentSnapshot? { isForeign ? nil : snapshot }
 }
 
 extension RequestURL {

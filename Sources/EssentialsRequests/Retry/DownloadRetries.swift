@@ -8,7 +8,7 @@ import EssentialsTools
 final class DownloadRetries: Sendable {
     private struct State {
         var progress = RetryProgress()
-        var attempt: RetryStage.Attempt
+        var attempt: RepeatedAttempts.Attempt
     }
 
     private let chain: Chain
@@ -36,7 +36,7 @@ final class DownloadRetries: Sendable {
         deadline = rules.retries(of: request) == nil ? .none : SharedDeadline(of: request, clock: clock.clock)
         self.request = request
         self.expectation = expectation
-        state = Mutex(rules.retries(of: request).map { State(attempt: RetryStage.Attempt($0, request, rules)) })
+        state = Mutex(rules.retries(of: request).map { State(attempt: RepeatedAttempts.Attempt($0, request, rules)) })
     }
 
     /// Downloads a response through the chain; see `Transport.download`.
@@ -59,7 +59,7 @@ final class DownloadRetries: Sendable {
         _ request: TransportRequest, _ log: RequestLog
     ) async throws(RequestFailure) -> TransportResponse {
         guard let progress = state.withLock({ $0?.progress }) else {
-            return try await chain.send(request, makeRecord(request), log).transportResponse
+            return try await chain.send(makeRecord(request), log).transportResponse
         }
         let limited =
             progress.count == 0
@@ -68,7 +68,7 @@ final class DownloadRetries: Sendable {
         let record = makeRecord(limited)
         record.retries = progress
         defer { state.withLock { $0?.progress = record.retries } }
-        return try await chain.send(limited, record, log).transportResponse
+        return try await chain.send(record, log).transportResponse
     }
 
     /// Waits for the next attempt after a failure of the body. Returns `false` if there is none.
@@ -81,7 +81,7 @@ final class DownloadRetries: Sendable {
         record.deadline = deadline
         record.log = log
         var result = Result<TransportResponse, RequestFailure>.failure(failure)
-        guard let next = try await chain.retry.following(current.attempt, of: request, after: &result, record)
+        guard let next = try await chain.attempts.following(current.attempt, of: request, after: &result, record)
         else {
             return false
         }

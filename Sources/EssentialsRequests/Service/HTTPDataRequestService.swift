@@ -94,28 +94,58 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
 
     /// Sends a request; see the protocol.
     @discardableResult
+    @inline(__always)  // Called through the protocol, it needs one frame less.
     public func send(_ request: DataRequest) async throws(RequestFailure) -> DataResponse {
         let begun = Epoch.now
         let current = environment.snapshot
         let place = try begin(request, in: current)
         defer { inFlight.end(place) }
         let log = RequestLog(settings, place.id, request.method)
-        var url: RequestURL?
+        var record: ExchangeRecord?
         do throws(RequestFailure) {
-            let environment = try request.base.environment(in: current)
-            let prepared = try await chain.prepare.prepare(request, in: environment, log, place.cancellation)
-            url = prepared.request.url
-            let record = ExchangeRecord(
-                prepared.request, prepared.rules, id: place.id, environment: environment.ownServer,
-                submission: Submission(begun: begun, scope: prepared.scope), cancellation: place.cancellation)
-            let response = try await chain.send(prepared.request, record, log)
+            let prepared = try await prepare(
+                request, in: current, SubmittedRequest(begun: begun, place: place, log: log))
+            record = prepared
+            let response = try await chain.send(prepared, log)
+            // Most requests end here.
+            if response.body.isWhole { return response }
             return inFlight.tracking(response, of: place, log)
         } catch {
-            let shown = url?.redacted ?? RequestFailure.shown(request.path)
-            let failure = place.failure(error).naming(request.method, shown)
-            log.failed(failure)
-            throw failure
+            throw failed(error, of: request, record, place, log)
         }
+    }
+
+    /// Prepares a request, and makes the record that accompanies it.
+    ///
+    /// - Parameter current: The environment of the service when the request was submitted.
+    @inline(__always)  // Most requests need no frame of a further function.
+    private func prepare(
+        _ request: DataRequest, in current: EnvironmentSnapshot, _ submitted: SubmittedRequest
+    ) async throws(RequestFailure) -> ExchangeRecord {
+        if try request.base.isOf(current) {
+            return try await chain.prepare.prepare(request, in: current, isForeign: false, submitted)
+        }
+        return try await prepare(request, at: request.base.environment(in: current), submitted)
+    }
+
+    /// Prepares a request with a base of its own.
+    private func prepare(
+        _ request: DataRequest, at base: RequestEnvironment, _ submitted: SubmittedRequest
+    ) async throws(RequestFailure) -> ExchangeRecord {
+        try await chain.prepare.prepare(request, in: base.snapshot, isForeign: base.isForeign, submitted)
+    }
+
+    /// The failure of a request as its caller receives it.
+    ///
+    /// - Parameter record: The record of the request; `nil` if it was not prepared.
+    private func failed(
+        _ failure: RequestFailure, of request: DataRequest, _ record: ExchangeRecord?, _ place: RequestsInFlight.Place,
+        _ log: RequestLog
+    ) -> RequestFailure {
+        let shown = record?.request.url.redacted ?? RequestFailure.shown(request.path)
+        let failure = place.failure(failure).naming(request.method, shown)
+        log.failed(failure)
+        return failure
     }
 
     /// Downloads a response into a file; see the protocol. The request is prepared once, even if it is resumed.
@@ -133,21 +163,21 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         // One task for both, so that cancelling the request also stops writing the file.
         return try await place.cancellation.runTask { [self, request] () throws(RequestFailure) in
             let log = RequestLog(settings, place.id, request.method)
-            var url: RequestURL?
+            var record: ExchangeRecord?
             do throws(RequestFailure) {
-                let environment = try request.base.environment(in: current)
-                let prepared = try await chain.prepare.prepare(request, in: environment, log, place.cancellation)
+                let prepared = try await prepare(
+                    request, in: current, SubmittedRequest(begun: begun, place: place, log: log))
+                record = prepared
                 log.prepared(prepared.request)
-                url = prepared.request.url
                 var rules = prepared.rules
                 let expectation = rules.expectedStatus.ofDownload
                 if options.resumes { rules.expectedStatus = rules.expectedStatus.forResumption }
+                let (environment, submission) = (prepared.environment, prepared.submission)
                 let retries = DownloadRetries(
                     chain, prepared.request, rules, expecting: expectation, clock: configuration.clock
                 ) { [rules] request in
                     ExchangeRecord(
-                        request, rules, id: place.id, environment: environment.ownServer,
-                        submission: Submission(begun: begun, scope: prepared.scope),
+                        request, rules, id: place.id, environment: environment, submission: submission,
                         cancellation: place.cancellation)
                 }
                 let file = try await retries.download(
@@ -155,10 +185,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
                 log.finishedBody(file.metrics, read: file.bytes - file.resumedFrom)
                 return file
             } catch {
-                let shown = url?.redacted ?? RequestFailure.shown(request.path)
-                let failure = place.failure(error).naming(request.method, shown)
-                log.failed(failure)
-                throw failure
+                throw failed(error, of: request, record, place, log)
             }
         }
     }
@@ -170,7 +197,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         let place: RequestsInFlight.Place
         do throws(RequestFailure) {
             place = try inFlight.begin(
-                in: isWatched ? environment : nil,
+                in: isWatched ? RequestsInFlight.WatchedEnvironment(environment) : nil,
                 finishesOnShutdown: request.finishesOnShutdown ?? configuration.finishesOnShutdown)
         } catch {
             throw error.naming(request.method, RequestFailure.shown(request.path))
@@ -185,7 +212,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     /// - Throws: `invalidRequest` if the path leads to another origin or out of the base URL's path.
     package func url(of request: DataRequest) throws(RequestFailure) -> RequestURL {
         let environment = try request.base.environment(in: currentEnvironment).snapshot
-        return try RequestAssembly(request: request, environment: environment, settings: settings).url()
+        return try request.url(in: environment, settings)
     }
 
     /// For whom a request would be sent that is submitted now, so that later requests of one operation are sent for the

@@ -28,8 +28,8 @@ final class RequestsInFlight: Sendable {
     }
 
     /// An environment by reference, because few requests have one and every place is copied several times.
-    fileprivate final class WatchedEnvironment: Sendable {
-        let snapshot: EnvironmentSnapshot
+    final class WatchedEnvironment: Sendable {
+        fileprivate let snapshot: EnvironmentSnapshot
 
         init(_ snapshot: EnvironmentSnapshot) { self.snapshot = snapshot }
     }
@@ -76,9 +76,8 @@ final class RequestsInFlight: Sendable {
     ///   - finishesOnShutdown: Whether a graceful shutdown waits for the request.
     /// - Throws: `closed` after ``close()``; `cancelled` if the calling task was cancelled, so that nothing is sent.
     func begin(
-        in environment: EnvironmentSnapshot?, finishesOnShutdown: Bool
+        in environment: WatchedEnvironment?, finishesOnShutdown: Bool
     ) throws(RequestFailure) -> Place {
-        let environment = environment.map { WatchedEnvironment($0) }
         let place = state.withLock { state in
             state.isOpen
                 ? state.add(

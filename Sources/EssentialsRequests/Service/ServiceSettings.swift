@@ -13,23 +13,16 @@ final class ServiceSettings: Sendable {
     private let retries: HopRetries?
     private let environmentStages: EnvironmentStages
     private let userAgent: HTTPField
-    private let acceptResponse: HTTPField
-    private let acceptModel: HTTPField
-    private let acceptBytes: HTTPField
+    private let accept: KindFields
 
     init(_ configuration: HTTPDataRequestService.Configuration) {
-        func accept(_ kind: ResponseKind) -> HTTPField {
-            HTTPField(name: .accept, value: configuration.accept.fieldValue(for: kind))
-        }
         self.configuration = configuration
         limits = configuration.limits.isNone ? nil : RequestLimits(configuration.limits, clock: configuration.clock)
         joins = configuration.interceptors.contains(where: \.preventsJoining) ? nil : JoinedExchanges()
         retries = Self.retries(configuration.retry)
         environmentStages = EnvironmentStages(clock: configuration.clock)
         userAgent = HTTPField(name: .userAgent, value: configuration.userAgent)
-        acceptResponse = accept(.response)
-        acceptModel = accept(.model)
-        acceptBytes = accept(.bytes)
+        accept = KindFields(configuration.accept, beside: userAgent)
     }
 
     /// Adds the service's fields, unless the request has them already.
@@ -37,8 +30,12 @@ final class ServiceSettings: Sendable {
         func add(_ field: HTTPField?) {
             if let field, !fields.contains(field.name) { fields.append(field) }
         }
+        if fields.isEmpty, !configuration.sendsPriority || request.options.priority == .normal {
+            fields = accept[request.responseKind].alone
+            return
+        }
         fields.reserveCapacity(fields.count + 3)
-        add(accept(request.responseKind))
+        add(accept[request.responseKind].field)
         if configuration.sendsPriority { add(request.options.priority.field) }
         add(userAgent)
     }
@@ -75,12 +72,33 @@ final class ServiceSettings: Sendable {
     ///
     /// - Parameter own: The request's own setting; `nil` means that of the service.
     func joins(_ own: Bool?) -> Bool { joins != nil && own ?? configuration.joinsEqualRequests }
+}
 
-    private func accept(_ kind: ResponseKind) -> HTTPField {
+/// The `Accept` field for each kind of value that is read from a response.
+private struct KindFields: Sendable {
+    struct Fields: Sendable {
+        let field: HTTPField
+        /// All fields of a request that has none itself. Requests share them, which takes no allocation.
+        let alone: HTTPFields
+    }
+
+    private let response: Fields
+    private let model: Fields
+    private let bytes: Fields
+
+    init(_ profile: AcceptProfile, beside userAgent: HTTPField) {
+        func fields(_ kind: ResponseKind) -> Fields {
+            let field = HTTPField(name: .accept, value: profile.fieldValue(for: kind))
+            return Fields(field: field, alone: HTTPFields([field, userAgent]))
+        }
+        (response, model, bytes) = (fields(.response), fields(.model), fields(.bytes))
+    }
+
+    subscript(kind: ResponseKind) -> Fields {
         switch kind {
-        case .response: acceptResponse
-        case .model: acceptModel
-        case .bytes: acceptBytes
+        case .response: response
+        case .model: model
+        case .bytes: bytes
         }
     }
 }

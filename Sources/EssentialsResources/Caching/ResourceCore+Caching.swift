@@ -112,11 +112,9 @@ extension ResourceCore {
                 return (.shown, ended)
             }
             guard let shown else { continue }
+            if shown.verdict == .shown { service.table.recount(self) }
             for run in shown.ended { run.end(.loaded(value, projections)) }
-            if shown.verdict == .shown {
-                changes.work()
-                service.table.resize(self, bytes: entity.byteCount)
-            }
+            if shown.verdict == .shown { changes.work() }
             return shown.verdict
         }
     }

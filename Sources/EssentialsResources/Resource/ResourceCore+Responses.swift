@@ -79,8 +79,8 @@ extension ResourceCore {
             return .superseded
         }
         changes?.work()
+        service.table.recount(self)
         arrival.run?.end(.loaded(value, projections))
-        service.table.resize(self, bytes: response.entity.byteCount)
         return verdict ?? .unknown
     }
 

@@ -177,7 +177,7 @@ final class ResourceCore: Sendable {
             places?.removeEntities()
         }
         places?.work()
-        service.table.resize(self, setTo: content, declared: entity?.byteCount ?? 0)
+        service.table.recount(self)
     }
 
     /// Changes the server's content, below the optimistic layers.
@@ -205,7 +205,7 @@ final class ResourceCore: Sendable {
             }
             if isDone {
                 places?.work()
-                service.table.resize(self, setTo: content)
+                service.table.recount(self)
                 return true
             }
         }

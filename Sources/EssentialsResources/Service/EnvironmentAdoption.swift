@@ -133,8 +133,8 @@ final class EnvironmentAdoption: Sendable {
         _ = consume old
         guard let moved else { return current }
         for moved in moved {
+            table.recount(moved.core)
             moved.finish()
-            table.resize(moved.core, bytes: 0)
         }
         polling.service?.reconfigurePolling()
         followers.reconnect()

@@ -156,7 +156,7 @@ extension HTTPResourceService {
     }
 
     private func finishWipe(of core: ResourceCore, _ extent: WipeExtent) {
-        table.resize(core, bytes: 0)
+        table.recount(core)
         if extent == .includingWrites { core.cancelRequests() }
     }
 

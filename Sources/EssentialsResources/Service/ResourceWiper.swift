@@ -49,8 +49,8 @@ final class ResourceWiper: CredentialsFollower {
             $0.leave(.authorization, keepsInterest: keepsInterest)
         }
         for moved in left {
+            table.recount(moved.core)
             moved.finish()
-            table.resize(moved.core, bytes: 0)
         }
     }
 }

@@ -29,6 +29,17 @@ enum ContentSize {
 }
 
 extension ResourceCore {
+    /// The size of the content: that of its entity or, without one, of its bytes or text. Zero without content, and `nil` if
+    /// the content has to be encoded for it.
+    var knownBytes: Int? {
+        contents.withLock { contents in
+            guard let entity = contents.facts.entity else { return 0 }
+            if entity.byteCount > 0 { return entity.byteCount }
+            guard let kept = contents.kept?.value else { return nil }
+            return kept.body?.count ?? kept.value.flatMap { ContentSize.known($0) }
+        }
+    }
+
     /// The size of the content, which was set without a known one.
     var measuredBytes: Int {
         let (kept, views) = contents.withLock { ($0.kept, $0.views) }

@@ -48,26 +48,23 @@ final class ResourceTable: Sendable {
         contents = Mutex(Contents(base: base, order: UnusedOrder(limits: limits)))
     }
 
-    /// Counts the size of a resource's content against the limit. Resources that nobody uses may be dropped.
-    func resize(_ core: ResourceCore, bytes: Int) {
-        let dropped = contents.withLock { contents -> [ResourceCore] in
+    /// Counts the size of a resource's present content against the limit. Resources that nobody uses may be dropped.
+    ///
+    /// Call it after every change of the content, without the resource's lock, and before anybody is told that a load or a
+    /// write has ended. The size is read here, so that of two changes at the same time the later one counts, whoever comes
+    /// last. Content without a known size is encoded for it when nobody uses the resource any more.
+    func recount(_ core: ResourceCore) {
+        let (isKnown, dropped) = contents.withLock { contents in
+            // The order of locks is the one of a move: first the table's, then the resource's.
+            let bytes = core.knownBytes
             contents.resize(core, bytes: bytes)
-            return contents.evict(sparing: core)
+            return (bytes != nil, contents.evict(sparing: core))
         }
         // The last references end here, outside the lock.
         _ = dropped
-    }
-
-    /// Counts content that was set without a request: bytes and texts at once, and other contents when nobody uses the
-    /// resource any more, because they have to be encoded for it.
-    ///
-    /// - Parameter declared: The size according to the caller; zero if it says nothing.
-    func resize(_ core: ResourceCore, setTo content: (any Sendable)?, declared: Int = 0) {
-        measureSome()
-        if declared > 0 { return resize(core, bytes: declared) }
-        if let bytes = content.flatMap({ ContentSize.known($0) }) { return resize(core, bytes: bytes) }
-        contents.withLock { $0.addUnmeasured(core) }
+        guard !isKnown else { return }
         hasUnmeasured.store(true, ordering: .relaxed)
+        measureSome()
     }
 
     /// Looks at some resources whose size is not known, measures those that nobody uses, and drops what is over the limits.
@@ -278,10 +275,12 @@ extension ResourceTable.Contents {
         return evict(sparing: core)
     }
 
-    fileprivate mutating func resize(_ core: ResourceCore, bytes: Int) {
+    /// - Parameter bytes: The size of the content; `nil` if it is not known yet.
+    fileprivate mutating func resize(_ core: ResourceCore, bytes: Int?) {
         guard let index = index(of: core), let slot = slots[index] else { return }
         forgetMeasurements(of: Int32(index))
-        order.resize(slot.order, bytes: bytes)
+        if bytes == nil { unmeasured.add(Int32(index)) }
+        order.resize(slot.order, bytes: bytes ?? 0)
     }
 
     /// The size of a resource is known, or it is gone.
@@ -294,13 +293,6 @@ extension ResourceTable.Contents {
     fileprivate mutating func endMeasurement(_ number: UInt64, of core: ResourceCore, bytes: Int) {
         guard let index = index(of: core), measured[Int32(index)] == number else { return }
         resize(core, bytes: bytes)
-    }
-
-    fileprivate mutating func addUnmeasured(_ core: ResourceCore) {
-        guard let index = index(of: core), let slot = slots[index] else { return }
-        measured[Int32(index)] = nil
-        unmeasured.add(Int32(index))
-        order.resize(slot.order, bytes: 0)
     }
 
     /// Takes out resources whose size is not known, and which nobody uses, with the numbers of their measurements.

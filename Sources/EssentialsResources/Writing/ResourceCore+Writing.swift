@@ -93,8 +93,8 @@ extension ResourceCore {
                 }
             }
         }
+        if isChanged { service.table.recount(self) }
         next?.begin()
-        if isChanged { service.table.resize(self, setTo: nil) }
     }
 
     /// Ends a write after which the content is known.
@@ -136,13 +136,8 @@ extension ResourceCore {
             return (nil, next)
         }
         guard refusal == nil else { return refusal }
+        service.table.recount(self)
         next?.begin()
-        // A model that was sent has no body here.
-        if value.body == nil {
-            service.table.resize(self, setTo: value.value, declared: entity.byteCount)
-        } else {
-            service.table.resize(self, bytes: entity.byteCount)
-        }
         return nil
     }
 
@@ -165,9 +160,9 @@ extension ResourceCore {
             }
             return (next, ended)
         }
+        service.table.recount(self)
         for run in ended { run.cancel() }
         next?.begin()
-        service.table.resize(self, bytes: 0)
     }
 }
 

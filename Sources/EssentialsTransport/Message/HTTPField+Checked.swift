@@ -54,7 +54,7 @@ extension HTTPFields {
 
     /// - Throws: `invalidRequest` if an invalid field was set.
     package func checkNothingRefused() throws(RequestFailure) {
-        guard let name = Self.refusedName, let message = self[name] else { return }
+        guard !isEmpty, let name = Self.refusedName, let message = self[name] else { return }
         throw RequestFailure(
             .invalidRequest, message, remedy: "Header names are letters, digits and “-”; a value is one line.")
     }

@@ -31,7 +31,7 @@ struct ArticleTests {
         "ChoosingPins": "EssentialsCurl", "PrivateAuthorities": "EssentialsCurl", "Scopes": "EssentialsLocator",
         "FirstStore": "EssentialsSQLite", "Conflicts": "EssentialsPersistence",
         "MigrationsAndBackups": "EssentialsSQLite", "Durability": "EssentialsSQLite",
-        "MovingFromPersistenceService": "ServiceEssentials",
+        "MovingFromPersistenceService": "ServiceEssentials", "WhichPart": "ServiceEssentials",
     ]
 
     /// The folders of tests of articles that are not tested in the folder of this file.
@@ -41,6 +41,7 @@ struct ArticleTests {
         "MigrationsAndBackups": ["EssentialsSQLiteTests/Articles"],
         "Durability": ["EssentialsSQLiteTests/Articles"],
         "MovingFromPersistenceService": ["EssentialsSQLiteTests/Articles"],
+        "WhichPart": ["EssentialsRequestsTests/Articles", "EssentialsSQLiteTests/Articles"],
     ]
 
     /// The languages of other code blocks.
@@ -62,6 +63,7 @@ struct ArticleTests {
             "OutboxPromises",
             "FetchingModels", "RetryingFetches", "MovingFromCachingService",
             "FirstStore", "Conflicts", "MigrationsAndBackups", "Durability", "MovingFromPersistenceService",
+            "WhichPart",
         ])
     func sameText(name: String) throws {
         let article = try Self.article(name)

@@ -46,7 +46,8 @@ struct LimitsOfStagesTests {
             "`longestWait`: a `Retry-After` that is waited for": time(policy.longestWait),
             "part of each wait that is added at random, at most": "\(Int(RetryMachine.addedPart * 100)) %",
             "time that is added at random, at most": time(RetryMachine.longestAddition),
-            "wait after the server has become reachable, with `followsReachability`": time(RetryStage.reachableWait),
+            "wait after the server has become reachable, with `followsReachability`": time(
+                RepeatedAttempts.reachableWait),
             "shortest wait for the end of another request's probe, with `.forever`": time(RetryMachine.probeWait),
             "`attemptTimeout`": time(policy.attemptTimeout),
             "seconds that are read from a `Retry-After`": count(RetryAfter.maximumSeconds),

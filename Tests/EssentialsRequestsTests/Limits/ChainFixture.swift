@@ -40,7 +40,7 @@ struct ChainFixture {
         rules.joins = settings.joins(nil)
         let record = ExchangeRecord(
             request, rules, id: id, environment: environment, cancellation: cancellation)
-        let response = try await chain.send(request, record, RequestLog(settings, id, method))
+        let response = try await chain.send(record, RequestLog(settings, id, method))
         return (response, record.attempts)
     }
 

@@ -105,7 +105,7 @@ struct RetriedResponseTests {
         let contended = ContendedClock(clock: clock) {
             guard let service = served.withLock({ $0 }) else { return }
             let origin = service.currentEnvironment.baseURL.origin
-            while case (.granted, _) = service.chain.retry.budgets.withdraw(for: origin) {}
+            while case (.granted, _) = service.chain.attempts.budgets.withdraw(for: origin) {}
         }
         let (service, transport) = try fixture(
             HeldBody(["first ", "second"]), RequestClock(contended, randomBits: { 0 }))

@@ -62,6 +62,32 @@ struct DroppingTests {
         #expect(table.countedBytes == 200_000)
     }
 
+    @Test("The sizes of what is shown count, also when loads, wipes, overrides and environments meet")
+    func meetingSizes() async throws {
+        let fixture = try ResourceFixture()
+        let (service, table) = (fixture.service, fixture.service.table)
+        let text = String(repeating: "x", count: 400)
+        for base in ["v1", "v2"] { fixture.transport.on(.get, "/\(base)/*").answer(text: text) }
+        let bases = try ["https://h/v1/", "https://h/v2/"].map { try RequestURL($0) }
+        let items: [Resource<String>] = (0..<8).map { service.resource("\($0)") }
+        for round in 0..<60 {
+            await withTaskGroup { group in
+                for item in items {
+                    group.addTask { _ = try? await item.load() }
+                    group.addTask { item.wipe() }
+                    group.addTask { item.override(with: String(repeating: "y", count: round)) }
+                }
+                group.addTask { fixture.environment.set(EnvironmentSnapshot(baseURL: bases[round % 2])) }
+                group.addTask { service.enter(EntityPartition("account \(round % 3)")) }
+                group.addTask { await fixture.requests.clearAuthorization() }
+            }
+            // The task that follows the environment may still be at it.
+            func shown() -> Int { items.reduce(0) { $0 + ($1.content?.utf8.count ?? 0) } }
+            for _ in 0..<1_000 where table.countedBytes != shown() { await Task.yield() }
+            try #require(table.countedBytes == shown(), "round \(round)")
+        }
+    }
+
     @Test("Beyond the maximum size of their contents, the unused resources that were used longest ago are dropped")
     func bytes() throws {
         let fixture = try ResourceFixture { $0.maximumUnusedBytes = 100_000 }
