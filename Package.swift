@@ -331,7 +331,7 @@ if let sanitizer = Context.environment["ESSENTIALS_SANITIZER"] {
     var folders = [
         "EssentialsRequestsTests": [
             "Address", "Articles", "ReadmeTests.swift", "Authorization", "Building", "Definition", "Logging", "Paging",
-            "Preparation", "Unsafe",
+            "Preparation", "AnyServer",
         ],
         "EssentialsCurlTests": ["Articles"],
         "EssentialsResourcesTests": ["Address", "Configuring", "Machine", "Paging", "Pipeline", "Status"],

@@ -181,6 +181,9 @@ public final class CurlTransport: Transport {
         let origin = request.url.origin
         do throws(RequestFailure) {
             if let wanted = request.options.trust, wanted != trust.policy { throw Failures.otherPolicy(origin) }
+            if request.isForAnyServer, trust.policy.identity != nil {
+                throw RequestFailure.identityForAnyServer(host: origin.host.text)
+            }
             prepared = try PreparedRequest(
                 request, trust: trust, userAgent: configuration.userAgent, proxies: proxies,
                 unixSocket: configuration.unixSocket)

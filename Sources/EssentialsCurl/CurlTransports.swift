@@ -44,6 +44,8 @@ public final class CurlTransports: Transport {
     static let grace = Duration.seconds(300)
 
     private let policy: TrustPolicy
+    /// The same policy without the client's identity, for requests to any server.
+    private let anonymousPolicy: TrustPolicy
     private let configuration: CurlTransport.Configuration
     private let reporter = TrustReporter()
     private let state = Mutex(State())
@@ -57,6 +59,7 @@ public final class CurlTransports: Transport {
         trust: TrustPolicy = .system, configuration: CurlTransport.Configuration = CurlTransport.Configuration()
     ) {
         policy = trust
+        anonymousPolicy = trust.anonymous
         self.configuration = configuration
     }
 
@@ -64,7 +67,7 @@ public final class CurlTransports: Transport {
     ///
     /// - Throws: also what creating a transport throws, ``CurlTransport/init(trust:configuration:)-(TrustPolicy,_)``.
     public func send(_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse {
-        try await transport(for: request.options.trust ?? policy).send(request)
+        try await transport(for: policy(for: request)).send(request)
     }
 
     /// Sends a request that can be cancelled from outside; see the protocol.
@@ -73,7 +76,12 @@ public final class CurlTransports: Transport {
     public func send(
         _ request: TransportRequest, cancellation: Cancellation
     ) async throws(RequestFailure) -> TransportResponse {
-        try await transport(for: request.options.trust ?? policy).send(request, cancellation: cancellation)
+        try await transport(for: policy(for: request)).send(request, cancellation: cancellation)
+    }
+
+    /// The policy by which the server of a request is judged.
+    private func policy(for request: TransportRequest) -> TrustPolicy {
+        request.options.trust ?? (request.isForAnyServer ? anonymousPolicy : policy)
     }
 
     /// The transport for a policy. For the policy of the last call it costs a lock and a comparison of pointers.

@@ -11,12 +11,6 @@ extension HTTPDataRequestService: Closeable {
     public func close() async { await shutdown() }
 }
 
-/// Closing the locator shuts down the service and its transport.
-extension UnsafeRequestService: Closeable {
-    /// Calls `shutdown()`.
-    public func close() async { await shutdown() }
-}
-
 /// Closing the locator closes the service. Its data-request service is shut down by its own registration.
 extension HTTPResourceService: Closeable {}
 

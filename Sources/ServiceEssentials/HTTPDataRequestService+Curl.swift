@@ -30,23 +30,26 @@ extension HTTPDataRequestService {
         _ = try transports.transport(for: environment.trust ?? trust)
         self.init(environment: environment, transport: transports, configuration: configuration)
     }
-}
 
-extension UnsafeRequestService {
-    /// Creates a service with its own transport.
+    /// Creates a service for requests to whole URLs on any server, with its own transport; see
+    /// `HTTPDataRequestService.forAnyServer(over:configuration:)`.
+    ///
+    /// ```swift
+    /// let open = try HTTPDataRequestService.forAnyServer()
+    /// let picture: Data = try await open.get(user.pictureURL)
+    /// ```
     ///
     /// - Parameters:
     ///   - trust: The trust policy. It must not have a client identity, because any server could request it.
-    ///   - configuration: Codecs, redirects and logging.
+    ///   - configuration: Codecs, redirects, retries and logging.
     ///   - engine: Connections, proxies and limits.
-    /// - Throws: `invalidPolicy` for a policy with an identity, and the failures of
-    ///   `HTTPDataRequestService`'s initializer.
-    public convenience init(
-        trust: TrustPolicy = .system,
-        configuration: HTTPDataRequestService.Configuration = HTTPDataRequestService.Configuration(),
+    /// - Throws: `invalidPolicy` for a policy with an identity, and the failures of the initializer.
+    public static func forAnyServer(
+        trust: TrustPolicy = .system, configuration: Configuration = Configuration(),
         engine: CurlTransport.Configuration = CurlTransport.Configuration()
-    ) throws(RequestFailure) {
+    ) throws(RequestFailure) -> HTTPDataRequestService {
         guard trust.identity == nil else { throw .identityForAnyServer() }
-        self.init(transport: try CurlTransport(trust: trust, configuration: engine), configuration: configuration)
+        return forAnyServer(
+            over: try CurlTransport(trust: trust, configuration: engine), configuration: configuration)
     }
 }

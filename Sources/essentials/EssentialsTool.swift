@@ -55,8 +55,10 @@ struct EssentialsTool: AsyncParsableCommand {
             """,
         version: "essentials \(PackageVersion.text) (\(CurlTransport.libraryVersions))",
         subcommands: [
-            SendCommand.self, GetCommand.self, PostCommand.self, PutCommand.self, PatchCommand.self, DeleteCommand.self,
-            HeadCommand.self, OptionsCommand.self, MethodCommand.self, PinsCommand.self, ReachabilityCommand.self,
+            SendCommand.self, GetCommand.self, WritingCommand<PostMethod>.self, WritingCommand<PutMethod>.self,
+            WritingCommand<PatchMethod>.self, WritingCommand<DeleteMethod>.self,
+            ReadingCommand<HeadMethod>.self, ReadingCommand<OptionsMethod>.self, MethodCommand.self, PinsCommand.self,
+            ReachabilityCommand.self,
             WatchCommand.self, CookiesCommand.self, OutboxCommand.self, StoreCommand.self, BenchCommand.self,
             DemoCommand.self,
             HelpTopicCommand.self,

@@ -28,6 +28,10 @@ var targets: [Target] = [
             .product(name: "EssentialsTransport", package: "ServiceEssentials"),
         ],
         swiftSettings: settings),
+    .executableTarget(
+        name: "bench-service",
+        dependencies: ["LoadDriver", .product(name: "ServiceEssentials", package: "ServiceEssentials")],
+        swiftSettings: settings),
     .target(name: "Figures", swiftSettings: settings),
     .target(name: "ThreadCounters", cSettings: warnings),
     .executableTarget(

@@ -42,7 +42,6 @@ private let id = 7
 private let (tags, user) = (["new"], User())
 private let token = ""
 private var requests: HTTPDataRequestService { given() }
-private var open: any OpenRequestService { given() }
 private var request: DataRequest { get { given() } set {} }
 
 // API/CancellableToken.swift
@@ -97,19 +96,12 @@ private func dataRequestServiceExample() async throws {
     use(users, created)
 }
 
-// API/OpenRequestService.swift
-private func openRequestServiceExample() async throws {
-    try locator.registerLazy((any OpenRequestService).self) { _ in try UnsafeRequestService() }
-
-    let open = try locator.resolve((any OpenRequestService).self)
-    let picture = try await open.get(user.pictureURL, as: Data.self)
-    try await open.download(user.filmURL, to: "/srv/films/7.mp4")
-    use(picture)
-}
-
-// API/UnsafeRequestService.swift
-private func unsafeRequestServiceExample() async throws {
-    let pictures = try UnsafeRequestService()
-    let picture = try await pictures.get(user.pictureURL, as: Data.self)
+// Service/HTTPDataRequestService+AnyServer.swift
+private func anyServerExample(transport: any Transport) async throws {
+    try locator.registerLazy((any DataRequestService).self, named: "any server") { _ in
+        HTTPDataRequestService.forAnyServer(over: transport)
+    }
+    let open = try locator.resolve((any DataRequestService).self, named: "any server")
+    let picture: Data = try await open.get(user.pictureURL)
     use(picture)
 }

@@ -45,7 +45,6 @@ private let (id, page, revision, tag, tenant) = (7, Int?.some(1), Int?.none, Str
 private let (tags, user, draft, password) = (["new"], User(), Draft?.none, "")
 private let (token, text) = ("", "")
 private var requests: HTTPDataRequestService { given() }
-private var open: any OpenRequestService { given() }
 private var request: DataRequest { get { given() } set {} }
 private var configuration: HTTPDataRequestService.Configuration { get { given() } set {} }
 private var url: RequestURL { given() }

@@ -27,7 +27,6 @@ private let (tags, user, draft) = (["new"], User(), Draft?.none)
 private let etag = ""
 private let options = DownloadOptions()
 private var requests: HTTPDataRequestService { given() }
-private var open: any OpenRequestService { given() }
 private var response: DataResponse { given() }
 private var request: DataRequest { get { given() } set {} }
 private var configuration: HTTPDataRequestService.Configuration { get { given() } set {} }
@@ -101,13 +100,11 @@ private func hTTPFieldsTextExample2(tenant: String) async throws {
     try await requests.get("users", headerFields: HTTPFields(["X-Tenant": tenant, "X-Batch": "7"]))
 }
 
-// Request/OpenRequest.swift
-private func openRequestExample() async throws {
-    var request = OpenRequest("https://pictures.example.com/7.png")
-    request.headerFields[.ifNoneMatch] = etag
-    request.expectedStatus = [200...200, 304...304]
-    let response = try await open.send(request)
-    use(response)
+// Request/DataRequest+AnyServer.swift
+private func dataRequestAnyServerExample() async throws {
+    let picture = try await requests.model(of: DataRequest(at: user.pictureURL), as: Data.self)
+    try await requests.download(DataRequest(at: user.filmURL), to: "/srv/films/7.mp4")
+    use(picture)
 }
 
 // Request/RequestBase.swift

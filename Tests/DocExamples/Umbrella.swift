@@ -2,16 +2,19 @@
 // The code stands as in the documentation comments.
 
 #if Persistence
+    import FoundationEssentials
     import ServiceEssentials
 
     private struct Cart: Codable, Sendable {}
+    private struct User: Sendable { var pictureURL = "" }
     private struct Film: PersistentModel {
         var id = ModelID<Film>()
         var year = 0
         static let table = "film"
         static let columns: MappedColumns<Film> = ["id": \.id, "year": \.year]
     }
-    private let (path, film, app, locator) = ("", Film(), ServiceLocator(name: "app"), ServiceLocator(name: "app"))
+    private let (path, film, user) = ("", Film(), User())
+    private let (app, locator) = (ServiceLocator(name: "app"), ServiceLocator(name: "app"))
     private var requests: HTTPDataRequestService { given() }
     private var environment: ConstantEnvironment { given() }
 
@@ -34,6 +37,12 @@
                 environment: locator.resolve((any EnvironmentService).self),
                 trust: TrustPolicy(pins: [.publicKey("sha256/…"), .publicKey("sha256/…")]))
         }
+    }
+
+    private func hTTPDataRequestServiceCurlExample2() async throws {
+        let open = try HTTPDataRequestService.forAnyServer()
+        let picture: Data = try await open.get(user.pictureURL)
+        use(picture)
     }
 
     // HTTPResourceService+Curl.swift

@@ -13,7 +13,7 @@ struct ResourceFixture {
     let service: HTTPResourceService
 
     init(
-        base: String = "https://h/v1/", open: (any OpenRequestService)? = nil,
+        base: String = "https://h/v1/", open: (any DataRequestService)? = nil,
         reachability: (any ReachabilityService)? = nil, cache: (any EntityCache)? = nil,
         _ change: (inout HTTPResourceService.Configuration) -> Void = { _ in }
     ) throws {

@@ -48,11 +48,6 @@ public final class ActivityCounter: Sendable {
         CountingRequests(next: requests, counter: self)
     }
 
-    /// A service for full URLs whose requests are counted. It sends them with another service.
-    public func counting(_ open: any OpenRequestService) -> any OpenRequestService {
-        CountingOpenRequests(next: open, counter: self)
-    }
-
     /// Counts other work, such as a transfer that no service of this package makes, until the activity ends.
     public func begin() -> Activity {
         change(by: 1)

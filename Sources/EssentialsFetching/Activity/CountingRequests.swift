@@ -1,4 +1,3 @@
-import Dispatch
 import EssentialsHTTP
 import EssentialsRequests
 
@@ -15,28 +14,6 @@ struct CountingRequests: DataRequestDecorator {
     /// The next service resumes a download better than a decorator can.
     func download(
         _ request: DataRequest, to destination: String, options: DownloadOptions, progress: ProgressReport?
-    ) async throws(RequestFailure) -> DownloadedFile {
-        let activity = counter.begin()
-        defer { activity.end() }
-        return try await next.download(request, to: destination, options: options, progress: progress)
-    }
-}
-
-/// Counts the requests of a service for full URLs.
-struct CountingOpenRequests: OpenRequestService {
-    let next: any OpenRequestService
-    let counter: ActivityCounter
-
-    var codecs: CodecRegistry { next.codecs }
-    var callbackQueue: DispatchQueue { next.callbackQueue }
-
-    func send(_ request: OpenRequest) async throws(RequestFailure) -> DataResponse {
-        let activity = counter.begin()
-        return try await next.send(request).counted(as: activity)
-    }
-
-    func download(
-        _ request: OpenRequest, to destination: String, options: DownloadOptions, progress: ProgressReport?
     ) async throws(RequestFailure) -> DownloadedFile {
         let activity = counter.begin()
         defer { activity.end() }

@@ -24,7 +24,7 @@ public import FoundationEssentials
 /// 1 MiB, and is counted in ``problems``.
 ///
 /// An address is a whole URL, or a path below the environment's base URL in which every character stands for itself. A
-/// whole URL outside the base URL is loaded by the open service, without credentials, and only from the listed hosts; see
+/// whole URL outside the base URL is loaded without credentials, and only from the listed hosts; see
 /// `ForeignHost`. The data-request service should have no response cache, because it would store the same bytes.
 ///
 /// Several processes can use one directory. Files have unique names and are renamed when they are complete, so a
@@ -91,7 +91,8 @@ public final class BlobService: Sendable {
     /// - Parameters:
     ///   - requests: Sends the requests below the base URL. The service does not shut it down.
     ///   - environment: The environment of that service, below whose base URL paths are joined.
-    ///   - open: Loads blobs of the hosts that the configuration lists; `nil` means that there are none.
+    ///   - open: Loads blobs of the foreign hosts that the configuration lists. The default is `nil`, which means `requests`.
+    ///     Either service sends such requests without anything of its own, such as credentials.
     ///   - directory: The directory for blobs, which need not exist and should hold nothing else. It is created for the
     ///     user of the process only (mode 0700), as are the files (0600). Nothing is stored in a directory that is a
     ///     symbolic link, or to which other users can write, as if the disk had failed.
@@ -99,14 +100,14 @@ public final class BlobService: Sendable {
     /// - Throws: `file` if the path is empty or contains a zero byte; `resources` if there is no thread for files, or if
     ///   too many stores have joined the data-request service (see `PrivateStateRegistry`).
     public convenience init(
-        requests: any DataRequestService, environment: any EnvironmentService, open: (any OpenRequestService)? = nil,
+        requests: any DataRequestService, environment: any EnvironmentService, open: (any DataRequestService)? = nil,
         directory: String, configuration: Configuration = Configuration()
     ) throws(RequestFailure) {
         try self.init(requests, environment, open, FileDirectory(directory), configuration)
     }
 
     init(
-        _ requests: any DataRequestService, _ environment: any EnvironmentService, _ open: (any OpenRequestService)?,
+        _ requests: any DataRequestService, _ environment: any EnvironmentService, _ open: (any DataRequestService)?,
         _ directory: FileDirectory, _ configuration: Configuration
     ) throws(RequestFailure) {
         try FileThreads.shared.start()

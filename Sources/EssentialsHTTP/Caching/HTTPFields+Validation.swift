@@ -1,4 +1,4 @@
-package import EssentialsTransport
+import EssentialsTransport
 
 /// What a cache asks a server with the fields of a stored response, and what it takes from a confirmation.
 extension HTTPFields {

@@ -2,18 +2,19 @@ import EssentialsHTTP
 
 /// Sends requests inside and outside an environment's base URL.
 ///
-/// A request below the base URL, or to a host that is listed with credentials, is sent by the data-request service. Any
-/// other one is sent by the open service, to listed hosts only.
+/// A request below the base URL, or to a host that is listed with credentials, is sent as usual. Any other one is sent as a
+/// request to any server, which carries nothing of the service's, and to listed hosts only.
 package struct ForeignAccess: Sendable {
     package let requests: any DataRequestService
-    /// Sends requests outside the base URL; `nil` means that there are none.
-    package let open: (any OpenRequestService)?
+    /// Sends requests outside the base URL.
+    package let open: any DataRequestService
     package let hosts: [ForeignHost]
 
+    /// - Parameter open: Sends requests outside the base URL; `nil` means the same service.
     package init(
-        requests: any DataRequestService, open: (any OpenRequestService)?, hosts: [ForeignHost]
+        requests: any DataRequestService, open: (any DataRequestService)?, hosts: [ForeignHost]
     ) {
-        (self.requests, self.open, self.hosts) = (requests, open, hosts)
+        (self.requests, self.open, self.hosts) = (requests, open ?? requests, hosts)
     }
 
     /// - Parameter place: Where the URL of the request lies.
@@ -38,20 +39,7 @@ package struct ForeignAccess: Sendable {
                 .hostRefused, "\(host.text) is outside the environment's base URL, and no listed host.",
                 remedy: "Add it to `foreignHosts` of the service's configuration if it is trusted.", host: host.text)
         }
-        guard let open else {
-            throw RequestFailure(
-                .hostRefused, "The service has no open service for \(host.text).",
-                remedy: "Create the service with one, such as `UnsafeRequestService`.", host: host.text)
-        }
-        var copy = OpenRequest(
-            url, headerFields: request.headerFields, expecting: request.expectedStatus, options: request.options)
-        copy.method = request.method
-        copy.redirects = request.redirects
-        copy.retry = request.retry
-        copy.raisablePriority = request.raisablePriority
-        copy.errorModel = request.errorModel
-        copy.downloadProgress = request.downloadProgress
-        return try await open.send(copy.requesting(like: request))
+        return try await open.send(request.atAnyServer(url))
     }
 
     private func isListed(_ host: HostName, withCredentials: Bool) -> Bool {

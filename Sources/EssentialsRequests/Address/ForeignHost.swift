@@ -6,8 +6,8 @@ import EssentialsHTTP
 /// configuration.foreignHosts = ["cdn.example.com"]
 /// ```
 ///
-/// Resources of such a host are loaded by the open service, without credentials, header fields of the environment,
-/// interceptors or a client certificate. Without the host in the list their loads fail as `hostRefused`, so that a URL in
+/// Resources of such a host are loaded without credentials, cookies, header fields of the environment, interceptors or a client
+/// certificate. Without the host in the list their loads fail as `hostRefused`, so that a URL in
 /// a response cannot make the program send requests to any server.
 public struct ForeignHost: Sendable, Hashable {
     /// The host's name or address, in the form of a URL.

@@ -183,7 +183,8 @@ final class AuthorizationStore: Sendable {
     /// the present one, so that an interceptor can log in.
     ///
     /// - Throws: `authorization` if the scope has ended.
-    func bound(_ submitted: CredentialScope) throws(RequestFailure) -> CredentialScope {
+    func bound(_ submitted: CredentialScope?) throws(RequestFailure) -> CredentialScope? {
+        guard let submitted else { return nil }
         guard !submitted.hasEnded else { throw CredentialScope.endedFailure(host: submitted.origin.host.text) }
         return submitted.isCurrent || submitted.hasCredentials ? submitted : scope(for: submitted.origin)
     }

@@ -20,7 +20,8 @@ struct PrepareStage: Sendable {
     func prepare(
         _ request: DataRequest, in environment: EnvironmentSnapshot, isForeign: Bool, _ submitted: SubmittedRequest
     ) async throws(RequestFailure) -> ExchangeRecord {
-        let scope = authorization.scope(for: environment.baseURL.origin, of: request)
+        let origin = environment.baseURL.origin
+        let scope = request.base.isAnyServer ? nil : authorization.scope(for: origin, of: request)
         let parts = try request.parts(in: environment, settings)
         // What interceptors add is meant for the servers of the service's environment.
         guard !isForeign, !settings.configuration.interceptors.isEmpty else {

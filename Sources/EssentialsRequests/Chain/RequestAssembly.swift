@@ -13,6 +13,7 @@ extension DataRequest {
         in environment: EnvironmentSnapshot, _ settings: ServiceSettings
     ) throws(RequestFailure) -> RequestParts {
         try check()
+        if base.isAnyServer { try checkForAnyServer(host: environment.baseURL.origin.host.text) }
         var joined = try url(in: environment, settings)
         if !query.items.isEmpty {
             let query = query.encodedQuery
@@ -28,6 +29,7 @@ extension DataRequest {
     func url(
         in environment: EnvironmentSnapshot, _ settings: ServiceSettings
     ) throws(RequestFailure) -> RequestURL {
+        if base.isAnyServer { return environment.baseURL }
         let resolution = isDefined ? .join : settings.configuration.pathResolution
         if let url = base.knownURL(of: path) { return try PathRules.url(url, under: environment.baseURL, resolution) }
         let url = try PathRules.url(path, under: environment.baseURL, resolution)
@@ -76,9 +78,9 @@ extension DataRequest {
     ///
     /// - Parameters:
     ///   - parts: The parts with the changes of the interceptors.
-    ///   - scope: Whose credentials the request has.
+    ///   - scope: Whose credentials the request has; `nil` for a request to any server.
     func record(
-        _ parts: RequestParts, in environment: EnvironmentSnapshot, isForeign: Bool, _ scope: CredentialScope,
+        _ parts: RequestParts, in environment: EnvironmentSnapshot, isForeign: Bool, _ scope: CredentialScope?,
         _ submitted: SubmittedRequest, _ settings: ServiceSettings
     ) throws(RequestFailure) -> ExchangeRecord {
         try parts.headerFields.checkNothingRefused()
@@ -101,8 +103,9 @@ extension DataRequest {
                 codecs: codecs(settings), redirects: redirects(of: parts, in: environment, settings), body: body,
                 downloadProgress: downloadProgress,
                 ownOrigin: environment.stages.isEmpty ? nil : OwnOriginRules(self, in: environment, settings),
-                retries: settings.retries(retry), isIdempotent: isIdempotent, usesCookies: usesCookies,
-                joins: settings.joins(joins), digest: digest, tokens: tokens),
+                retries: settings.retries(retry), isIdempotent: isIdempotent,
+                usesCookies: usesCookies && !base.isAnyServer, joins: settings.joins(joins), digest: digest,
+                tokens: tokens),
             id: submitted.place.id, environment: isForeign ? nil : environment,
             submission: Submission(begun: submitted.begun, scope: scope), cancellation: submitted.place.cancellation)
     }
@@ -115,6 +118,7 @@ extension DataRequest {
         var request = TransportRequest(method, url, headerFields: fields, body: reported(body), options: options)
         if let trust = environment.trust, options.trust == nil { request.options.trust = trust }
         request.isIdempotent = isIdempotent
+        request.isForAnyServer = base.isAnyServer
         request.raisablePriority = raisablePriority
         return request
     }
@@ -132,9 +136,9 @@ extension DataRequest {
     ///
     /// - Returns: The credentials that a stage adds to each attempt.
     private func authorize(
-        _ fields: inout HTTPFields, in scope: CredentialScope, _ passedOver: inout [HTTPField.Name]
+        _ fields: inout HTTPFields, in scope: CredentialScope?, _ passedOver: inout [HTTPField.Name]
     ) -> (digest: DigestSession?, tokens: TokenSession?) {
-        guard let authorization = scope.content else { return (nil, nil) }
+        guard let authorization = scope?.content else { return (nil, nil) }
         guard !fields.contains(.authorization) else {
             passedOver.append(.authorization)
             return (nil, nil)

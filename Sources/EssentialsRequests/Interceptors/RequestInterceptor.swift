@@ -7,7 +7,7 @@
 /// Header fields that they add or replace are sent only to the environment's origin, not to another one after a
 /// redirect. A body whose parameters they changed is not sent to another origin either: a redirect with 307 or 308 that
 /// would send it there fails as `redirectRefused`. Parameters in the query are part of the URL, which a redirect
-/// replaces. Requests to full URLs (``UnsafeRequestService``) are not intercepted.
+/// replaces. Requests to any server, `DataRequest(at: url)`, are not intercepted.
 ///
 /// ```swift
 /// struct TenantInterceptor: RequestInterceptor {

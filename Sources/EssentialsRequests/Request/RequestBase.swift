@@ -11,7 +11,8 @@ public import EssentialsHTTP
 /// nor receive its outcome: what they add is meant for the servers of the environment. With the same origin only the
 /// path differs.
 ///
-/// ``pinned(to:)`` is the environment of the service too, but only for as long as it is a certain one.
+/// ``pinned(to:)`` is the environment of the service too, but only for as long as it is a certain one. A request to a whole
+/// URL on any server, `DataRequest(at: url)`, has a base that leaves out everything of the service's.
 ///
 /// A base is created from text without throwing, so that it can be a constant. Sending a request with an invalid base
 /// fails as `invalidRequest`.
@@ -21,6 +22,8 @@ public struct RequestBase: Sendable, Hashable {
         case current
         case pinned(EnvironmentSnapshot, WholeURL?)
         case url(RequestURL)
+        /// The whole URL of a request, on any server.
+        case whole(RequestURL)
         case own(EnvironmentSnapshot)
         case invalid(message: String, remedy: String?)
     }
@@ -72,6 +75,23 @@ public struct RequestBase: Sendable, Hashable {
     /// A URL. Its query is part of every request with this base.
     public init(_ url: RequestURL) { self.init(.url(url)) }
 
+    /// The whole URL of a request on any server, which carries nothing of the service's.
+    static func anyServer(_ url: RequestURL) -> RequestBase { RequestBase(.whole(url)) }
+
+    /// The whole URL of a request on any server, as text. Invalid text fails when the request is sent.
+    static func anyServer(_ text: String) -> RequestBase {
+        do throws(RequestFailure) {
+            return .anyServer(try RequestURL(text))
+        } catch {
+            return RequestBase(.invalid(message: error.message, remedy: error.remedy))
+        }
+    }
+
+    /// Whether the base is a whole URL on any server.
+    var isAnyServer: Bool {
+        if case .whole = content { true } else { false }
+    }
+
     /// A URL as text. Invalid text fails when a request is built.
     public init(_ text: String) {
         do throws(RequestFailure) {
@@ -91,7 +111,7 @@ public struct RequestBase: Sendable, Hashable {
     public var isEnvironment: Bool {
         switch content {
         case .current, .pinned: true
-        case .url, .own, .invalid: false
+        case .url, .whole, .own, .invalid: false
         }
     }
 
@@ -109,7 +129,7 @@ public struct RequestBase: Sendable, Hashable {
         get throws(RequestFailure) {
             switch content {
             case .current: nil
-            case .url(let url): url
+            case .url(let url), .whole(let url): url
             case .pinned(let environment, _), .own(let environment): environment.baseURL
             case .invalid(let message, let remedy): throw RequestFailure(.invalidRequest, message, remedy: remedy)
             }
@@ -126,7 +146,7 @@ public struct RequestBase: Sendable, Hashable {
         case .pinned(let pinned, _):
             guard pinned == current else { throw Self.hasChanged(from: pinned) }
             return true
-        case .url, .own, .invalid: return false
+        case .url, .whole, .own, .invalid: return false
         }
     }
 
@@ -146,6 +166,7 @@ public struct RequestBase: Sendable, Hashable {
             var same = current
             same.baseURL = url
             return RequestEnvironment(snapshot: same, isForeign: false)
+        case .whole(let url): return RequestEnvironment(snapshot: EnvironmentSnapshot(baseURL: url), isForeign: true)
         case .own(let own):
             return RequestEnvironment(snapshot: own, isForeign: own.baseURL.origin != current.baseURL.origin)
         case .invalid(let message, let remedy): throw RequestFailure(.invalidRequest, message, remedy: remedy)
@@ -186,7 +207,7 @@ extension RequestBase: CustomStringConvertible, CustomDebugStringConvertible, Cu
     public var description: String {
         switch content {
         case .current: "the environment"
-        case .url(let url): url.redacted
+        case .url(let url), .whole(let url): url.redacted
         case .pinned(let environment, _), .own(let environment): environment.baseURL.redacted
         case .invalid: "an invalid URL"
         }

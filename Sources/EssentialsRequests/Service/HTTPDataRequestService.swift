@@ -42,12 +42,17 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     ///     holds the service. Services that share a transport therefore end together. Releasing the service only
     ///     releases the transport.
     ///   - configuration: Codecs, interceptors, logging and further settings.
-    public init(
+    public convenience init(
         environment: any EnvironmentService, transport: any Transport, configuration: Configuration = Configuration()
     ) {
+        self.init(environment: environment, transport: transport, ServiceSettings(configuration))
+    }
+
+    init(environment: any EnvironmentService, transport: any Transport, _ settings: ServiceSettings) {
+        let configuration = settings.configuration
         self.environment = environment
         self.transport = transport
-        settings = ServiceSettings(configuration)
+        self.settings = settings
         privateState = PrivateStateStores(configuration.privateState, limit: Self.privateStateStoreLimit)
         chain = Chain(over: transport, settings, authorization)
         let cancels = configuration.onEnvironmentChange == .cancelRequests
@@ -122,6 +127,10 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     private func prepare(
         _ request: DataRequest, in current: EnvironmentSnapshot, _ submitted: SubmittedRequest
     ) async throws(RequestFailure) -> ExchangeRecord {
+        if settings.isForAnyServer, request.base == .environment {
+            let whole = request.atAnyServer(try RequestURL(request.path))
+            return try await prepare(whole, at: whole.base.environment(in: current), submitted)
+        }
         if try request.base.isOf(current) {
             return try await chain.prepare.prepare(request, in: current, isForeign: false, submitted)
         }

@@ -136,15 +136,6 @@ extension DataRequest {
     }
 }
 
-extension OpenRequest {
-    /// The request for a response that is read like that to another request.
-    package func requesting(like request: DataRequest) -> OpenRequest {
-        var copy = self
-        copy.responseKind = request.responseKind
-        return copy
-    }
-}
-
 extension ResponseKind {
     /// The kind for a response that is read as several types: that of all of them, or else any response. A type that is
     /// not Decodable is made from any response.

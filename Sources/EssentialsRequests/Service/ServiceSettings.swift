@@ -5,6 +5,8 @@ import EssentialsHTTP
 /// It is an object, so that a request carries one reference instead of copies of its parts.
 final class ServiceSettings: Sendable {
     let configuration: HTTPDataRequestService.Configuration
+    /// Whether the service has no environment, and sends only requests with a whole URL.
+    let isForAnyServer: Bool
     /// The limits of the origins; `nil` without limits.
     let limits: RequestLimits?
     /// The groups of equal requests; `nil` if an interceptor makes each request different.
@@ -15,7 +17,8 @@ final class ServiceSettings: Sendable {
     private let userAgent: HTTPField
     private let accept: KindFields
 
-    init(_ configuration: HTTPDataRequestService.Configuration) {
+    init(_ configuration: HTTPDataRequestService.Configuration, isForAnyServer: Bool = false) {
+        self.isForAnyServer = isForAnyServer
         self.configuration = configuration
         limits = configuration.limits.isNone ? nil : RequestLimits(configuration.limits, clock: configuration.clock)
         joins = configuration.interceptors.contains(where: \.preventsJoining) ? nil : JoinedExchanges()

@@ -54,7 +54,7 @@ public final class HTTPResourceService: ResourceService {
     let requests: any DataRequestService
     let environment: any EnvironmentService
     /// Loads resources outside the base URL.
-    let open: (any OpenRequestService)?
+    let open: (any DataRequestService)?
     let configuration: Configuration
     /// Logs why resources were not loaded.
     let loadLog: LoadLog
@@ -100,7 +100,8 @@ public final class HTTPResourceService: ResourceService {
     /// - Parameters:
     ///   - requests: Sends the requests. The service does not shut it down.
     ///   - environment: The environment of that service, below whose base URL paths are joined.
-    ///   - open: Loads resources of the hosts that the configuration lists; `nil` means that there are none.
+    ///   - open: Loads resources of the foreign hosts that the configuration lists. The default is `nil`, which means
+    ///     `requests`. Either service sends such requests without anything of its own, such as credentials.
     ///   - reachability: Says when the server is reachable again. Observed resources whose last load failed as
     ///     `nameResolution`, `connection`, `timeout` or `interrupted` are then loaded, four at a time and spread over two
     ///     seconds, and regular loads pause while it is not reachable. The default is `nil`: neither happens.
@@ -111,7 +112,7 @@ public final class HTTPResourceService: ResourceService {
     ///   the source of memory pressure gets no descriptor or thread; `invalidRequest` if the data-request service stores
     ///   responses and an entity cache would store the same bytes, at the stage `raw`.
     public init(
-        requests: any DataRequestService, environment: any EnvironmentService, open: (any OpenRequestService)? = nil,
+        requests: any DataRequestService, environment: any EnvironmentService, open: (any DataRequestService)? = nil,
         reachability: (any ReachabilityService)? = nil, cache: (any EntityCache)? = nil,
         configuration: Configuration = Configuration()
     ) throws(RequestFailure) {

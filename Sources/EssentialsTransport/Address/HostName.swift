@@ -34,6 +34,14 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
     /// Whether this is an IP address literal.
     public let isAddress: Bool
 
+    /// A name that no host can have (RFC 6761, 6.4).
+    static let nowhere = HostName(normalized: "nowhere.invalid")
+
+    private init(normalized name: String) {
+        text = name
+        isAddress = false
+    }
+
     /// Normalizes a host. IPv6 addresses may be written in brackets.
     ///
     /// - Throws: `invalidRequest` if the host is not valid.

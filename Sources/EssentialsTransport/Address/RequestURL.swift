@@ -42,6 +42,9 @@ public struct RequestURL: Sendable, Hashable {
         target = try RequestTarget.read(path[...])
     }
 
+    /// A URL on a host that cannot exist.
+    package static let nowhere = RequestURL(origin: Origin(scheme: .https, host: .nowhere), checkedTarget: "/")
+
     /// The percent-encoded path.
     public var path: Substring { Substring(target.utf8.prefix { $0 != UInt8(ascii: "?") }) }
 

@@ -24,6 +24,8 @@ public struct TransportRequest: Sendable {
     package var isIdempotent: Bool?
     /// Whether the request must not use a connection that another request has used.
     package var needsFreshConnection = false
+    /// Whether the request goes to any server, so that no client certificate may be sent with it.
+    package var isForAnyServer = false
     /// Raises the priority of the options while the request waits; `nil` if nobody does.
     package var raisablePriority: RaisablePriority?
 

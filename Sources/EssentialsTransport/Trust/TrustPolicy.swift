@@ -123,6 +123,15 @@ public struct TrustPolicy: Sendable {
         self.identity = identity
     }
 
+    /// The policy without the client's identity; itself if it has none.
+    package var anonymous: TrustPolicy {
+        identity == nil
+            ? self
+            : TrustPolicy(
+                anchors: anchors, minimumTLS: minimumTLS, revocation: revocation, identity: nil, rules: hosts,
+                unlistedHosts: unlistedHosts)
+    }
+
     /// The rule for a host; `nil` if no rule matches. The cost is linear in the number of rules.
     public func rule(for host: HostName) -> HostRule? {
         hosts.filter { $0.pattern.matches(host) }.max { $1.pattern.isMoreSpecific(than: $0.pattern) }

@@ -15,6 +15,15 @@ extension NamedMethodCommand {
     }
 }
 
+/// A method whose command has no options of its own.
+protocol NamedMethod {
+    static var method: HTTPRequest.Method { get }
+    /// What the method does, as help.
+    static var abstract: String { get }
+    /// Command lines, as help.
+    static var examples: String { get }
+}
+
 /// `essentials get`
 struct GetCommand: NamedMethodCommand {
     static let method = HTTPRequest.Method.get
@@ -48,15 +57,10 @@ struct GetCommand: NamedMethodCommand {
     var models: ModelCacheOptions? { modelCache }
 }
 
-/// `essentials head`
-struct HeadCommand: NamedMethodCommand {
-    static let method = HTTPRequest.Method.head
-    static let configuration = describe(
-        "Get a resource's status and header fields, without its body.",
-        """
-          essentials head https://example.com/file.zip
-          essentials head https://example.com/ --http1.1 --timings
-        """)
+/// A command for a method without a body.
+struct ReadingCommand<Named: NamedMethod>: NamedMethodCommand {
+    static var method: HTTPRequest.Method { Named.method }
+    static var configuration: CommandConfiguration { describe(Named.abstract, Named.examples) }
 
     @OptionGroup(title: "Request") var request: RequestOptions
     @OptionGroup(title: "Trust") var trust: TrustOptions
@@ -64,118 +68,86 @@ struct HeadCommand: NamedMethodCommand {
     @OptionGroup(title: "Retries") var retry: RetryOptions
     @OptionGroup(title: "Cookies") var cookies: CookieOptions
     @OptionGroup(title: "Output") var output: OutputOptions
+}
+
+/// A command for a method that may have a body, and that an outbox may keep.
+struct WritingCommand<Named: NamedMethod>: NamedMethodCommand {
+    static var method: HTTPRequest.Method { Named.method }
+    static var configuration: CommandConfiguration { describe(Named.abstract, Named.examples) }
+
+    @OptionGroup(title: "Request") var request: RequestOptions
+    @OptionGroup(title: "Body") var content: BodyOptions
+    @OptionGroup(title: "Trust") var trust: TrustOptions
+    @OptionGroup(title: "Connection") var connection: ConnectionOptions
+    @OptionGroup(title: "Retries") var retry: RetryOptions
+    @OptionGroup(title: "Cookies") var cookies: CookieOptions
+    @OptionGroup(title: "Outbox") var kept: OutboxOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    var body: BodyOptions? { content }
+    var outbox: OutboxOptions? { kept }
+}
+
+/// `essentials head`
+enum HeadMethod: NamedMethod {
+    static let method = HTTPRequest.Method.head
+    static let abstract = "Get a resource's status and header fields, without its body."
+    static let examples = """
+          essentials head https://example.com/file.zip
+          essentials head https://example.com/ --http1.1 --timings
+        """
 }
 
 /// `essentials options`
-struct OptionsCommand: NamedMethodCommand {
+enum OptionsMethod: NamedMethod {
     static let method = HTTPRequest.Method.options
-    static let configuration = describe(
-        "Get the communication options of a resource.",
-        """
+    static let abstract = "Get the communication options of a resource."
+    static let examples = """
           essentials options https://api.example.com/users --include
           essentials options https://api.example.com/users --header 'Origin: https://example.com' \
         --header 'Access-Control-Request-Method: PUT' --include
-        """)
-
-    @OptionGroup(title: "Request") var request: RequestOptions
-    @OptionGroup(title: "Trust") var trust: TrustOptions
-    @OptionGroup(title: "Connection") var connection: ConnectionOptions
-    @OptionGroup(title: "Retries") var retry: RetryOptions
-    @OptionGroup(title: "Cookies") var cookies: CookieOptions
-    @OptionGroup(title: "Output") var output: OutputOptions
+        """
 }
 
 /// `essentials post`
-struct PostCommand: NamedMethodCommand {
+enum PostMethod: NamedMethod {
     static let method = HTTPRequest.Method.post
-    static let configuration = describe(
-        "Send a body for the resource to act on.",
-        #"""
+    static let abstract = "Send a body for the resource to act on."
+    static let examples = #"""
           essentials post https://api.example.com/users --json '{"name": "Ada"}'
           essentials post https://example.com/upload --data @photo.jpg
           essentials post https://example.com/search --form 'q=a b' --form page=2
           essentials post https://api.example.com/views --json '{"id": 7}' --outbox views
           essentials post https://example.com/films --part title=Summer --part 'film=@1.mp4;type=video/mp4'
-        """#)
-
-    @OptionGroup(title: "Request") var request: RequestOptions
-    @OptionGroup(title: "Body") var content: BodyOptions
-    @OptionGroup(title: "Trust") var trust: TrustOptions
-    @OptionGroup(title: "Connection") var connection: ConnectionOptions
-    @OptionGroup(title: "Retries") var retry: RetryOptions
-    @OptionGroup(title: "Cookies") var cookies: CookieOptions
-    @OptionGroup(title: "Outbox") var kept: OutboxOptions
-    @OptionGroup(title: "Output") var output: OutputOptions
-
-    var body: BodyOptions? { content }
-    var outbox: OutboxOptions? { kept }
+        """#
 }
 
 /// `essentials put`
-struct PutCommand: NamedMethodCommand {
+enum PutMethod: NamedMethod {
     static let method = HTTPRequest.Method.put
-    static let configuration = describe(
-        "Replace a resource.",
-        #"""
+    static let abstract = "Replace a resource."
+    static let examples = #"""
           essentials put https://api.example.com/users/1 --json '{"name": "Ada"}'
           generate | essentials put https://example.com/report --data @-
-        """#)
-
-    @OptionGroup(title: "Request") var request: RequestOptions
-    @OptionGroup(title: "Body") var content: BodyOptions
-    @OptionGroup(title: "Trust") var trust: TrustOptions
-    @OptionGroup(title: "Connection") var connection: ConnectionOptions
-    @OptionGroup(title: "Retries") var retry: RetryOptions
-    @OptionGroup(title: "Cookies") var cookies: CookieOptions
-    @OptionGroup(title: "Outbox") var kept: OutboxOptions
-    @OptionGroup(title: "Output") var output: OutputOptions
-
-    var body: BodyOptions? { content }
-    var outbox: OutboxOptions? { kept }
+        """#
 }
 
 /// `essentials patch`
-struct PatchCommand: NamedMethodCommand {
+enum PatchMethod: NamedMethod {
     static let method = HTTPRequest.Method.patch
-    static let configuration = describe(
-        "Change a part of a resource.",
-        #"""
+    static let abstract = "Change a part of a resource."
+    static let examples = #"""
           essentials patch https://api.example.com/users/1 --json '{"name": "Ada"}'
           essentials patch https://example.com/doc --data @diff
-        """#)
-
-    @OptionGroup(title: "Request") var request: RequestOptions
-    @OptionGroup(title: "Body") var content: BodyOptions
-    @OptionGroup(title: "Trust") var trust: TrustOptions
-    @OptionGroup(title: "Connection") var connection: ConnectionOptions
-    @OptionGroup(title: "Retries") var retry: RetryOptions
-    @OptionGroup(title: "Cookies") var cookies: CookieOptions
-    @OptionGroup(title: "Outbox") var kept: OutboxOptions
-    @OptionGroup(title: "Output") var output: OutputOptions
-
-    var body: BodyOptions? { content }
-    var outbox: OutboxOptions? { kept }
+        """#
 }
 
 /// `essentials delete`
-struct DeleteCommand: NamedMethodCommand {
+enum DeleteMethod: NamedMethod {
     static let method = HTTPRequest.Method.delete
-    static let configuration = describe(
-        "Delete a resource.",
-        #"""
+    static let abstract = "Delete a resource."
+    static let examples = #"""
           essentials delete https://api.example.com/users/1
           essentials delete https://api.example.com/users/1 --expect 204,404
-        """#)
-
-    @OptionGroup(title: "Request") var request: RequestOptions
-    @OptionGroup(title: "Body") var content: BodyOptions
-    @OptionGroup(title: "Trust") var trust: TrustOptions
-    @OptionGroup(title: "Connection") var connection: ConnectionOptions
-    @OptionGroup(title: "Retries") var retry: RetryOptions
-    @OptionGroup(title: "Cookies") var cookies: CookieOptions
-    @OptionGroup(title: "Outbox") var kept: OutboxOptions
-    @OptionGroup(title: "Output") var output: OutputOptions
-
-    var body: BodyOptions? { content }
-    var outbox: OutboxOptions? { kept }
+        """#
 }

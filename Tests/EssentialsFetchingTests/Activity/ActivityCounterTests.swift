@@ -124,11 +124,11 @@ struct ActivityCounterTests {
     func sum() async throws {
         let fixture = try Fixture()
         fixture.answer("/v1/a", ScriptedAnswer(text: "x"))
-        let open = fixture.counter.counting(UnsafeRequestService(transport: fixture.transport))
+        let open = fixture.counter.counting(HTTPDataRequestService.forAnyServer(over: fixture.transport))
         let requests = fixture.requests
         let tasks = [
             Task { _ = try await requests.send(DataRequest(.get, "a")) },
-            Task { _ = try await open.send(OpenRequest("https://other.example.com/v1/a")) },
+            Task { _ = try await open.send(DataRequest(at: "https://other.example.com/v1/a")) },
             Task { _ = try await open.get("https://other.example.com/v1/a", as: String.self) },
         ]
         _ = try await fixture.transport.request(number: 3)

@@ -94,11 +94,11 @@ struct BlobDefinitionTests {
         #expect(fixture.transport.requestCount == 0)
     }
 
-    @Test("A definition with a base URL of its own is loaded by the open service, from listed hosts only")
+    @Test("A definition with a base URL of its own is loaded from listed hosts only, as a request to any server")
     func foreign() async throws {
         let other = ScriptedTransport()
         other.on(.get, "/a").answer(data: bytes)
-        let fixture = try BlobFixture(open: UnsafeRequestService(transport: other)) {
+        let fixture = try BlobFixture(open: HTTPDataRequestService.forAnyServer(over: other)) {
             $0.foreignHosts = ["pictures.example.com"]
         }
         let listed = APIRequest<Data>(.get, url: "https://pictures.example.com/a")

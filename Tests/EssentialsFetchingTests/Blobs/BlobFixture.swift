@@ -45,7 +45,7 @@ struct BlobFixture {
 
     init(
         in directory: BlobDirectory = BlobDirectory(), clock: ManualClock = ManualClock(),
-        open: (any OpenRequestService)? = nil, calls: FileCalls = .system, concurrency: Int? = nil,
+        open: (any DataRequestService)? = nil, calls: FileCalls = .system, concurrency: Int? = nil,
         _ change: (inout BlobService.Configuration) -> Void = { _ in }
     ) throws {
         (self.clock, self.directory) = (clock, directory)

@@ -180,13 +180,16 @@ struct BlobServiceTests {
         }
     }
 
-    @Test("A foreign host is refused unless it is listed, and is asked by the open service without credentials")
-    func foreign() async throws {
-        let other = ScriptedTransport()
-        other.on(.get, "/b.png").answer(text: "b")
-        let fixture = try BlobFixture(open: UnsafeRequestService(transport: other)) {
+    @Test(
+        "A foreign host is refused unless it is listed, and receives no credentials, whichever service loads the blob",
+        arguments: [true, false])
+    func foreign(hasOther: Bool) async throws {
+        let separate = ScriptedTransport()
+        let fixture = try BlobFixture(open: hasOther ? HTTPDataRequestService.forAnyServer(over: separate) : nil) {
             $0.foreignHosts = ["cdn.example.com"]
         }
+        let other = hasOther ? separate : fixture.transport
+        other.on(.get, "/b.png").answer(text: "b")
         let url = try RequestURL("https://h/v1/")
         fixture.environment.set(EnvironmentSnapshot(baseURL: url, headerFields: [.authorization: "secret"]))
         for url in ["https://other.example.com/b.png", "https://h/outside/b.png"] {
@@ -196,7 +199,7 @@ struct BlobServiceTests {
         for _ in 0..<2 {
             #expect(try await fixture.blobs.bytes(at: "https://cdn.example.com/b.png") == Data("b".utf8))
         }
-        #expect(other.requestCount == 1 && fixture.transport.requestCount == 0)
+        #expect(other.requestCount == 1 && fixture.transport.requestCount == (hasOther ? 0 : 1))
         #expect(other.requests.first?.headerFields[.authorization] == nil)
     }
 

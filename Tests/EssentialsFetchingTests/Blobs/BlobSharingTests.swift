@@ -105,7 +105,7 @@ struct BlobSharingTests {
 
     @Test("A transfer from a foreign host gets the priority of its most urgent asker")
     func foreignPriority() async throws {
-        let fixture = try BlobFixture(open: UnsafeRequestService(transport: UrgentTransport())) {
+        let fixture = try BlobFixture(open: HTTPDataRequestService.forAnyServer(over: UrgentTransport())) {
             $0.foreignHosts = ["cdn.example.com"]
         }
         let (blobs, url) = (fixture.blobs, "https://cdn.example.com/a")

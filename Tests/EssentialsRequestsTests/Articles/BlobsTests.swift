@@ -52,7 +52,7 @@ struct BlobsTests {
             data: Data(repeating: 7, count: 2_000), headerFields: [.contentType: "video/mp4"])
         other.on(.get, "/1.png").answer(text: "picture")
         let requests = HTTPDataRequestService(environment: environment, transport: transport)
-        let open = UnsafeRequestService(transport: other)
+        let open = HTTPDataRequestService.forAnyServer(over: other)
         // Article begins
         var configuration = BlobService.Configuration()
         configuration.maximumBytes = 512 << 20

@@ -65,7 +65,7 @@ struct PathsAndIdentityTests {
         configuration.foreignHosts = ["cdn.example.com"]
         let service = try HTTPResourceService(
             requests: requests, environment: environment,
-            open: UnsafeRequestService(), configuration: configuration)
+            configuration: configuration)
         // Article ends
         let refused: Resource<String> = service.resource(url: "https://other.example.com/")
         let failure = await #expect(throws: RequestFailure.self) { try await refused.load() }

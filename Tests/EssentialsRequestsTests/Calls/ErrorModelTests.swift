@@ -72,7 +72,7 @@ struct ErrorModelTests {
         #expect(download?.errorModel() == Problem(title: "No."))
         var configuration = HTTPDataRequestService.Configuration()
         configuration.errorModel = Problem.self
-        let unsafe = UnsafeRequestService(transport: transport(), configuration: configuration)
+        let unsafe = HTTPDataRequestService.forAnyServer(over: transport(), configuration: configuration)
         let other = await #expect(throws: RequestFailure.self) { try await unsafe.get("https://any.test/a") }
         #expect(other?.errorModel() == Problem(title: "No."))
     }

@@ -145,7 +145,7 @@ import Testing
             let second = HTTPDataRequestService(
                 environment: try ConstantEnvironment(server.url), transport: transport, configuration: configuration)
             _ = try await second.send(DataRequest(.get, "b"))
-            let open = UnsafeRequestService(transport: transport, configuration: configuration)
+            let open = HTTPDataRequestService.forAnyServer(over: transport, configuration: configuration)
             _ = try await open.get(server.url + "/c")
             #expect(cookies(server) == [nil, "a=1", nil])
             await second.shutdown()

@@ -53,11 +53,11 @@ struct CancelledBeforeTests {
         transport.on(.get, "/v1/a").answer(json: 1)
         let service = HTTPDataRequestService(
             environment: try ConstantEnvironment("https://api.test/v1/"), transport: transport)
-        let open = UnsafeRequestService(transport: transport)
+        let open = HTTPDataRequestService.forAnyServer(over: transport)
         let sent = await failure { () throws(RequestFailure) in try await service.send(DataRequest(.get, "a")) }
         #expect(sent?.reason == .cancelled)
         let unsafe = await failure { () throws(RequestFailure) in
-            try await open.send(OpenRequest("https://api.test/v1/a"))
+            try await open.send(DataRequest(at: "https://api.test/v1/a"))
         }
         #expect(unsafe?.reason == .cancelled)
         let direct = await failure { () throws(RequestFailure) in

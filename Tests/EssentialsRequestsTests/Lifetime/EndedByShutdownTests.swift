@@ -49,9 +49,9 @@ struct EndedByShutdownTests {
     @Test("A shutdown ends a request of each kind to any server as cancelled", arguments: UnsafeKind.allCases)
     func endsUnsafe(kind: UnsafeKind) async throws {
         try await EndlessServer.with { server in
-            let service = try UnsafeRequestService()
+            let service = try HTTPDataRequestService.forAnyServer()
             let locator = ServiceLocator(name: "app")
-            try locator.register(service, as: UnsafeRequestService.self)
+            try locator.register(service, as: HTTPDataRequestService.self)
             let running = try await start { begun in try await run(kind, service, server, begun) }
             await locator.close()
             let failure = await #expect(throws: RequestFailure.self) { try await running.value }
@@ -185,7 +185,7 @@ struct EndedByShutdownTests {
     }
 
     private func run(
-        _ kind: UnsafeKind, _ service: UnsafeRequestService, _ server: EndlessServer,
+        _ kind: UnsafeKind, _ service: HTTPDataRequestService, _ server: EndlessServer,
         _ begun: @escaping @Sendable () -> Void
     ) async throws {
         server.begun.on(begun)

@@ -137,7 +137,7 @@ struct LimitsOfServicesTests {
         let transport = Self.held(by: gate)
         var configuration = HTTPDataRequestService.Configuration()
         configuration.joinsEqualRequests = true
-        let service = UnsafeRequestService(transport: transport, configuration: configuration)
+        let service = HTTPDataRequestService.forAnyServer(over: transport, configuration: configuration)
         let requests = (0..<5).map { _ in Task { try await service.get("https://h/a") } }
         await until { transport.requests.count == 1 }
         for _ in 0..<1_000 { await Task.yield() }

@@ -73,7 +73,8 @@ struct RequestLogTests {
         var configuration = HTTPDataRequestService.Configuration()
         configuration.logger = lines.logger(.trace)
         configuration.logsCommands = true
-        let service = UnsafeRequestService(transport: StubTransport(status: 404), configuration: configuration)
+        let service = HTTPDataRequestService.forAnyServer(
+            over: StubTransport(status: 404), configuration: configuration)
         await #expect(throws: RequestFailure.self) {
             try await service.get("https://any.test/a?s3cret", parameters: ["b": "s3cret"])
         }

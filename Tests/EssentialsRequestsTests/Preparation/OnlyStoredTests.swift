@@ -60,8 +60,8 @@ struct OnlyStoredTests {
         check(download, fixture.transport)
         #expect(!FileManager.default.fileExists(atPath: path))
         let transport = StubTransport()
-        let open = UnsafeRequestService(transport: transport)
-        let request = OpenRequest(try RequestURL("https://h/a"), headerFields: [.cacheControl: "only-if-cached"])
+        let open = HTTPDataRequestService.forAnyServer(over: transport)
+        let request = DataRequest(at: try RequestURL("https://h/a"), headerFields: [.cacheControl: "only-if-cached"])
         check(await #expect(throws: RequestFailure.self) { try await open.send(request) }, transport)
     }
 

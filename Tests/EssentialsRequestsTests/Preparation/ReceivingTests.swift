@@ -170,7 +170,7 @@ struct ReceivingTests {
         let seen = Outcomes()
         var configuration = HTTPDataRequestService.Configuration()
         configuration.interceptors = [seen]
-        let service = UnsafeRequestService(transport: StubTransport(), configuration: configuration)
+        let service = HTTPDataRequestService.forAnyServer(over: StubTransport(), configuration: configuration)
         try await service.get("https://any.test/a")
         #expect(seen.all.isEmpty)
     }

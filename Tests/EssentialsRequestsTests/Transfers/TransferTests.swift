@@ -93,9 +93,10 @@ struct TransferTests {
                 #expect(file.status == .notFound)
                 #expect(try content("\(directory)/\(name)") == "none")
             }
-            let open = UnsafeRequestService(transport: try CurlTransport())
+            let open = HTTPDataRequestService.forAnyServer(over: try CurlTransport())
             let file = try await open.download(
-                OpenRequest(server.url + "/v1/film", expecting: expectation), to: directory + "/c", options: options)
+                DataRequest(at: server.url + "/v1/film", expecting: expectation), to: directory + "/c",
+                options: options)
             #expect(file.status == .notFound)
             await open.shutdown()
         }

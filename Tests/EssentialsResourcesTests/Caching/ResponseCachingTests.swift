@@ -177,7 +177,7 @@ struct ResponseCachingTests {
     @Test("Without a response cache, a load of stored responses fails as notCached and sends nothing")
     func noCache() async throws {
         let other = ScriptedTransport()
-        let fixture = try ResourceFixture(open: UnsafeRequestService(transport: other)) {
+        let fixture = try ResourceFixture(open: HTTPDataRequestService.forAnyServer(over: other)) {
             $0.foreignHosts = ["cdn.example.com"]
         }
         fixture.transport.on(.get, "/v1/item").answer(json: Item(name: "Ada"), headerFields: [.eTag: "\"1\""])

@@ -95,7 +95,7 @@ struct ConfiguringTests {
     func foreignErrorModel() async throws {
         let other = ScriptedTransport()
         other.on(.get, "/picture").answer(.notFound, json: Problem(title: "Gone."))
-        let fixture = try ResourceFixture(open: UnsafeRequestService(transport: other)) {
+        let fixture = try ResourceFixture(open: HTTPDataRequestService.forAnyServer(over: other)) {
             $0.foreignHosts = ["cdn.example.com"]
             $0.defaults.errorModel = Problem.self
         }

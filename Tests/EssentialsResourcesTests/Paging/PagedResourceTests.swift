@@ -1,7 +1,9 @@
 import EssentialsCurl
+import EssentialsHTTP
 import EssentialsRequests
 import EssentialsTestKit
 import EssentialsTools
+import FoundationEssentials
 import TestTools
 import Testing
 
@@ -88,6 +90,44 @@ struct PagedResourceTests {
         cursor.withLock { $0 = String(repeating: "x", count: 70_000) }
         let failure = await #expect(throws: RequestFailure.self) { try await list.refresh() }
         #expect(failure?.reason == .tooLarge)
+    }
+
+    @Test(
+        "Pages after the first one are requested as its definition says, also for pages that somebody else reads",
+        arguments: ["number", "link"])
+    func definition(paging: String) async throws {
+        let fields = paging == "link" ? Self.link("<films?page=2>; rel=\"next\"") : [:]
+        transport.on(.get, "/v1/films").answer(data: Data(#"[{"the_id": 1}]"#.utf8), headerFields: fields)
+            .thenAnswer(data: Data(#"[{"the_id": 2}]"#.utf8)).thenAnswer(data: Data("[]".utf8))
+        var definition = APIRequest<[Named]>(.get, "films")
+        definition.codecs = CodecRegistry.standard.registering(JSONCodec(keys: .snakeCase), for: MediaPattern(.json))
+        let first = fixture.service.resource(definition)
+        let list = PagedResource(first, by: paging == "link" ? .link() : .number("page") { $0.model.isEmpty })
+        while try await list.next() {}
+        #expect(list.state.items.map(\.theId) == [1, 2])
+        #expect(queries().prefix(2) == ["", "page=2"])
+        // A handle for the second page by its path has the page's content, and loads it as the definition says.
+        let second: Resource<[Named]> = fixture.service.resource("films?page=2")
+        #expect(second.content?.map(\.theId) == [2])
+    }
+
+    struct Named: Codable, Sendable, Equatable, Identifiable {
+        var theId: Int
+        var id: Int { theId }
+    }
+
+    @Test("An observer of a list with an invalid page size is shown the failure, and nothing is sent")
+    func observedSize() async throws {
+        let first: Resource<[Film]> = fixture.service.resource("films")
+        let list = PagedResource(first, by: .number(size: ("n", 0)))
+        var reasons: [RequestFailure.Reason] = []
+        for await state in list.states(loading: .ifNeeded) {
+            guard let failure = state.failure else { continue }
+            reasons.append(failure.reason)
+            break
+        }
+        #expect(reasons == [.invalidRequest])
+        #expect(list.state.items.isEmpty && transport.requestCount == 0)
     }
 
     @Test("The size of a page is in the URL of every page, and one below 1 is a failure without a request")

@@ -131,7 +131,7 @@ struct DefinitionTests {
     func ownBase() async throws {
         let other = ScriptedTransport()
         other.on(.get, "/feed").answer(json: Item(name: "news"))
-        let fixture = try ResourceFixture(open: UnsafeRequestService(transport: other)) {
+        let fixture = try ResourceFixture(open: HTTPDataRequestService.forAnyServer(over: other)) {
             $0.foreignHosts = ["news.example.com"]
         }
         let feed = fixture.service.resource(APIRequest<Item>(.get, url: "https://news.example.com/feed"))

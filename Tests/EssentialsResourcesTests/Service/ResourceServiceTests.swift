@@ -57,7 +57,7 @@ struct ResourceServiceTests {
     func internationalHosts() async throws {
         let other = ScriptedTransport()
         other.on(.get, "/feed").answer(json: Item(name: "feed"))
-        let fixture = try ResourceFixture(open: UnsafeRequestService(transport: other)) {
+        let fixture = try ResourceFixture(open: HTTPDataRequestService.forAnyServer(over: other)) {
             $0.foreignHosts = ["Xn--Bcher-KVA.example", "bücher.example"]
         }
         let feed: Resource<Item> = fixture.service.resource(url: "https://XN--BCHER-kva.Example/feed")
@@ -75,13 +75,16 @@ struct ResourceServiceTests {
         #expect(fixture.transport.requestCount == 0)
     }
 
-    @Test("A resource of another host is loaded openly, and from listed hosts only")
-    func foreignHosts() async throws {
-        let other = ScriptedTransport()
+    @Test(
+        "A resource of another host is loaded without credentials and from listed hosts only, whichever service loads it",
+        arguments: [true, false])
+    func foreignHosts(hasOther: Bool) async throws {
+        let separate = ScriptedTransport()
+        let fixture = try ResourceFixture(
+            open: hasOther ? HTTPDataRequestService.forAnyServer(over: separate) : nil
+        ) { $0.foreignHosts = ["cdn.example.com"] }
+        let other = hasOther ? separate : fixture.transport
         other.on(.get, "/picture").answer(json: Item(name: "picture"))
-        let fixture = try ResourceFixture(open: UnsafeRequestService(transport: other)) {
-            $0.foreignHosts = ["cdn.example.com"]
-        }
         fixture.requests.setAuthorization(try .bearer("secret"))
         let picture: Resource<Item> = fixture.service.resource(url: "https://cdn.example.com/picture")
         #expect(try await picture.load().name == "picture")
@@ -92,7 +95,7 @@ struct ResourceServiceTests {
         let sameOrigin: Resource<Item> = fixture.service.resource(url: "https://h/other")
         let second = await #expect(throws: RequestFailure.self) { try await sameOrigin.load() }
         #expect(second?.reason == .hostRefused)
-        #expect(fixture.transport.requestCount == 0)
+        #expect(other.requestCount == 1 && fixture.transport.requestCount == (hasOther ? 0 : 1))
     }
 
     @Test(
@@ -100,7 +103,7 @@ struct ResourceServiceTests {
         arguments: [false, true])
     func foreignCredentials(sendsCredentials: Bool) async throws {
         let other = ScriptedTransport()
-        let fixture = try ResourceFixture(open: UnsafeRequestService(transport: other)) {
+        let fixture = try ResourceFixture(open: HTTPDataRequestService.forAnyServer(over: other)) {
             $0.foreignHosts = [ForeignHost("h", sendsCredentials: sendsCredentials)]
         }
         fixture.requests.setAuthorization(try .bearer("secret"))
@@ -117,7 +120,7 @@ struct ResourceServiceTests {
     func otherOriginCredentials() async throws {
         let other = ScriptedTransport()
         other.on(.get, "/picture").answer(json: Item(name: "picture"))
-        let fixture = try ResourceFixture(open: UnsafeRequestService(transport: other)) {
+        let fixture = try ResourceFixture(open: HTTPDataRequestService.forAnyServer(over: other)) {
             $0.foreignHosts = [ForeignHost("cdn.example.com", sendsCredentials: true)]
         }
         fixture.requests.setAuthorization(try .bearer("secret"))

@@ -33,6 +33,11 @@ struct Goal: Sendable {
     /// At most one and a half times the limit, so that the slowest requests do not pay for the others.
     static let p99 = Goal.ratio(.p99us, .atMost(1.5))
 
+    /// A goal of README's composition.
+    static func service(_ figure: Figure, _ bound: Bound, of reference: String = "bench-limit") -> Goal {
+        Goal(figure: figure, bound: bound, reference: reference, client: LoadClient.serviceName)
+    }
+
     func verdict(on value: Double) -> Verdict {
         if isMet(by: value, tolerance: 0) { return .met }
         return !isStrict && isMet(by: value, tolerance: 0.05) ? .withinNoise : .missed

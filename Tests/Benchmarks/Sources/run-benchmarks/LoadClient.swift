@@ -4,6 +4,7 @@ internal import Foundation
 /// one as well, but sends no requests here.
 struct LoadClient: Sendable {
     static let staticName = "bench-ours-static"
+    static let serviceName = "bench-service"
     static let toolName = "essentials"
     static let staticToolName = "essentials-static"
 
@@ -27,6 +28,7 @@ struct LoadClient: Sendable {
         LoadClient(name: "bench-limit-tuned", program: "bench-limit-tuned"),
         LoadClient(name: "bench-limit-handed", program: "bench-limit-handed"),
         LoadClient(name: "bench-ours", program: "bench-ours"),
+        LoadClient(name: serviceName, program: "bench-service", shareOfOne: 0.6, shareOfMany: 0.8),
         LoadClient(name: staticName, program: "bench-ours", isStatic: true),
         LoadClient(name: "bench-ahc", program: "bench-ahc", shareOfOne: 0.5, shareOfMany: 0.35, sendsFiles: false),
         LoadClient(
@@ -59,6 +61,10 @@ struct LoadClient: Sendable {
         if isTool {
             guard case .size(ofTool: true) = workload.kind else { return false }
             return true
+        }
+        if name == Self.serviceName {
+            guard case .load = workload.kind else { return false }
+            return workload.name != "tls-new" && !workload.isPinned
         }
         if program == "bench-limit-handed" {
             guard case .load = workload.kind, workload.name != "tls-new" else { return false }

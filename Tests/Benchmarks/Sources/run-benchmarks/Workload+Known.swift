@@ -3,21 +3,23 @@ extension Workload {
 
     private static let load = [
         Workload(
-            name: "h1-1", kind: .load(expectedRate: 15_000), goals: [.ratio(.p50us, .atMost(1.2))]),
+            name: "h1-1", kind: .load(expectedRate: 15_000),
+            goals: [.ratio(.p50us, .atMost(1.2)), .service(.p50us, .atMost(1.1), of: "bench-ours")]),
         Workload(
             name: "h1-64", kind: .load(expectedRate: 60_000), concurrency: 64,
             goals: [
                 .ratio(.requestsPerSecond, .atLeast(1.05)), .p99, .ratio(.cpuPerRequest, .atMost(1)), .memory,
                 Goal(figure: .requestsPerSecond, bound: .atLeast(2), reference: "bench-ahc"),
                 Goal(figure: .requestsPerSecond, bound: .atLeast(15), reference: "bench-urlsession"),
+                .service(.requestsPerSecond, .atLeast(0.95)), .service(.cpuPerRequest, .atMost(1.35)),
             ]),
         Workload(
             name: "h1-256", kind: .load(expectedRate: 50_000), concurrency: 256,
-            goals: [.ratio(.requestsPerSecond, .atLeast(1.25))]),
+            goals: [.ratio(.requestsPerSecond, .atLeast(1.25)), .service(.requestsPerSecond, .atLeast(0.95))]),
         Workload(name: "tls-1", kind: .load(expectedRate: 12_000), endpoint: .tls),
         Workload(
             name: "tls-64", kind: .load(expectedRate: 45_000), endpoint: .tls, concurrency: 64,
-            goals: [.ratio(.requestsPerSecond, .atLeast(1.05)), .p99]),
+            goals: [.ratio(.requestsPerSecond, .atLeast(1.05)), .p99, .service(.requestsPerSecond, .atLeast(0.93))]),
         Workload(name: "tls-256", kind: .load(expectedRate: 40_000), endpoint: .tls, concurrency: 256),
         Workload(
             name: "h2-64", kind: .load(expectedRate: 50_000), endpoint: .http2, concurrency: 64,

@@ -7,13 +7,13 @@ import Testing
 
 @Suite("Unsafe requests")
 struct UnsafeRequestServiceTests {
-    private func service(_ transport: StubTransport) -> UnsafeRequestService {
+    private func service(_ transport: StubTransport) -> HTTPDataRequestService {
         var configuration = HTTPDataRequestService.Configuration()
         configuration.userAgent = "test/1"
         configuration.interceptors = [
             Intercepting { _ in throw RequestFailure(.hostRefused, "An interceptor was asked.") }
         ]
-        return UnsafeRequestService(transport: transport, configuration: configuration)
+        return HTTPDataRequestService.forAnyServer(over: transport, configuration: configuration)
     }
 
     @Test("An unsafe request is sent to an absolute URL with its parameters, User-Agent and Accept only")
@@ -93,10 +93,10 @@ struct UnsafeRequestServiceTests {
         let identity = try ClientIdentity(
             certificate: PEM(client.certificatePEM), privateKey: PEM(client.privateKeyPEM))
         let policy = try TrustPolicy(hosts: [], identity: identity)
-        let failure = #expect(throws: RequestFailure.self) { try UnsafeRequestService(trust: policy) }
+        let failure = #expect(throws: RequestFailure.self) { try HTTPDataRequestService.forAnyServer(trust: policy) }
         #expect(failure?.reason == .invalidPolicy)
         #expect(failure?.message.contains("identity") == true)
-        let service = try UnsafeRequestService(trust: TrustPolicy(hosts: []))
+        let service = try HTTPDataRequestService.forAnyServer(trust: TrustPolicy(hosts: []))
         await service.shutdown()
     }
 

@@ -9,24 +9,24 @@ import Testing
 @Suite("Open requests")
 struct OpenRequestServiceTests {
     /// A double with the least that one needs.
-    private struct Canned: OpenRequestService {
+    private struct Canned: DataRequestService {
         let text: String
         let codecs = CodecRegistry.standard
-        func send(_ request: OpenRequest) async throws(RequestFailure) -> DataResponse {
+        func send(_ request: DataRequest) async throws(RequestFailure) -> DataResponse {
             DataResponse(headerFields: [.contentType: "application/json"], body: Data(text.utf8))
         }
     }
 
     private func service(
         _ transport: any Transport, _ change: (inout HTTPDataRequestService.Configuration) -> Void = { _ in }
-    ) -> UnsafeRequestService {
+    ) -> HTTPDataRequestService {
         var configuration = HTTPDataRequestService.Configuration()
         configuration.userAgent = "test/1"
         configuration.interceptors = [
             Intercepting { _ in throw RequestFailure(.hostRefused, "An interceptor was asked.") }
         ]
         change(&configuration)
-        return UnsafeRequestService(transport: transport, configuration: configuration)
+        return HTTPDataRequestService.forAnyServer(over: transport, configuration: configuration)
     }
 
     private func temporaryPath() -> String {
@@ -36,7 +36,7 @@ struct OpenRequestServiceTests {
     @Test("An open request sends its own header fields, which win over those of the service")
     func fields() async throws {
         let transport = StubTransport()
-        var request = OpenRequest(try RequestURL("https://any.test/p?x=1"), parameters: ["y": 2])
+        var request = DataRequest(at: try RequestURL("https://any.test/p?x=1"), parameters: ["y": 2])
         request.headerFields = [.ifNoneMatch: "\"1\"", .accept: "image/png", .userAgent: "own/1", .contentLength: "9"]
         try await service(transport).send(request)
         let sent = try #require(transport.requests.first)
@@ -50,7 +50,7 @@ struct OpenRequestServiceTests {
         let transport = ScriptedTransport()
         transport.on(.get, "/a", headerFields: [.ifNoneMatch: "\"1\""]).answer(.notModified)
         let service = service(transport)
-        var request = OpenRequest("https://any.test/a", headerFields: [.ifNoneMatch: "\"1\""])
+        var request = DataRequest(at: "https://any.test/a", headerFields: [.ifNoneMatch: "\"1\""])
         let failure = await #expect(throws: RequestFailure.self) { try await service.send(request) }
         #expect(failure?.reason == .status)
         request.expectedStatus = [200...200, 304...304]
@@ -65,7 +65,7 @@ struct OpenRequestServiceTests {
         arguments: ["Authorization", "authorization", "Proxy-Authorization", "Cookie"])
     func credentials(name: String) async throws {
         let transport = StubTransport()
-        let request = OpenRequest("https://any.test/", headerFields: try headerFields([name: "s3cret"]))
+        let request = DataRequest(at: "https://any.test/", headerFields: try headerFields([name: "s3cret"]))
         let path = temporaryPath()
         let service = service(transport)
         for failure in [
@@ -88,7 +88,7 @@ struct OpenRequestServiceTests {
         let transport = StubTransport()
         var options = TransportOptions()
         options.trust = try TrustPolicy(hosts: [], identity: identity)
-        let request = OpenRequest("https://any.test/", options: options)
+        let request = DataRequest(at: "https://any.test/", options: options)
         let failure = await #expect(throws: RequestFailure.self) { try await service(transport).send(request) }
         #expect(failure?.reason == .invalidPolicy)
         #expect(transport.requests.isEmpty)
@@ -106,7 +106,7 @@ struct OpenRequestServiceTests {
         ])
     func methods(method: HTTPRequest.Method, isAllowed: Bool) async throws {
         let transport = StubTransport()
-        var request = OpenRequest("https://any.test/")
+        var request = DataRequest(at: "https://any.test/")
         request.method = method
         let failure: RequestFailure?
         do throws(RequestFailure) {
@@ -131,8 +131,8 @@ struct OpenRequestServiceTests {
     func delivery() async throws {
         let transport = ScriptedTransport()
         transport.on(.get, "/film").answer(text: "film")
-        let service: any OpenRequestService = service(transport)
-        var request = OpenRequest("https://any.test/film")
+        let service: any DataRequestService = service(transport)
+        var request = DataRequest(at: "https://any.test/film")
         #expect(try await service.send(request).body.data == Data("film".utf8))
         #expect(try await service.response(to: request, as: String.self).model == "film")
         let path = temporaryPath()
@@ -160,12 +160,12 @@ struct OpenRequestServiceTests {
             $0.redirects = .refused
             $0.clock = clock.requestClock
         }
-        var request = OpenRequest("https://any.test/a")
+        var request = DataRequest(at: "https://any.test/a")
         request.redirects = .limit(1)
         #expect(try await service.send(request).url?.path == "/b")
         let refused = try await service.get("https://any.test/a", expecting: .any)
         #expect(refused.status == .found)
-        var retried = OpenRequest("https://any.test/c")
+        var retried = DataRequest(at: "https://any.test/c")
         retried.retry = .attempts(2)
         let running = Task { [retried] in try await service.send(retried) }
         await clock.waitForSleepers(count: 1)
@@ -173,13 +173,13 @@ struct OpenRequestServiceTests {
         #expect(try await running.value.attempts == 2)
     }
 
-    @Test("The code that resolves an open service from a locator works with a double that implements one method")
+    @Test("Code that resolves a service for any server from a locator works with a double that implements one method")
     func double() async throws {
         let locator = ServiceLocator(name: "app")
-        try locator.registerLazy((any OpenRequestService).self) { [self] _ in service(StubTransport(#"{"id":1}"#)) }
-        #expect(try await locator.resolve((any OpenRequestService).self).get("https://any.test/").status == .ok)
-        try locator.replace(Canned(text: #"{"id":7,"text":"double"}"#), as: (any OpenRequestService).self)
-        let open = try locator.resolve((any OpenRequestService).self)
+        try locator.registerLazy((any DataRequestService).self) { [self] _ in service(StubTransport(#"{"id":1}"#)) }
+        #expect(try await locator.resolve((any DataRequestService).self).get("https://any.test/").status == .ok)
+        try locator.replace(Canned(text: #"{"id":7,"text":"double"}"#), as: (any DataRequestService).self)
+        let open = try locator.resolve((any DataRequestService).self)
         #expect(try await open.get("https://any.test/", as: Note.self) == Note(id: 7, text: "double"))
         let path = temporaryPath()
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -189,7 +189,7 @@ struct OpenRequestServiceTests {
         }.get()
         #expect(note.id == 7)
         let status = try await withCheckedContinuation { continuation in
-            open.send(OpenRequest("https://any.test/")) { continuation.resume(returning: $0) }
+            open.send(DataRequest(at: "https://any.test/")) { continuation.resume(returning: $0) }
         }.get().status
         #expect(status == .ok)
         await locator.close()
@@ -197,10 +197,10 @@ struct OpenRequestServiceTests {
 
     @Test("A description of an open request shows no query and no values")
     func description() throws {
-        let request = OpenRequest(
-            "https://any.test/a?s3cret", parameters: ["key": "s3cret"],
+        let request = DataRequest(
+            at: "https://any.test/a?s3cret", parameters: ["key": "s3cret"],
             headerFields: try headerFields(["X-Key": "s3cret"]))
-        let invalid = OpenRequest("s3cret@h")
+        let invalid = DataRequest(at: "s3cret@h")
         var text = ""
         dump([request, invalid], to: &text)
         #expect(text.contains("https://any.test/a"))
