@@ -23,7 +23,7 @@ public struct Conflict: Sendable, Hashable {
     public let id: StoredValue
     /// What the scope did.
     public let change: Change
-    /// The columns that both changed, to different values. Empty if one of both created or deleted the row.
+    /// The columns that both changed to different values. Empty if either side created or deleted the row.
     public let columns: [String]
     /// The row before both changes; `nil` if the scope created it.
     public let base: StoredRow?
@@ -76,10 +76,10 @@ public struct Conflict: Sendable, Hashable {
 public enum ConflictPolicy: Sendable, Hashable, CaseIterable {
     /// The save fails with all conflicts, and changes nothing.
     case fail
-    /// The scope's row counts, whatever others did.
+    /// The scope's row wins, whatever others did.
     case mine
-    /// The row of others counts, and the scope's change is dropped.
+    /// The row of others wins, and the scope's change is dropped.
     case theirs
-    /// The columns that the scope changed count, unless others changed the same ones.
+    /// The columns that the scope changed are saved. A column that both changed is a conflict.
     case mergeColumns
 }

@@ -12,7 +12,7 @@ public struct ConstraintViolation: Sendable, Hashable {
         case unique = "UNIQUE"
         /// A condition of the table is false.
         case check = "CHECK"
-        /// A row refers to one that does not exist, or a row that others refer to was deleted.
+        /// A row refers to a row that does not exist, or a row was deleted that other rows refer to.
         case foreignKey = "FOREIGN KEY"
         /// A value is missing.
         case notNull = "NOT NULL"
@@ -26,7 +26,7 @@ public struct ConstraintViolation: Sendable, Hashable {
     public let table: String
     /// The columns of the constraint, as far as they are known. They are unknown for conditions and triggers.
     public let columns: [String]
-    /// The name of the constraint. A condition without a name has its own text as name. `nil` if there is no name.
+    /// The name of the constraint; `nil` if it has none. An unnamed condition has its own text as name.
     public let name: String?
     /// The table that a foreign key refers to. `nil` for other constraints.
     public let parent: String?
@@ -46,7 +46,7 @@ public struct ConstraintViolation: Sendable, Hashable {
         self.ids = ids
     }
 
-    /// Whether this is the same constraint, whatever the rows.
+    /// Whether both violate the same constraint, regardless of their rows.
     func isSameConstraint(as other: ConstraintViolation) -> Bool {
         kind == other.kind && table == other.table && columns == other.columns && name == other.name
             && parent == other.parent

@@ -19,12 +19,12 @@ extension PersistenceFailure {
 
         /// The store is still being opened, and the call does not wait.
         public static let notReady = Reason(code: .notReady)
-        /// The store could not be opened, for a cause that no other reason names. Most causes have a reason of their own,
-        /// such as ``newerSchema``.
+        /// The store could not be opened, for a cause that has no reason of its own. Most causes have one, such as
+        /// ``newerSchema``.
         public static let opening = Reason(code: .opening)
         /// The service or the scope is closed.
         public static let closed = Reason(code: .closed)
-        /// There is no row with this id, or none that the query finds.
+        /// No row has this id, or the query finds no row.
         public static let notFound = Reason(code: .notFound)
         /// A row violates a constraint of its table.
         public static let constraint = Reason(code: .constraint)
@@ -46,7 +46,7 @@ extension PersistenceFailure {
         public static let full = Reason(code: .full)
         /// The file or its folder cannot be written.
         public static let readOnly = Reason(code: .readOnly)
-        /// The file is no store, or is damaged.
+        /// The file is not a store, or is damaged.
         public static let corrupt = Reason(code: .corrupt)
         /// The store was written by a newer version of the program.
         public static let newerSchema = Reason(code: .newerSchema)
@@ -58,7 +58,7 @@ extension PersistenceFailure {
         public static let file = Reason(code: .file)
         /// A limit was reached.
         public static let limit = Reason(code: .limit)
-        /// A read has taken longer than it may.
+        /// A read took longer than its limit.
         public static let expired = Reason(code: .expired)
         /// A blocking call was made inside a closure that runs on the store's own connection.
         public static let reentrant = Reason(code: .reentrant)
@@ -97,7 +97,7 @@ extension PersistenceFailure.Reason {
         }
     }
 
-    /// Whether the reason is about what a call reads or changes, and says nothing of a store.
+    /// Whether the reason concerns the data of a call and says nothing about the store.
     var isOfCalls: Bool {
         switch code {
         case .notReady, .opening, .closed, .busy, .full, .readOnly, .corrupt, .newerSchema, .schemaMismatch, .migration,

@@ -84,8 +84,8 @@ public struct PersistenceFailure: Error, Sendable {
         return PersistenceFailure(content)
     }
 
-    /// The failure as one that has kept a store from opening. A reason that is about a call, which nobody has made, becomes
-    /// ``Reason-swift.struct/opening``.
+    /// The failure for a store that did not open. A reason that concerns a call becomes
+    /// ``Reason-swift.struct/opening``, because no call was made.
     package func ofOpening() -> PersistenceFailure {
         var content = storage.content
         content.isOfOpening = true
@@ -93,7 +93,7 @@ public struct PersistenceFailure: Error, Sendable {
         return PersistenceFailure(content)
     }
 
-    /// The failure of an import, with what was stored before.
+    /// The failure of an import, with the report of the rows that were stored before it.
     package func importing(_ report: ImportReport) -> PersistenceFailure {
         guard imported == nil else { return self }
         var content = storage.content
@@ -109,16 +109,16 @@ public struct PersistenceFailure: Error, Sendable {
     public var remedy: String? { storage.content.remedy ?? reason.remedy }
     /// The path or the name of the store.
     public var store: String? { storage.content.store }
-    /// The table of the model, if one model is concerned.
+    /// The table of the model, if the failure concerns one model.
     public var model: String? { storage.content.model }
     /// The ids of the rows, as far as they are known.
     public var ids: [StoredValue] { storage.content.ids }
     /// The conflicts of a save that failed with ``Reason-swift.struct/conflict``: at most 100.
     public var conflicts: [Conflict] { storage.content.conflicts }
-    /// The constraints that a save violated, if it failed with ``Reason-swift.struct/constraint``: at most 100 rows in all.
-    /// Empty if the rows are named by ``ids`` alone.
+    /// The constraints that a save violated, if it failed with ``Reason-swift.struct/constraint``: at most 100 rows in
+    /// all. Empty if only ``ids`` names the rows.
     public var violations: [ConstraintViolation] { storage.content.violations }
-    /// What an import has stored before it failed. `nil` for all other calls.
+    /// The report of the rows that an import stored before it failed. `nil` for all other calls.
     public var imported: ImportReport? { storage.content.imported }
     /// The underlying error, if any.
     public var underlying: (any Error)? { storage.content.underlying }

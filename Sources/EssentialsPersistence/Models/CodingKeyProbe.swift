@@ -1,10 +1,10 @@
-/// The coding keys of a model, found without a value of it.
+/// Finds the coding keys of a model without a value of the model.
 ///
-/// A decoder that has no values asks the model for its container, and learns the type of its keys. A name is a key if that
-/// type can be made from it. So the keys of an enumeration are known, also those that the compiler has written, and no value
-/// is made up for them.
+/// The model is decoded by a decoder without values. It requests a container, which reveals the type of its keys. A
+/// name is a key if that type can be created from it. This also finds keys that the compiler synthesized, and needs no
+/// invented values.
 package struct CodingKeyProbe: Sendable {
-    /// A name that is no key, unless every name is one.
+    /// A name that is not a key, unless every name is a key.
     private static let noKey = "essentials \u{1}"
 
     private let types: [any CodingKey.Type]
@@ -18,7 +18,7 @@ package struct CodingKeyProbe: Sendable {
         asked = record.asked
     }
 
-    /// Whether a name is a coding key; `nil` if that is not known, as if the keys can have any name.
+    /// Whether a name is a coding key; `nil` if that is unknown, for example because keys can have any name.
     package func has(_ name: String) -> Bool? {
         if asked.contains(name) { return true }
         let closed = types.filter { $0.init(stringValue: Self.noKey) == nil }
@@ -26,7 +26,7 @@ package struct CodingKeyProbe: Sendable {
         return types.isEmpty || closed.count < types.count ? nil : false
     }
 
-    /// What the model has asked for. It never leaves the initializer.
+    /// Records the key types and the keys that the model requested. It never leaves the initializer.
     fileprivate final class Record {
         var types: [any CodingKey.Type] = []
         var asked: Set<String> = []
@@ -52,7 +52,7 @@ private struct Probing: Decoder {
     func singleValueContainer() throws -> any SingleValueDecodingContainer { throw Self.missing }
 }
 
-/// A container that has `nil` for each optional value, and nothing else.
+/// A container in which every optional value is `nil` and all other values are missing.
 private struct ProbingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let record: CodingKeyProbe.Record
     var codingPath: [any CodingKey] { [] }

@@ -31,7 +31,7 @@ public struct Column<Model: PersistentModel, Value: Sendable>: Sendable, Hashabl
         isOptional = Value.self is any AnyOptional.Type
     }
 
-    /// Creates a column whose type is known otherwise.
+    /// Creates a typed column from an erased one. The caller knows the type of the values.
     init(erased column: ModelColumn<Model>) {
         name = column.name
         storage = column.storage

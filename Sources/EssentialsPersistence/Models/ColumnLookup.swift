@@ -1,10 +1,10 @@
-/// Finds the columns that models ask for.
+/// Finds the indices of the columns that a model decodes.
 ///
-/// Models of one type ask for the same columns in the same order, which is often that of the table. So a column is
-/// expected, and searched only if another one is asked for. It belongs to one call that decodes.
+/// Models of one type decode the same columns in the same order, often that of the table. So each lookup first tries
+/// the expected column, and searches only if another one is requested. A lookup belongs to one decoding call.
 final class ColumnLookup {
     private var layout: RowLayout
-    /// The columns in the order of the row before, as far as it is not that of the table.
+    /// The order in which the previous row was decoded, as far as it differs from the order of the table.
     private var order: [Int] = []
     private var position = 0
 
@@ -18,7 +18,7 @@ final class ColumnLookup {
         order = []
     }
 
-    /// The index of a column; `nil` if there is none of this name.
+    /// The index of a column; `nil` if no column has this name.
     func index(of name: String) -> Int? {
         let expected = position < order.count ? order[position] : position
         if expected < layout.names.count, layout.names[expected] == name {
@@ -31,7 +31,7 @@ final class ColumnLookup {
     }
 
     private func remember(_ index: Int) {
-        // A model that asks for the same columns again and again is not followed for ever.
+        // Limits the recorded order if a model decodes the same columns repeatedly.
         guard position < 4 * layout.names.count else { return }
         if order.count < position { order += order.count..<position }
         if position < order.count { order[position] = index } else { order.append(index) }

@@ -1,4 +1,4 @@
-/// An encoder that keeps nothing, for values that are encoded in another way or refused.
+/// An encoder that discards everything, for values that are encoded in another way or refused.
 struct IgnoringEncoder: Encoder {
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }

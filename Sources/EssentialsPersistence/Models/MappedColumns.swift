@@ -13,20 +13,20 @@
 /// let query = Film.where { $0.year < 1930 }
 /// ```
 ///
-/// The names are the coding keys. The types of the properties say how their values are stored: those that are a
-/// ``ColumnValue`` as such, raw values as their type says, and all others as JSON text, as ``Column/init(json:)`` does. A
-/// property that is not named has no column. A query that uses one fails as
-/// ``PersistenceFailure/Reason-swift.struct/invalidQuery``, and a model that stores one as
-/// ``PersistenceFailure/Reason-swift.struct/invalidModel``. When a store opens, a property that is missing here although its
-/// table has a column for it is refused as ``PersistenceFailure/Reason-swift.struct/schemaMismatch``.
+/// The names are the coding keys. The type of a property decides how its values are stored: a ``ColumnValue`` as such,
+/// a raw value as its raw type, and any other value as JSON text, as in ``Column/init(json:)``. A property that is not
+/// named has no column: a query that uses it fails as ``PersistenceFailure/Reason-swift.struct/invalidQuery``, and
+/// storing a model that encodes it fails as ``PersistenceFailure/Reason-swift.struct/invalidModel``. If the table has a
+/// column for such a property, the store does not open and fails as
+/// ``PersistenceFailure/Reason-swift.struct/schemaMismatch``.
 ///
-/// A model whose property is called `all` declares a structure of ``ModelColumns`` instead.
+/// A model with a property called `all` declares a structure of ``ModelColumns`` instead.
 @dynamicMemberLookup
 public struct MappedColumns<Model: PersistentModel>: ModelColumns, ExpressibleByDictionaryLiteral {
-    /// The columns by their properties.
+    /// The index of each property's column.
     private struct Places: @unchecked Sendable {
-        // `@unchecked Sendable`: the key paths are those of the literal, which are `Sendable`, and nothing changes them. Only
-        // the type of a dictionary's keys cannot say so.
+        // `@unchecked Sendable`: the key paths come from the literal, whose elements are `Sendable`, and they never
+        // change. Only the key type of a dictionary cannot express this.
         let indices: [PartialKeyPath<Model>: Int]
     }
 
@@ -58,8 +58,8 @@ public struct MappedColumns<Model: PersistentModel>: ModelColumns, ExpressibleBy
         return ModelColumn(name: name, storage: .text, isOptional: isOptional)
     }
 
-    /// The storage of an enumeration with raw values, which encodes itself as its raw value. The standard library does so for
-    /// texts and numbers.
+    /// The storage of an enumeration that encodes itself as its raw value. The standard library does so for texts and
+    /// numbers.
     private static func storage<Raw: RawRepresentable>(ofRaw type: Raw.Type) -> ColumnStorage? {
         let raw: Any.Type = Raw.RawValue.self
         guard
@@ -71,7 +71,7 @@ public struct MappedColumns<Model: PersistentModel>: ModelColumns, ExpressibleBy
 
     /// The column of a property.
     public subscript<Value: Sendable>(dynamicMember property: KeyPath<Model, Value>) -> Column<Model, Value> {
-        // A name that no table has, so that the database says which model lacks a column.
+        // No table has a column of this name, so the database reports which model lacks the column.
         Column(
             erased: places.indices[property].map { all[$0] }
                 ?? ModelColumn(name: "(a property without a column)", storage: .text, isOptional: true))

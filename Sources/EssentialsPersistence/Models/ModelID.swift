@@ -1,7 +1,7 @@
 /// The id of a model: a UUID of version 7 (RFC 9562, section 5.7), known before anything is saved.
 ///
-/// Ids sort by the time at which they were created, to the millisecond; those of one process and millisecond sort by
-/// their order. An id of one model is no id of another one, so mixing them up does not compile.
+/// Ids sort by the time of their creation, to the millisecond. Ids that one process creates in the same millisecond
+/// sort in the order of their creation. An id of one model is not an id of another, so mixing them up does not compile.
 ///
 /// ```swift
 /// struct Film: Codable {
@@ -25,7 +25,7 @@ public struct ModelID<Model>: Sendable {
     /// Creates an id from 16 bytes of any version of UUID; `nil` for another number of bytes.
     public init?(bytes: some Collection<UInt8>) { self.init(array: Array(bytes)) }
 
-    /// Rows are read by this, so it does without generic code.
+    /// Used for every row that is read, so it avoids generic code.
     private init?(array: [UInt8]) {
         guard array.count == 16 else { return nil }
         (high, low) = array.withUnsafeBytes { bytes in

@@ -3,7 +3,7 @@ import FoundationEssentials
 
 /// Creates ids. The default uses the system's clock and random numbers.
 ///
-/// A test that needs known ids brings its own clock and bits:
+/// A test that needs known ids supplies its own clock and bits:
 ///
 /// ```swift
 /// let generator = ModelIDGenerator(milliseconds: { 1_700_000_000_000 }, randomBits: { 7 })
@@ -28,13 +28,13 @@ public final class ModelIDGenerator: Sendable {
     ///
     /// - Parameters:
     ///   - milliseconds: Returns the time since 1970 in milliseconds. It may jump back; ids still ascend.
-    ///   - randomBits: Returns 64 random bits. They must be hard to guess if ids are.
+    ///   - randomBits: Returns 64 random bits. They must be hard to guess if the ids must be.
     public init(milliseconds: @escaping @Sendable () -> Int64, randomBits: @escaping @Sendable () -> UInt64) {
         self.milliseconds = milliseconds
         self.randomBits = randomBits
     }
 
-    /// A new id, greater than all before from this generator.
+    /// A new id, greater than all earlier ids of this generator.
     public func next<Model>() -> ModelID<Model> {
         let time = milliseconds()
         let (one, other) = (randomBits(), randomBits())

@@ -22,7 +22,7 @@ package struct ModelIDMachine: Sendable {
         } else if counter + 1 < Self.counterEnd {
             counter += 1
         } else {
-            // After the last millisecond of the format, ids are unique by their random bits only.
+            // After the last millisecond of the format, only the random bits make ids unique.
             (milliseconds, counter) = (min(milliseconds + 1, Self.latest), start)
         }
         isFirst = false

@@ -1,12 +1,12 @@
 public import FoundationEssentials
 
-/// A type of ids of models: ``ModelID``, `String`, `UUID` or `Int64`.
+/// A type for the ids of models: ``ModelID``, `String`, `UUID` or `Int64`.
 ///
-/// The id is one column and the primary key of the table. A table that links two others has an id and a UNIQUE constraint
-/// over its pair.
+/// The id is one column and the primary key of the table. A table that links two others has an id and a UNIQUE
+/// constraint over its pair.
 ///
-/// Ids are compared by their bytes, whatever collation the column has; filters follow the collation. Two ids that the
-/// collation takes as equal can be pending together, and saving both violates the key.
+/// Ids are compared by their bytes, whatever collation the column has; filters follow the collation. Two ids that are
+/// equal under the collation can both be pending, but saving both violates the primary key.
 ///
 /// ```swift
 /// struct Country: PersistentModel {

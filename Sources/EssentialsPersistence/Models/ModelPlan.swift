@@ -27,9 +27,9 @@ final class ModelPlan<Model: PersistentModel>: Sendable {
     }
 }
 
-/// The plans of the models of one table, which are made once. Most tables have one model.
+/// The plans of the models of one table. Each plan is created once. Most tables have one model.
 final class ModelPlans: Sendable {
-    /// The maximum number of models whose plans are kept. The oldest plan makes room.
+    /// The maximum number of plans. A new plan replaces the oldest.
     static let maximum = 8
 
     private let plans = Mutex<[(model: ObjectIdentifier, plan: any AnyObject & Sendable)]>([])
@@ -46,7 +46,7 @@ final class ModelPlans: Sendable {
         let id = ObjectIdentifier(model)
         let known = plans.withLock { plans in plans.first { $0.model == id }?.plan }
         if let plan = known as? ModelPlan<Model> { return plan }
-        // The columns are the application's code, which may use other models.
+        // Reading the columns runs application code, which may use other models. So no lock is held here.
         let plan = try ModelPlan<Model>(layout)
         plans.withLock { plans in
             guard !plans.contains(where: { $0.model == id }) else { return }

@@ -1,4 +1,4 @@
-/// What a model expects of its table, without the type of the model.
+/// The expectations of a model about its table, without the model's type.
 package struct ModelSchema: Sendable {
     package struct Column: Sendable, Hashable {
         package let name: String
@@ -11,11 +11,11 @@ package struct ModelSchema: Sendable {
     package let table: String
     package let key: String
     package private(set) var columns: [Column]
-    /// The columns that only some of several models of the table have.
+    /// The columns that only some of the table's models have.
     private var partial: Set<String> = []
     package let references: [ModelReference]
     package let conflictPolicy: ConflictPolicy
-    /// Finds the coding keys, for which the model's own decoding runs.
+    /// Finds the coding keys by running the model's own decoding.
     package let codingKeys: @Sendable () -> CodingKeyProbe
 
     package init<Model: PersistentModel>(_ type: Model.Type) {
@@ -28,7 +28,7 @@ package struct ModelSchema: Sendable {
         codingKeys = { CodingKeyProbe(Model.self) }
     }
 
-    /// The schema of both models, which have the same table: this one, with the columns that only the other one has.
+    /// The schema of two models of one table: this schema, plus the columns that only the other one has.
     package func adding(_ other: ModelSchema) -> ModelSchema {
         var schema = self
         let names = Set(columns.map(\.name))
@@ -38,9 +38,9 @@ package struct ModelSchema: Sendable {
         return schema
     }
 
-    /// Whether NULL in a new row tells that the model which has created the row lacks the column.
+    /// Whether NULL in a new row means that the model that created the row lacks the column.
     ///
-    /// NULL in a column that another model of the table declares optional may be the value of that model.
+    /// If another model of the table declares the column optional, NULL may be a value of that model.
     package func isLacking(_ column: String) -> Bool {
         guard let found = columns.first(where: { $0.name == column }) else { return true }
         return !found.isOptional && partial.contains(column)

@@ -16,31 +16,31 @@
 /// }
 /// ```
 ///
-/// The names of the columns are the coding keys. A property whose type is a ``ColumnValue`` is stored as such. Any other
-/// value is stored as JSON. All access is through `Codable`, so a default value for a property of older rows is decoded as in
-/// any other decoding, and an optional column that the model does not encode is NULL.
+/// The names of the columns are the coding keys. A property whose type is a ``ColumnValue`` is stored as such. Any
+/// other value is stored as JSON. All access is through `Codable`: a default value for a property that older rows lack
+/// works as in any other decoding, and an optional column that the model does not encode is NULL.
 ///
-/// When a store opens, `init(from:)` of each model is called a few times with a decoder that has no values, to find the
-/// coding keys. It throws as for a row without these columns.
+/// When a store opens, `init(from:)` of each model is called a few times with a decoder without values, to find the
+/// coding keys. It throws as it would for a row without these columns.
 public protocol PersistentModel: Codable, Sendable, Identifiable where ID: ModelIdentifier {
-    /// The declared columns. The default is ``MappedColumns``.
+    /// The type of the declared columns. The default is ``MappedColumns``.
     associatedtype Columns: ModelColumns = MappedColumns<Self> where Columns.Model == Self
 
     /// The name of the table.
     static var table: String { get }
-    /// The columns. A constant, so that it is created once.
+    /// The columns. Declare them as a constant, so that they are created once.
     static var columns: Columns { get }
-    /// The references to other models, which are checked when a store opens. The default is none.
+    /// The references to other models, which are checked when a store opens. The default is an empty list.
     static var references: [ModelReference] { get }
-    /// How conflicts about rows of this model are decided if neither the save nor the scope says. The default is
+    /// The policy for conflicts about rows of this model if neither the save nor the scope has one. The default is
     /// ``ConflictPolicy/fail``.
     static var conflictPolicy: ConflictPolicy { get }
 }
 
 extension PersistentModel {
-    /// No reference.
+    /// The default is an empty list.
     public static var references: [ModelReference] { [] }
-    /// ``ConflictPolicy/fail``.
+    /// The default is ``ConflictPolicy/fail``.
     public static var conflictPolicy: ConflictPolicy { .fail }
 }
 
@@ -60,7 +60,7 @@ public protocol ModelColumns: Sendable {
     associatedtype Model: PersistentModel
     /// The column of the id, which is the primary key.
     var id: Column<Model, Model.ID> { get }
-    /// All columns. A property that is missing here although its table has a column for it keeps a store from opening, as
+    /// All columns. If the table has a column for a property that is missing here, the store does not open and fails as
     /// ``PersistenceFailure/Reason-swift.struct/schemaMismatch``.
     var all: [ModelColumn<Model>] { get }
 }

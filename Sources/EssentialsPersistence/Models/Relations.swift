@@ -1,4 +1,4 @@
-/// A relation from one model to at most one row of another, by a column of the first.
+/// A relation from a row of one model to at most one row of another, through a column of the first.
 ///
 /// ```swift
 /// static let studio = ToOne<Film, Studio>(columns.studioID)
@@ -10,13 +10,13 @@ public struct ToOne<Child: PersistentModel, Parent: PersistentModel>: Sendable, 
     /// Whether a child may have no parent.
     public let isOptional: Bool
 
-    /// Creates a relation to a parent that each child has.
+    /// Creates a relation in which every child has a parent.
     public init(_ column: Column<Child, Parent.ID>) {
         self.column = column.name
         isOptional = false
     }
 
-    /// Creates a relation to a parent that a child may have.
+    /// Creates a relation in which a child may have no parent.
     public init(_ column: Column<Child, Parent.ID?>) {
         self.column = column.name
         isOptional = true

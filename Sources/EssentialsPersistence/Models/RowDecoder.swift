@@ -2,7 +2,7 @@ import FoundationEssentials
 
 /// Decodes models from rows.
 package enum RowDecoder {
-    /// The model of a row. Columns outside the model are ignored.
+    /// The model in a row. Columns that are not part of the model are ignored.
     ///
     /// - Throws: A failure with the reason `decoding`.
     package static func model<Model: PersistentModel>(
@@ -11,7 +11,7 @@ package enum RowDecoder {
         try model(from: row, ColumnLookup(row.layout))
     }
 
-    /// The model of one of several rows with the same layout.
+    /// The model in one of several rows with the same layout.
     static func model<Model: PersistentModel>(
         from row: StoredRow, _ columns: ColumnLookup
     ) throws(PersistenceFailure) -> Model {
@@ -56,7 +56,7 @@ package enum RowDecoder {
         return try nested(type, from: stored, path: path)
     }
 
-    /// A value of a type that is no column value.
+    /// A value whose type is not a column value.
     static func nested<Value: Decodable>(
         _ type: Value.Type, from stored: StoredValue, path: [any CodingKey]
     ) throws -> Value {
@@ -74,7 +74,7 @@ package enum RowDecoder {
     }
 }
 
-/// Says that a type is a list or a dictionary, so that it is stored as JSON.
+/// Thrown for a list or a dictionary, which is stored as JSON.
 private struct NeedsJSON: Error {}
 
 private struct RowDecoding: Decoder {
@@ -106,7 +106,7 @@ private struct RowReading<Key: CodingKey>: KeyedDecodingContainerProtocol {
             key, DecodingError.Context(codingPath: [], debugDescription: "There is no such column."))
     }
 
-    /// Inlined, because the compiler then knows the type, and looks nothing up for it while the program runs.
+    /// Inlined so that the compiler knows the type, and nothing is looked up at run time.
     @inline(__always)
     private func direct<Value: ColumnValue>(_ key: Key) throws -> Value {
         guard let value = Value(storedValue: try stored(key)) else { throw RowDecoder.mismatch(Value.self, [key]) }
@@ -141,7 +141,7 @@ private struct RowReading<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return value
     }
 
-    /// The value of a column; `nil` if there is no such column, or NULL in it.
+    /// The value of a column; `nil` if the column is missing or NULL.
     private func storedIfPresent(_ key: Key) -> StoredValue? {
         guard let index = columns.index(of: key.stringValue), !row.values[index].isNull else { return nil }
         return row.values[index]

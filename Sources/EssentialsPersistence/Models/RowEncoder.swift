@@ -2,11 +2,11 @@ import FoundationEssentials
 
 /// Encodes models as rows.
 package enum RowEncoder {
-    /// What the columns of a model are in a row.
+    /// The indices of a model's columns in a row.
     struct Plan: Sendable {
-        /// The optional columns. A model that does not encode one of them has no value for it.
+        /// The optional columns. They are NULL unless the model encodes them.
         let optional: [Int]
-        /// Whether each column of the row is one of the model; empty if any column may be encoded.
+        /// Whether each column of the row belongs to the model; empty if any column may be encoded.
         var isDeclared: [Bool] = []
 
         /// The plan of a model for rows of a layout, in which any column may be encoded.
@@ -25,9 +25,9 @@ package enum RowEncoder {
     /// - Parameters:
     ///   - model: The model.
     ///   - layout: The columns of the row.
-    ///   - base: The row whose values the columns outside the model keep. The default is NULL for all.
-    /// - Throws: A failure with the reason `invalidModel` for a property without a column and a value that cannot be
-    ///   stored, and with `encoding` for an error of the model's own code.
+    ///   - base: The row that supplies the values of columns outside the model. The default is NULL for all.
+    /// - Throws: A failure with the reason `invalidModel` for a property without a column and for a value that cannot
+    ///   be stored, and with `encoding` for an error of the model's own code.
     package static func row<Model: PersistentModel>(
         _ model: Model, layout: RowLayout, base: StoredRow? = nil
     ) throws(PersistenceFailure) -> StoredRow {
@@ -84,15 +84,17 @@ package enum RowEncoder {
     }
 }
 
-/// A row, and what is needed to compare it with another one of the same model.
+/// A row, and the values that are needed to compare it with another row of the same model.
 struct EncodedRow {
     let row: StoredRow
-    /// The values that have no type of a column, by their columns. One that is stored as JSON may have several texts.
+    /// The values whose type is not a column type, by the index of the column. JSON may represent one value by several
+    /// texts.
     let nested: [Int: any Encodable]
 
-    /// The columns that mean something else in another row with the same layout.
+    /// The columns whose meaning differs from that in another row with the same layout.
     ///
-    /// Values that are stored as JSON are the same if their types say so, and otherwise if their texts are equal.
+    /// Values that are stored as JSON are compared by their types if these are `Equatable`, and otherwise by their
+    /// texts.
     func changes(from other: EncodedRow) -> [Int] {
         row.changes(from: other.row).filter { index in
             guard let one = nested[index] as? any Equatable, let other = other.nested[index] else { return true }
@@ -109,12 +111,12 @@ struct EncodedRow {
 private final class RowTarget {
     let layout: RowLayout
     var values: [StoredValue]
-    /// The values that have no type of a column, by their columns.
+    /// The values whose type is not a column type, by the index of the column.
     private(set) var nested: [Int: any Encodable] = [:]
     var invalid: String?
     private let isDeclared: [Bool]
     private let keepsNested: Bool
-    /// The column after the one that was encoded last. Most models encode their properties in the order of the table.
+    /// The index after the column that was encoded last. Most models encode their properties in the order of the table.
     private var expected = 0
 
     init(layout: RowLayout, values: [StoredValue], isDeclared: [Bool], keepsNested: Bool) {
@@ -251,7 +253,7 @@ private final class SingleTarget {
     init(column: String) { self.column = column }
 }
 
-/// Keeps a single value, and ignores lists and dictionaries, which are encoded as JSON afterwards.
+/// Keeps a single value, and ignores lists and dictionaries, which are encoded as JSON later.
 private struct SingleEncoding: Encoder, SingleValueEncodingContainer {
     let target: SingleTarget
     var codingPath: [any CodingKey] { [] }

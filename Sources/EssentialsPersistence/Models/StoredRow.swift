@@ -11,7 +11,7 @@ public struct StoredRow: Sendable {
     /// The values, in the order of the layout.
     public internal(set) var values: [StoredValue]
 
-    /// Creates a row. `nil` if the number of values is not that of the columns.
+    /// Creates a row. `nil` if the numbers of values and columns differ.
     public init?(_ layout: RowLayout, _ values: [StoredValue]) {
         guard values.count == layout.names.count else { return nil }
         self.layout = layout
@@ -49,20 +49,20 @@ extension StoredRow: Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(values) }
 }
 
-/// The names of the columns of a table. All rows of one table share it.
+/// The names of the columns of a table. All rows of a table share one layout.
 public final class RowLayout: Sendable {
     /// The names, in the order of the values.
     public let names: [String]
     private let indices: [String: Int]
-    /// What is known of the models that have used the layout.
+    /// The plans of the models that have used the layout.
     let plans = ModelPlans()
 
-    /// Creates a layout. Of equal names, the first counts.
+    /// Creates a layout. If a name occurs twice, its first index counts.
     public init(_ names: [String]) {
         self.names = names
         indices = Dictionary(names.enumerated().map { ($1, $0) }) { first, _ in first }
     }
 
-    /// The index of a column; `nil` if there is none of this name.
+    /// The index of a column; `nil` if no column has this name.
     public func index(of name: String) -> Int? { indices[name] }
 }

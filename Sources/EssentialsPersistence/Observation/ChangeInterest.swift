@@ -1,7 +1,7 @@
-/// Which changes can alter what an observation reads.
+/// Decides which changes can alter the result of an observed read.
 struct ChangeInterest: Sendable, Hashable {
-    /// The tables that are read, each with the ids of the only rows that count; `nil` instead of ids means all rows.
-    /// Without tables, every change counts.
+    /// The tables that are read, each with the only ids that matter; `nil` instead of ids means all rows. If there are
+    /// no tables, every change matters.
     private let tables: [String: Set<StoredValue>?]?
 
     init(_ plan: PersistenceJob.Plan) {
@@ -24,7 +24,7 @@ struct ChangeInterest: Sendable, Hashable {
         Dictionary(uniqueKeysWithValues: tables.map { ($0, nil) })
     }
 
-    /// Whether the change can alter what is read.
+    /// Whether the change can alter the result.
     func includes(_ change: PersistenceChange) -> Bool {
         guard let tables else { return true }
         return tables.contains { table, ids in
@@ -34,7 +34,7 @@ struct ChangeInterest: Sendable, Hashable {
 }
 
 extension RowQuery {
-    /// The ids of the only rows that decide what the query finds; `nil` if they are not known.
+    /// The only ids that can be in the result; `nil` if they are unknown.
     fileprivate var ids: Set<StoredValue>? {
         guard tables == [table], let filter, !filter.hasSubquery else { return nil }
         return filter.ids(in: key)
@@ -51,7 +51,7 @@ extension RowFilter {
         }
     }
 
-    /// The ids without which no row passes the filter.
+    /// The only ids that can pass the filter; `nil` if they are unknown.
     fileprivate func ids(in key: String) -> Set<StoredValue>? {
         switch self {
         case .comparison(key, .equal, let argument): return Self.exact([argument])
@@ -68,7 +68,7 @@ extension RowFilter {
         }
     }
 
-    /// Values that equal only themselves. A text may equal others, as its column's collation says.
+    /// The values, if each equals only itself. A text may equal others under its column's collation.
     private static func exact(_ arguments: [RowFilter.Argument]) -> Set<StoredValue>? {
         let values = arguments.compactMap { argument -> StoredValue? in
             switch argument.value {

@@ -8,7 +8,7 @@ public enum ModelChange<Model: PersistentModel>: Sendable, Hashable {
     case unknown
 }
 
-/// The ids of the rows of a model that change, as far as a scope sees it.
+/// The ids of the rows of a model that change, as seen by a scope.
 ///
 /// ```swift
 /// for try await change in store.changes(in: Film.self) {
@@ -16,12 +16,12 @@ public enum ModelChange<Model: PersistentModel>: Sendable, Hashable {
 /// }
 /// ```
 ///
-/// Nothing is read. Changes are gathered from the moment on at which the iterator is made, which is the beginning of the
-/// loop. A consumer that is slower than the changes gets the ids of all of them at once; with more than 10,000 ids it gets
-/// ``ModelChange/unknown``, and so it does when the store has changed rows by itself or another process has.
+/// No rows are read. Changes are gathered from the creation of the iterator, which is the beginning of the loop. A
+/// consumer that is slower than the changes receives all their ids at once. It receives ``ModelChange/unknown`` instead
+/// if there are more than 10,000 ids, if the store changed rows by itself, or if another process did.
 ///
-/// The sequence ends with its task, and when the scope or one above it is closed. It throws `closed`, once, if the scope was
-/// closed before. It keeps the scope alive.
+/// The sequence ends with its task, and when the scope or a scope above it is closed. It throws `closed`, once, if the
+/// scope was closed before. It keeps the scope alive.
 public struct ModelChanges<Model: PersistentModel>: AsyncSequence, Sendable {
     let service: any PersistenceService
 
@@ -50,7 +50,7 @@ public struct ModelChanges<Model: PersistentModel>: AsyncSequence, Sendable {
                 beginning = nil
                 throw failure
             case .success((let wakeUps, let changes)):
-                // Changes that came during the last call may have been part of its element.
+                // Changes that arrived during the last call may already be in its element.
                 while await wakeUps.wait() {
                     if let change = changes.take() { return change }
                 }
@@ -65,14 +65,14 @@ public struct ModelChanges<Model: PersistentModel>: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(service) }
 }
 
-/// The changes of a model that no consumer has taken yet.
+/// The changes of a model that the consumer has not received yet.
 private final class GatheredChanges<Model: PersistentModel>: Sendable {
     /// The maximum number of ids.
     static var capacity: Int { 10_000 }
 
     private let change = Mutex<ModelChange<Model>>(.ids([]))
 
-    /// Adds a change. `false` if it is none of the model.
+    /// Adds a change, and returns whether it concerns the model.
     func add(_ change: PersistenceChange) -> Bool {
         guard change.touches(Model.table) else { return false }
         let ids = Self.ids(change)
@@ -86,14 +86,14 @@ private final class GatheredChanges<Model: PersistentModel>: Sendable {
         return true
     }
 
-    /// The ids of a change; `nil` if they are not known.
+    /// The ids of a change; `nil` if they are unknown.
     private static func ids(_ change: PersistenceChange) -> [Model.ID]? {
         guard !change.isUnknown, case .ids(let stored) = change.tables[Model.table] else { return nil }
         let ids = stored.compactMap { Model.ID(storedValue: $0) }
         return ids.count == stored.count ? ids : nil
     }
 
-    /// Takes what there is; `nil` for nothing.
+    /// Takes the gathered changes; `nil` if there are none.
     func take() -> ModelChange<Model>? {
         change.withLock { gathered in
             if gathered == .ids([]) { return nil }

@@ -2,21 +2,21 @@ public import Dispatch
 
 /// Observing. All observations end when the scope is closed; see ``QueryObservation``.
 extension PersistenceService {
-    /// Observes what a query finds. A query whose filter names the ids of its rows is run again for changes of these rows
-    /// only.
+    /// Observes the models that a query finds. A query whose filter names the ids of its rows runs again only after
+    /// changes of these rows.
     public func observe<Model: PersistentModel>(_ query: Query<Model>) -> QueryObservation<[Model]> {
         QueryObservation(service: self, call: .fetch(query), interest: ChangeInterest(query.node))
     }
 
-    /// Observes the models with these ids, in the order of the ids, as far as there are any.
+    /// Observes the models with these ids, in the order of the ids. Missing models are left out.
     public func observe<Model: PersistentModel>(
         _ type: Model.Type = Model.self, ids: [Model.ID]
     ) -> QueryObservation<[Model]> {
         observe(.fetch(type, ids: ids, missing: .ignore))
     }
 
-    /// Observes what a query finds, and whether each row is stored or pending. A row that is saved, and otherwise stays as it
-    /// is, is a change.
+    /// Observes the models that a query finds, and whether each row is stored or pending. Saving a row is a change even
+    /// if its values stay the same.
     public func observeWithOrigins<Model: PersistentModel>(
         _ query: Query<Model>
     ) -> QueryObservation<[ModelWithOrigin<Model>]> {
@@ -34,7 +34,7 @@ extension PersistenceService {
         QueryObservation(service: self, call: call, interest: ChangeInterest(call.plan))
     }
 
-    /// Calls a handler with what a query finds, as long as the returned observation lives; see
+    /// Calls a handler with the models that a query finds, as long as the returned observation lives; see
     /// ``QueryObservation/start(queue:_:)``.
     ///
     /// ```swift
@@ -53,12 +53,12 @@ extension PersistenceService {
         observe(query).start(queue: queue, handler)
     }
 
-    /// The ids of the rows of a model that change from now on, as far as the scope sees it. Nothing is read.
+    /// The ids of the rows of a model that change from now on, as seen by the scope. No rows are read.
     public func changes<Model: PersistentModel>(in type: Model.Type = Model.self) -> ModelChanges<Model> {
         ModelChanges(service: self)
     }
 
-    /// The states of the scope: the present one, and each that follows. The sequence ends after
+    /// The present state of the scope, and each state that follows. The sequence ends after
     /// ``PersistenceState/closed``.
     ///
     /// ```swift
@@ -67,8 +67,8 @@ extension PersistenceService {
     /// }
     /// ```
     ///
-    /// A consumer that is slower than the states gets the newest one. Each sequence has one consumer. It does not keep the
-    /// scope alive.
+    /// A consumer that is slower than the states receives the newest one. Each sequence has one consumer. It does not
+    /// keep the scope alive.
     public var states: AsyncStream<PersistenceState> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: PersistenceState.self, bufferingPolicy: .bufferingNewest(1))

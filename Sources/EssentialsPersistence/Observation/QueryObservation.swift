@@ -1,6 +1,6 @@
 public import Dispatch
 
-/// What a call that reads finds, now and after each change that may have touched it.
+/// The results of a call that reads: now, and after each change that may have affected it.
 ///
 /// ```swift
 /// for try await films in store.observe(Film.where { $0.year < 1930 }) {
@@ -8,22 +8,23 @@ public import Dispatch
 /// }
 /// ```
 ///
-/// The first element is what there is. A further one follows each change of one of the tables that are read, pending or
-/// saved, by this scope or others, as far as the scope sees it; if rows are read by their ids, each change of these rows.
-/// An element that equals the one before it is dropped if the type of the elements is `Equatable`, as a list of models is if
-/// the model is.
+/// The first element is the present result. Another one follows each change of a table that is read, pending or saved,
+/// by this scope or others, as far as the scope sees it. If rows are read by their ids, only changes of these rows
+/// count. If the elements are `Equatable`, as a list of `Equatable` models is, an element that equals its predecessor
+/// is dropped.
 ///
-/// One read runs at a time, outside commits. A consumer that is slower than the changes gets the newest state, and never a
-/// list of old ones.
+/// One read runs at a time, outside commits. A consumer that is slower than the changes receives the newest state, and
+/// no backlog of older states.
 ///
-/// The observation ends with its task, and when the scope or one above it is closed. It throws once, and ends then: a
-/// failure of a read; `closed` if the scope was closed before the observation began. It keeps the scope alive.
+/// The observation ends with its task, and when the scope or a scope above it is closed. It throws at most once, and
+/// then ends: with the failure of a read, or with `closed` if the scope was closed before the observation began. It
+/// keeps the scope alive.
 public struct QueryObservation<Value: Sendable>: AsyncSequence, Sendable {
     let service: any PersistenceService
     let call: PersistenceCall<Value>
     let interest: ChangeInterest
 
-    /// Reads each time that there may be something else to find.
+    /// Reads again after each change that may affect the result.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let service: any PersistenceService
         private let call: PersistenceCall<Value>
@@ -40,8 +41,8 @@ public struct QueryObservation<Value: Sendable>: AsyncSequence, Sendable {
             areEqual = Self.comparison
         }
 
-        /// Compares two elements; `nil` if they cannot be compared. It depends on the type alone, so that callers that know
-        /// the model only as a generic parameter get the same elements.
+        /// Compares two elements; `nil` if they cannot be compared. It depends only on the type, so that generic
+        /// callers receive the same elements.
         private static var comparison: ((Value, Value) -> Bool)? {
             func compare<Element: Equatable>(_ type: Element.Type) -> (Value, Value) -> Bool {
                 { one, other in
@@ -54,7 +55,7 @@ public struct QueryObservation<Value: Sendable>: AsyncSequence, Sendable {
 
         /// The next state; `nil` after the scope was closed, the task was cancelled or the observation has thrown.
         ///
-        /// - Throws: What the call throws, once.
+        /// - Throws: The failure of the call, once.
         public mutating func next() async throws(PersistenceFailure) -> Value? {
             guard !isEnded else { return nil }
             do throws(PersistenceFailure) {
@@ -102,14 +103,15 @@ public struct QueryObservation<Value: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// Begins a new observation. Nothing is observed before its first element is asked for.
+    /// Begins a new observation. Nothing is observed before the first element is requested.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 
     /// Calls a handler with each element, as long as the returned observation lives.
     ///
-    /// The handler is called in the order of the elements, never twice at the same time, and the next read begins when it
-    /// has returned. It may change rows, and block. A failure is the last call; if the scope is closed, no further call is
-    /// made. After a call of ``PersistenceObservation/cancel()`` on the queue, the handler is not called any more.
+    /// The handler is called in the order of the elements and never concurrently. The next read begins after the
+    /// handler returns. The handler may change rows, and may block. A failure is passed in the last call; if the scope
+    /// is closed, no further call follows. After a call of ``PersistenceObservation/cancel()`` on the queue, the
+    /// handler is not called any more.
     ///
     /// ```swift
     /// let observation = store.observe(Film.all).start(queue: .main) { result in show(result) }
@@ -124,7 +126,7 @@ public struct QueryObservation<Value: Sendable>: AsyncSequence, Sendable {
         _ handler: @escaping @Sendable (Result<Value, PersistenceFailure>) -> Void
     ) -> PersistenceObservation {
         let delivery = ObservationDelivery(queue, handler)
-        // Detached, so that no value of the caller's task counts in the reads.
+        // Detached, so that task-local values of the caller do not affect the reads.
         let task = Task.detached { await delivery.deliver(self) }
         return PersistenceObservation {
             delivery.cancel()

@@ -1,4 +1,4 @@
-/// Where a row that a scope sees comes from.
+/// The origin of a row that a scope sees.
 ///
 /// ```swift
 /// for row in try await edits.fetchWithOrigins(Film.all) where row.origin.isPending {
@@ -12,7 +12,7 @@ public enum RowOrigin: Sendable, Hashable {
         public enum Kind: String, Sendable, Hashable {
             /// The scope has created the row.
             case inserted
-            /// The scope has changed a row that it saw below.
+            /// The scope has changed a row that it saw below itself.
             case updated
         }
 
@@ -31,20 +31,20 @@ public enum RowOrigin: Sendable, Hashable {
         }
     }
 
-    /// The row is in the store as it is seen.
+    /// The row is in the store exactly as the scope sees it.
     case stored
-    /// The row is pending in the scope, or in one above it; the nearest one counts.
+    /// The row is pending in the scope or in a scope above it. If several have it, this is the nearest.
     case pending(Pending)
 
     /// Whether the row is pending.
     public var isPending: Bool { self != .stored }
 }
 
-/// A model, and where its row comes from.
+/// A model, and the origin of its row.
 public struct ModelWithOrigin<Model: PersistentModel>: Sendable {
     /// The model.
     public let model: Model
-    /// Where its row comes from.
+    /// The origin of its row.
     public let origin: RowOrigin
 
     /// Creates a pair.
@@ -58,10 +58,10 @@ extension ModelWithOrigin: Equatable where Model: Equatable {}
 extension ModelWithOrigin: Hashable where Model: Hashable {}
 
 extension PersistenceWork {
-    /// The models that a query finds, in its order, each with the origin of its row. A change that the unit of work itself
-    /// has made counts as one of its scope.
+    /// The models that a query finds, in its order, each with the origin of its row. A change of the unit of work
+    /// itself counts as a change of its scope.
     ///
-    /// - Throws: What ``fetch(_:)-(Query<Model>)`` throws.
+    /// - Throws: The failures of ``fetch(_:)-(Query<Model>)``.
     public func fetchWithOrigins<Model: PersistentModel>(
         _ query: Query<Model>
     ) throws(PersistenceFailure) -> [ModelWithOrigin<Model>] {

@@ -1,6 +1,6 @@
-/// Tells an observer that waits that something has changed, or that its scope has ended.
+/// Wakes a waiting observer when something has changed or its scope has ended.
 ///
-/// Any number of changes before the next wait are one wake-up.
+/// All changes before the next wait are one wake-up.
 final class WakeUps: Sendable {
     private let stream: AsyncStream<Void>
     private let observations: [PersistenceObservation]

@@ -1,6 +1,6 @@
-/// Which rows the latest versions of a level changed. It is bounded: what is older is forgotten.
+/// The rows that the latest versions of a level changed. It is bounded, so old versions are forgotten.
 package struct ChangeLog: Sendable {
-    /// The number of changes that are kept at least. Up to twice as many are kept for a short time.
+    /// The minimum number of changes that are kept. Up to twice as many are kept for a short time.
     package static let capacity = 4096
 
     /// The keys, oldest first. Each belongs to one version.
@@ -20,13 +20,14 @@ package struct ChangeLog: Sendable {
         start += UInt64(Self.capacity)
     }
 
-    /// Forgets everything, with one version for a change of unknown extent.
+    /// Forgets all changes. One new version stands for a change of unknown extent.
     package mutating func forget() {
         start = version + 1
         keys.removeAll()
     }
 
-    /// The rows that were changed since a version; `nil` if the log does not reach back so far, or never had it.
+    /// The rows that were changed since a version; `nil` if the log does not reach back that far, or does not know the
+    /// version.
     package func keys(since version: UInt64) -> Set<RowKey>? {
         guard version >= start, version <= self.version else { return nil }
         return Set(keys[Int(version - start)...])

@@ -1,4 +1,4 @@
-/// How one conflict is decided.
+/// The decision of one conflict.
 ///
 /// ```swift
 /// let resolution = ConflictResolution { conflict in
@@ -16,20 +16,20 @@ public struct ConflictDecision: Sendable {
 
     package init(_ kind: Kind) { self.kind = kind }
 
-    /// The conflict is decided as a policy says.
+    /// A policy decides the conflict.
     public static func policy(_ policy: ConflictPolicy) -> ConflictDecision { ConflictDecision(.policy(policy)) }
     /// The save fails.
     public static let fail = policy(.fail)
-    /// The scope's row counts.
+    /// The scope's row wins.
     public static let mine = policy(.mine)
-    /// The row of others counts.
+    /// The row of others wins.
     public static let theirs = policy(.theirs)
-    /// The columns that the scope changed count, unless others changed the same ones.
+    /// The columns that the scope changed are saved. A column that both changed is a conflict.
     public static let mergeColumns = policy(.mergeColumns)
-    /// This row counts.
+    /// The conflict ends with this row.
     public static func row(_ row: StoredRow) -> ConflictDecision { ConflictDecision(.row(row)) }
 
-    /// This model counts. Columns that are not part of the model keep the value that they have now.
+    /// The conflict ends with this model. Columns that are not part of the model keep their current values.
     ///
     /// - Throws: A failure with the reason `invalidModel` or `encoding`, or if the conflict is about another model.
     public static func model<Model: PersistentModel>(
@@ -46,15 +46,15 @@ public struct ConflictDecision: Sendable {
     }
 }
 
-/// How the conflicts of a save are decided: by a policy for all, or by a closure for each.
+/// Decides the conflicts of a save: by a policy for all, or by a closure for each.
 ///
-/// A scope can have a resolution of its own, which counts for saves that name none. Without either, the model's
-/// ``PersistentModel/conflictPolicy`` counts.
+/// A scope can have its own resolution, which applies to saves without one. If neither exists, the
+/// ``PersistentModel/conflictPolicy`` of the model applies.
 public struct ConflictResolution: Sendable {
     package let decide: @Sendable (Conflict) throws -> ConflictDecision
 
-    /// Decides each conflict by a closure. It runs while the store's only writer waits, so it asks nobody: a dialogue
-    /// belongs between a save that has failed and the next one.
+    /// Decides each conflict by a closure. The closure runs while the store's only writer waits, so it must not wait
+    /// for a user: show a dialogue after a failed save, before the next one.
     ///
     /// - Parameter decide: Receives each conflict. An error that it throws makes the save fail with the reason `work`.
     public init(_ decide: @escaping @Sendable (Conflict) throws -> ConflictDecision) { self.decide = decide }
@@ -66,10 +66,10 @@ public struct ConflictResolution: Sendable {
 
     /// The save fails with all conflicts, and changes nothing.
     public static let fail = policy(.fail)
-    /// The scope's rows count, whatever others did.
+    /// The scope's rows win, whatever others did.
     public static let mine = policy(.mine)
-    /// The rows of others count, and the scope's changes to them are dropped.
+    /// The rows of others win, and the scope's changes to them are dropped.
     public static let theirs = policy(.theirs)
-    /// The columns that the scope changed count, unless others changed the same ones.
+    /// The columns that the scope changed are saved. A column that both changed is a conflict.
     public static let mergeColumns = policy(.mergeColumns)
 }

@@ -1,9 +1,9 @@
-/// Decides what becomes of a pending change when the row below is known.
+/// Decides the outcome of a pending change, given the row below it.
 ///
 /// See ``ConflictPolicy`` for the table.
 package enum ConflictRules {
     package enum Outcome: Sendable, Hashable {
-        /// The row becomes this one, or is deleted.
+        /// The row is replaced by this one, or deleted.
         case apply(StoredRow?)
         /// The row stays as it is, and the change is dropped.
         case keep
@@ -15,13 +15,13 @@ package enum ConflictRules {
     /// - Parameters:
     ///   - entry: The change.
     ///   - key: The key of the row.
-    ///   - theirs: The row now; `nil` if there is none.
+    ///   - theirs: The row now; `nil` if it does not exist.
     ///   - decide: Decides a conflict. It is called for real conflicts only.
     package static func outcome<Failure: Error>(
         of entry: OverlayEntry, at key: RowKey, theirs: StoredRow?,
         decide: (Conflict) throws(Failure) -> ConflictDecision
     ) throws(Failure) -> Outcome {
-        // Both made the same row, or both deleted it.
+        // Both created the same row, or both deleted it.
         if entry.row == theirs { return .keep }
         if entry.base == theirs { return .apply(entry.row) }
         let overlap = overlap(entry, theirs)
@@ -42,7 +42,7 @@ package enum ConflictRules {
         }
     }
 
-    /// The columns that both have changed to different values; `nil` unless both have updated the row.
+    /// The columns that both changed to different values; `nil` unless both updated the row.
     private static func overlap(_ entry: OverlayEntry, _ theirs: StoredRow?) -> [Int]? {
         guard case .updated(let row, let base) = entry, let theirs else { return nil }
         let changed = Set(theirs.changes(from: base))

@@ -1,7 +1,7 @@
-/// Sorts deletions by the rows that refer to each other, children first.
+/// Sorts deletions so that rows are deleted before the rows that they refer to.
 ///
-/// SQLite limits how many rows one deletion may delete one after the other through `ON DELETE`, and refuses to delete a row
-/// while others refer to it that restrict its deletion. So the rows of a chain are deleted from its end.
+/// SQLite limits the length of a chain of rows that one deletion deletes through `ON DELETE`. It also refuses to delete
+/// a row while other rows restrict its deletion. So the rows of a chain are deleted from its end.
 struct DeletionOrder {
     private(set) var steps: [SavePlan.Step]
     /// See ``SavePlan/circles``.
@@ -9,7 +9,7 @@ struct DeletionOrder {
     private let references: [ModelReference]
 
     /// - Parameters:
-    ///   - steps: Deletions, the tables of children before those of parents.
+    ///   - steps: The deletions. Tables of children come before those of parents.
     ///   - references: All references of the file.
     init(_ steps: [SavePlan.Step], references: [ModelReference]) {
         self.steps = steps
@@ -17,7 +17,7 @@ struct DeletionOrder {
         self.references = references.filter { circular.contains($0.table) && circular.contains($0.parent) }
     }
 
-    /// Brings the deletions into their order, which takes time in proportion to their number.
+    /// Sorts the deletions in linear time.
     mutating func sort() {
         guard !references.isEmpty else { return }
         let parents = parents()
@@ -27,7 +27,7 @@ struct DeletionOrder {
         var order: [Int] = []
         order.reserveCapacity(steps.count)
         for start in steps.indices {
-            // A row that has children left is in a circle, or waits for one, when no other row is left before it.
+            // A row that still has children is sorted after them, or by `breakCircles` if they are in a circle.
             var ready = children[start] == 0 && !isDone[start] ? [start] : []
             while let index = ready.popLast() {
                 isDone[index] = true
@@ -42,7 +42,7 @@ struct DeletionOrder {
         steps = order.map { steps[$0] }
     }
 
-    /// Adds the rows that are left. Each of them is in a circle, or is referred to from one.
+    /// Adds the remaining rows. Each of them is in a circle, or a row in a circle refers to it.
     private mutating func breakCircles(
         _ parents: [[(index: Int, column: String)]], _ children: inout [Int], _ isDone: inout [Bool],
         _ order: inout [Int]
@@ -54,7 +54,7 @@ struct DeletionOrder {
                 order.append(index)
                 for parent in parents[index] {
                     guard !isDone[parent.index] else {
-                        // The row that it refers to was deleted first.
+                        // The row that it refers to is deleted first.
                         if parent.index != index { circles[steps[index].key, default: []].append(parent.column) }
                         continue
                     }
@@ -96,7 +96,7 @@ struct DeletionOrder {
 }
 
 extension ModelReference {
-    /// The tables whose rows may refer, through any number of other rows, to rows of the same table.
+    /// The tables whose rows may refer to rows of the same table, directly or through other rows.
     fileprivate static func circularTables(_ references: [ModelReference]) -> Set<String> {
         let parents = Dictionary(grouping: references, by: \.table).mapValues { Set($0.map(\.parent)) }
         return Set(

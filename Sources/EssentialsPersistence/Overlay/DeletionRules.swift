@@ -1,4 +1,4 @@
-/// Decides what becomes of the children of rows that a scope deletes.
+/// Decides how a deletion changes the children of the deleted rows.
 ///
 /// ```swift
 /// let rules = DeletionRules(foreignKeys: keys)
@@ -18,17 +18,17 @@ package struct DeletionRules: Sendable {
         }
     }
 
-    /// What becomes of one row.
+    /// The change of one row.
     package struct Change: Sendable, Hashable {
         package let key: RowKey
         /// The new row; `nil` if it is deleted.
         package let row: StoredRow?
     }
 
-    /// The foreign keys that are followed, by their parents.
+    /// The foreign keys that the scope applies itself, by their parent tables.
     private let foreignKeys: [String: [(key: ForeignKey, reference: ModelReference)]]
 
-    /// - Parameter foreignKeys: All foreign keys of the file. Those of several columns are left to the store.
+    /// - Parameter foreignKeys: All foreign keys of the file. The store handles those with several columns.
     package init(foreignKeys: [ForeignKey]) {
         let followed = foreignKeys.filter(\.isFollowed).compactMap { key in
             key.reference.map { (key: key, reference: $0) }
@@ -36,15 +36,15 @@ package struct DeletionRules: Sendable {
         self.foreignKeys = Dictionary(grouping: followed, by: \.key.parent)
     }
 
-    /// The changes that a deletion makes: first rows that refer to none any more, then deletions, children first.
+    /// The changes that a deletion makes: first updates that clear references, then deletions, children first.
     ///
     /// - Parameters:
     ///   - rows: The rows to delete, as the scope sees them.
     ///   - limit: The maximum number of rows that the deletion may change.
-    ///   - children: Finds the rows of the reference's table, as the scope sees them, whose column has one of the values.
-    ///     It is called once for each foreign key and generation.
-    /// - Throws: A failure with the reason `constraint` that names the children which restrict the deletion, with `limit`
-    ///   for too many rows, or what `children` has thrown.
+    ///   - children: Finds the rows of the reference's table, as the scope sees them, whose column has one of the
+    ///     values. It is called once for each foreign key and generation.
+    /// - Throws: A failure with the reason `constraint` that names the children that restrict the deletion, with
+    ///   `limit` for too many rows, or an error of `children`.
     package func changes(
         deleting rows: [Found], limit: Int = OverlayLimits().rows,
         children: (ModelReference, [StoredValue]) throws(PersistenceFailure) -> [Found]
@@ -86,7 +86,7 @@ package struct DeletionRules: Sendable {
             + order.reversed().map { Change(key: $0, row: nil) }
     }
 
-    /// The foreign keys that refer to rows, with the values that they refer to.
+    /// The foreign keys that refer to the rows, with the values that they refer to.
     private func relations(
         _ rows: [Found]
     ) -> [(key: ForeignKey, reference: ModelReference, values: [StoredValue])] {
@@ -119,7 +119,8 @@ package struct DeletionRules: Sendable {
 }
 
 extension ForeignKey {
-    /// Whether a scope shows what a deletion makes of the children. A default that is not known is left to the store.
+    /// Whether the scope itself shows the effect of a deletion on the children. An unknown default is left to the
+    /// store.
     fileprivate var isFollowed: Bool {
         switch action {
         case .cascade, .setNull, .restrict: true

@@ -1,8 +1,8 @@
-/// A foreign key: columns of one table, and the columns of another one that they refer to.
+/// A foreign key: columns of one table, and the columns of another table that they refer to.
 package struct ForeignKey: Sendable, Hashable {
     /// What happens to the children of a row that is deleted.
     package enum Action: String, Sendable, Hashable, CaseIterable {
-        /// The children stay, which fails at the end of the transaction unless they are gone by then.
+        /// The children stay. The transaction fails at its end if they still exist.
         case noAction = "NO ACTION"
         /// The deletion fails.
         case restrict = "RESTRICT"
@@ -32,7 +32,7 @@ package struct ForeignKey: Sendable, Hashable {
     package let keys: [String]
     /// What happens when the parent is deleted.
     package let action: Action
-    /// What the only column becomes with ``Action/setDefault``; `nil` if that is not known.
+    /// The new value of the only column with ``Action/setDefault``; `nil` if it is unknown.
     package let defaultValue: StoredValue?
 
     package init(
@@ -56,7 +56,7 @@ package struct ForeignKey: Sendable, Hashable {
             table: table, columns: [column], parent: parent, keys: [key], action: action, defaultValue: defaultValue)
     }
 
-    /// The columns, each as a reference of its own.
+    /// One reference for each column.
     package var references: [ModelReference] {
         zip(columns, keys).map { ModelReference(table: table, column: $0, parent: parent, key: $1) }
     }
@@ -64,7 +64,7 @@ package struct ForeignKey: Sendable, Hashable {
     /// The reference of a foreign key of one column; `nil` if it has several.
     package var reference: ModelReference? { columns.count == 1 ? references.first : nil }
 
-    /// The values by which a child refers to its parent; `nil` if it refers to none, because one is NULL.
+    /// The values by which a child refers to its parent; `nil` if one of them is NULL, so that the child has no parent.
     package func reference(of child: StoredRow?) -> [StoredValue]? { Self.values(of: child, columns) }
 
     /// The values by which children refer to a parent.

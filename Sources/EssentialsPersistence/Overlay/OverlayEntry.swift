@@ -9,7 +9,7 @@ package struct RowKey: Sendable, Hashable {
     }
 }
 
-/// What a scope has done to a row, compared with what was below the scope when it began to.
+/// The change of a row in a scope, relative to the row below the scope when the change began.
 package enum OverlayEntry: Sendable, Hashable {
     /// The scope created the row.
     case inserted(StoredRow)
@@ -18,10 +18,10 @@ package enum OverlayEntry: Sendable, Hashable {
     /// The scope deleted the row.
     case deleted(base: StoredRow)
 
-    /// The entry that leads from a base to a row, each `nil` if there is none; `nil` if nothing is different.
+    /// The entry that leads from a base to a row; either is `nil` if it does not exist. `nil` if both are equal.
     ///
-    /// - Parameter keeping: Whether there is an entry although the row equals its base. It writes nothing, and says that the
-    ///   scope has decided for the row; see ``PendingOrphans``.
+    /// - Parameter keeping: Whether to create an entry even if the row equals its base. Such an entry writes nothing;
+    ///   it records that the scope has decided about the row. See ``PendingOrphans``.
     package init?(from base: StoredRow?, to row: StoredRow?, keeping: Bool = false) {
         switch (base, row) {
         case (nil, nil): return nil

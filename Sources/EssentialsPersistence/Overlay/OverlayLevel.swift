@@ -1,15 +1,15 @@
-/// The limits of one scope. They hold for pending rows only.
+/// The limits of one scope. They apply to pending rows only.
 package struct OverlayLimits: Sendable, Hashable {
     /// The maximum number of pending rows.
     package var rows = 100_000
     /// The maximum number of bytes of pending rows and their bases, as an estimate.
     package var bytes = 64 << 20
-    /// The maximum number of scopes within each other.
+    /// The maximum nesting depth of scopes.
     package var depth = 16
 
     package init() {}
 
-    /// Limits that nothing reaches.
+    /// No limits.
     package static let unlimited: OverlayLimits = {
         var limits = OverlayLimits()
         limits.rows = .max
@@ -28,14 +28,14 @@ package struct OverlayLimits: Sendable, Hashable {
 /// | updated | fails | updated, with the first base | deleted |
 /// | deleted | updated | fails | fails |
 ///
-/// A row that is changed back to its base is pending no longer, unless it refers to a row that the scope has deleted; see
-/// ``PendingOrphans``.
+/// A row that is changed back to its base is no longer pending, unless it refers to a row that the scope has deleted;
+/// see ``PendingOrphans``.
 package struct OverlayLevel: Sendable {
     private var tables: [String: [StoredValue: OverlayEntry]] = [:]
     private var log = ChangeLog()
     package private(set) var limits: OverlayLimits
-    /// The number of deleted rows of each table. To count them anew would take a look at all pending rows of the table for
-    /// each row of a unit of work that refers to the table by another column than its key.
+    /// The number of deleted rows of each table. Counting them on demand would scan all pending rows of a table for
+    /// each row that refers to the table by a column other than its key.
     private var deletions: [String: Int] = [:]
     /// The number of pending rows.
     package private(set) var count = 0
@@ -64,10 +64,10 @@ package struct OverlayLevel: Sendable {
     /// The pending rows of a table.
     package func entries(in table: String) -> [StoredValue: OverlayEntry] { tables[table] ?? [:] }
 
-    /// Whether rows of a table are deleted.
+    /// Whether rows of a table are deleted in this level.
     package func hasDeletions(in table: String) -> Bool { deletions[table] ?? 0 > 0 }
 
-    /// The rows that were changed since a version; `nil` if that is not known any more.
+    /// The rows that were changed since a version; `nil` if that is no longer known.
     package func changes(since version: UInt64) -> Set<RowKey>? { log.keys(since: version) }
 
     /// The keys of all pending rows.
@@ -86,11 +86,11 @@ package struct OverlayLevel: Sendable {
         }
     }
 
-    /// Makes the scope see a row, or none, at this key.
+    /// Makes the scope see this row, or no row, at a key.
     ///
     /// - Parameters:
     ///   - row: The row; `nil` deletes it.
-    ///   - below: What the scope would see without its own entry.
+    ///   - below: The row that the scope would see without its own entry.
     ///   - keeping: Whether the row has an entry even if it equals its base.
     /// - Throws: A failure with the reason `limit`, after which nothing has changed.
     package mutating func place(
@@ -100,7 +100,7 @@ package struct OverlayLevel: Sendable {
         try set(OverlayEntry(from: own.map(\.base) ?? below, to: row, keeping: keeping), at: key, replacing: own)
     }
 
-    /// Takes over an entry of a level above, or a row in place of one's own entry.
+    /// Takes over an entry of a level above, or replaces an entry of this level.
     mutating func set(_ new: OverlayEntry?, at key: RowKey) throws(PersistenceFailure) {
         try set(new, at: key, replacing: entry(key))
     }
@@ -120,11 +120,11 @@ package struct OverlayLevel: Sendable {
         replace(old, by: new, at: key, count: rows, byteCount: bytes)
     }
 
-    /// Writes an entry in place of another one, whatever the limits are.
+    /// Replaces an entry regardless of the limits.
     ///
     /// - Parameters:
     ///   - rows: The number of pending rows with the new entry.
-    ///   - bytes: Their number of bytes.
+    ///   - bytes: The number of bytes of these rows.
     private mutating func replace(
         _ old: OverlayEntry?, by new: OverlayEntry?, at key: RowKey, count rows: Int, byteCount bytes: Int
     ) {
@@ -140,7 +140,7 @@ package struct OverlayLevel: Sendable {
         log.append(key)
     }
 
-    /// Takes over what a unit of work has changed in the scope: all of it, or after an error nothing.
+    /// Takes over the changes of a unit of work: all of them, or none after an error.
     ///
     /// - Parameter keeping: The rows that have an entry even if they equal their base.
     /// - Throws: A failure with the reason `limit`.
@@ -156,16 +156,16 @@ package struct OverlayLevel: Sendable {
         try apply(changes)
     }
 
-    /// A new entry of a row; `nil` for none.
+    /// The new entry of a row; `nil` removes the entry.
     package typealias Change = (key: RowKey, entry: OverlayEntry?)
 
-    /// Takes over new entries: all of them, or after an error none.
+    /// Takes over new entries: all of them, or none after an error.
     ///
     /// - Throws: A failure with the reason `limit`.
     package mutating func apply(_ changes: [Change]) throws(PersistenceFailure) {
         var done: [Change] = []
         done.reserveCapacity(changes.count)
-        // Most changes are of one table, which grows at once instead of step by step.
+        // Most changes belong to one table, whose dictionary grows once instead of step by step.
         let table = changes.first?.key.table ?? ""
         if changes.count > 1 {
             let count = (tables[table]?.count ?? 0) + changes.count
@@ -184,7 +184,7 @@ package struct OverlayLevel: Sendable {
         }
     }
 
-    /// Puts back an entry that was there before, whatever the limits are.
+    /// Restores an earlier entry regardless of the limits.
     mutating func restore(_ entry: OverlayEntry?, at key: RowKey) {
         let own = self.entry(key)
         replace(

@@ -1,6 +1,6 @@
-/// The levels that a scope sees through, from the root scope to the scope itself: pending rows over the file.
+/// The levels of pending rows that a scope sees above the file, from the root scope to the scope itself.
 ///
-/// The machine knows no file. Where it needs a row of the file, the caller brings it.
+/// The machine does not read the file. The caller supplies the rows of the file that it needs.
 ///
 /// ```swift
 /// var machine = try OverlayMachine(levels: [root, child])
@@ -11,20 +11,20 @@ package struct OverlayMachine: Sendable {
     /// The maximum number of conflicts in one failure.
     package static let maximumConflicts = 100
 
-    /// What the levels know of a row.
+    /// The finding of the levels about a row.
     package enum Finding: Sendable, Hashable {
         /// The nearest level with an entry has this row. Level 1 is the root scope.
         case pending(StoredRow, level: Int)
         /// The nearest level with an entry has deleted the row.
         case deleted(level: Int)
-        /// No level has an entry, so the file's row counts.
+        /// No level has an entry, so the row of the file is visible.
         case stored
     }
 
     /// The levels, the root scope first.
     package private(set) var levels: [OverlayLevel]
 
-    /// - Throws: A failure with the reason `limit` for too many levels, and with `closed` for none.
+    /// - Throws: A failure with the reason `limit` for too many levels, and with `closed` for an empty list.
     package init(levels: [OverlayLevel], limits: OverlayLimits = OverlayLimits()) throws(PersistenceFailure) {
         guard !levels.isEmpty else { throw PersistenceFailure(.closed, "The scope has no level.") }
         guard levels.count <= limits.depth else {
@@ -36,27 +36,28 @@ package struct OverlayMachine: Sendable {
 
     private var last: Int { levels.count - 1 }
 
-    /// The levels with a further one, for the changes of a unit of work.
+    /// These levels with another one on top, for the changes of a unit of work.
     package func adding(_ level: OverlayLevel) -> OverlayMachine {
         var machine = self
         machine.levels.append(level)
         return machine
     }
 
-    /// The levels with another one in place of the highest.
+    /// These levels with a replacement for the highest one.
     package func replacingLast(_ level: OverlayLevel) -> OverlayMachine {
         var machine = self
         machine.levels[last] = level
         return machine
     }
 
-    /// Looks a row up, nearest level first.
+    /// Looks up a row, nearest level first.
     package func find(_ key: RowKey) -> Finding { find(key, below: levels.count) }
 
-    /// The nearest level with an entry, and the entry as it is compared with what is below that level; `nil` if no level has
-    /// one. Level 1 is the root scope.
+    /// The nearest level with an entry, and its entry relative to the row below that level; `nil` if no level has an
+    /// entry. Level 1 is the root scope.
     ///
-    /// - Parameter isWork: Whether the last level holds the changes of a unit of work, which count as those of its scope.
+    /// - Parameter isWork: Whether the last level holds the changes of a unit of work, which count as changes of its
+    ///   scope.
     package func entry(_ key: RowKey, isWork: Bool) -> (entry: OverlayEntry, level: Int)? {
         var end = levels.count
         if isWork, last > 0 {
@@ -64,7 +65,7 @@ package struct OverlayMachine: Sendable {
             if let entry = levels[last].entry(key) {
                 let base = levels[last - 1].entry(key).map(\.base) ?? entry.base
                 if let entry = OverlayEntry(from: base, to: entry.row) { return (entry, last) }
-                // The unit of work has taken back what its scope has changed.
+                // The unit of work has undone the change of its scope.
                 end -= 1
             }
         }
@@ -97,7 +98,7 @@ package struct OverlayMachine: Sendable {
     /// - Parameters:
     ///   - row: The row.
     ///   - key: Its key.
-    ///   - stored: The row of the file. It counts only if no level has an entry.
+    ///   - stored: The row of the file. It is used only if no level has an entry.
     /// - Throws: A failure with the reason `constraint` if the scope sees a row with this id, or `limit`.
     package mutating func create(_ row: StoredRow, at key: RowKey, stored: StoredRow?) throws(PersistenceFailure) {
         guard self.row(find(key), stored: stored) == nil else {
@@ -129,7 +130,7 @@ package struct OverlayMachine: Sendable {
         throw PersistenceFailure(.notFound, "There is no row with this id.", model: key.table, ids: [key.id])
     }
 
-    /// Makes the scope see rows, each with what it saw before: all of them, or after an error none.
+    /// Makes the scope see rows, each given with the row that it saw before: all of them, or none after an error.
     ///
     /// - Parameter orphans: Finds the rows that stay pending although they equal their base.
     /// - Throws: A failure with the reason `limit`.
@@ -159,8 +160,8 @@ package struct OverlayMachine: Sendable {
 
     /// Moves the pending rows of the scope to its parent scope.
     ///
-    /// An entry whose id the parent has no entry for moves with its base, and is compared with the file when the parent
-    /// is saved. Any other entry is compared with the parent's.
+    /// If the parent has no entry for an id, the entry moves with its base, and is compared with the file when the
+    /// parent is saved. Otherwise it is compared with the parent's entry.
     ///
     /// - Throws: A failure with the reason `conflict` or `limit`, after which all levels are as before.
     package mutating func saveToParent(
@@ -171,10 +172,12 @@ package struct OverlayMachine: Sendable {
         levels[last].rollback()
     }
 
-    /// The entries that the parent scope gets when the scope is saved to it. Nothing changes yet, so that the caller can
-    /// release the levels before it changes the parent: a level that is held twice is copied as a whole by its next change.
+    /// The entries that the parent scope receives when the scope is saved to it.
     ///
-    /// - Throws: A failure with the reason `conflict`, or what the closure has thrown.
+    /// This changes nothing yet, so that the caller can release the levels before it changes the parent. A level with
+    /// two references would be copied as a whole by its next change.
+    ///
+    /// - Throws: A failure with the reason `conflict`, or an error of the closure.
     package func changesOfParent(
         orphans: PendingOrphans = .unknown, decide: (Conflict) throws(PersistenceFailure) -> ConflictDecision
     ) throws(PersistenceFailure) -> [OverlayLevel.Change] {
@@ -185,7 +188,7 @@ package struct OverlayMachine: Sendable {
         return changes
     }
 
-    /// All pending rows in one level, as they are saved into the file.
+    /// All pending rows merged into one level, as they are saved into the file.
     ///
     /// - Throws: A failure with the reason `conflict` if levels contradict each other.
     package func folded(
@@ -196,8 +199,10 @@ package struct OverlayMachine: Sendable {
         return level
     }
 
-    /// All pending rows in one level, and the conflicts of all levels, at most ``maximumConflicts``. A change in conflict
-    /// with a level is left out, so that what this level itself has pending is judged further down.
+    /// All pending rows merged into one level, and the conflicts of all levels, at most ``maximumConflicts``.
+    ///
+    /// A change that conflicts with a level is left out, so that the level's own change is compared with the levels
+    /// below it.
     package func foldedWithConflicts(
         orphans: PendingOrphans = .unknown, decide: (Conflict) throws(PersistenceFailure) -> ConflictDecision
     ) throws(PersistenceFailure) -> (level: OverlayLevel, conflicts: [Conflict]) {
@@ -223,7 +228,7 @@ package struct OverlayMachine: Sendable {
     /// Drops some pending rows of the scope, and returns how many were pending.
     package mutating func discard(_ keys: some Sequence<RowKey>) -> Int { levels[last].discard(keys) }
 
-    /// The entries that a level gets from the one above it, but for conflicts.
+    /// The entries that a level receives from the level above it, except for conflicts.
     private func moved(
         _ child: OverlayLevel, over parent: OverlayLevel, _ orphans: PendingOrphans, _ conflicts: inout [Conflict],
         decide: (Conflict) throws(PersistenceFailure) -> ConflictDecision
@@ -259,17 +264,17 @@ package struct OverlayMachine: Sendable {
     /// The tables with pending rows in any level.
     package var pendingTables: Set<String> { levels.reduce(into: []) { $0.formUnion($1.pendingTables) } }
 
-    /// The versions of all levels, which tell together whether anything is different.
+    /// The versions of all levels. If they are unchanged, nothing has changed.
     package var versions: [UInt64] { levels.map(\.version) }
 
-    /// The entries of a table that count: of each id, that of the nearest level.
+    /// The visible entries of a table: for each id, the entry of the nearest level.
     package func entries(in table: String) -> [StoredValue: OverlayEntry] {
         levels.dropFirst().reduce(levels[0].entries(in: table)) { entries, level in
             entries.merging(level.entries(in: table)) { _, nearer in nearer }
         }
     }
 
-    /// The rows that may be different since the levels had these versions; `nil` if that is not known.
+    /// The rows that may have changed since the levels had these versions; `nil` if that is unknown.
     package func changes(since versions: [UInt64]) -> Set<RowKey>? {
         guard versions.count == levels.count else { return nil }
         var keys: Set<RowKey> = []

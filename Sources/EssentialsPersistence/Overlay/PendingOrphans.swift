@@ -1,13 +1,14 @@
-/// Finds pending rows that refer to rows which the levels of a scope have deleted, and which the store would change by itself.
+/// Finds pending rows that the store would change by itself, because they refer to rows that the scope's levels have
+/// deleted.
 ///
-/// A row that is set back to its base is pending no longer, because a save has nothing to write for it. An orphan is an
-/// exception: without an entry, `ON DELETE` would rewrite or delete it at the save like a row that others have brought
-/// meanwhile, although the scope has shown it as it is. With its entry, the save fails.
+/// A row that is set back to its base is no longer pending, because a save has nothing to write for it. An orphan is an
+/// exception. Without an entry, `ON DELETE` would rewrite or delete it during the save, although the scope has shown it
+/// unchanged. With its entry, the save fails.
 package struct PendingOrphans: Sendable {
-    /// Knows no foreign keys.
+    /// Finds no orphans, because it has no foreign keys.
     package static let unknown = PendingOrphans(foreignKeys: [], keys: [:])
 
-    /// The foreign keys of each table of children whose `ON DELETE` changes them.
+    /// The foreign keys of each child table whose `ON DELETE` changes children.
     private let foreignKeys: [String: [ForeignKey]]
     /// The primary key of each table.
     private let keys: [String: String]
@@ -20,8 +21,8 @@ package struct PendingOrphans: Sendable {
         self.keys = keys
     }
 
-    /// Whether a row refers to one that the levels have deleted. A foreign key to other columns than the primary key counts
-    /// as one if rows of its parent table are deleted at all.
+    /// Whether a row refers to a row that the levels have deleted. If a foreign key does not refer to the primary key,
+    /// any deleted row of its parent table counts.
     package func contains(_ row: StoredRow?, at key: RowKey, in machine: OverlayMachine) -> Bool {
         guard let row, let foreignKeys = foreignKeys[key.table] else { return false }
         return foreignKeys.contains { foreignKey in

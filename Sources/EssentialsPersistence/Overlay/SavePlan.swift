@@ -1,10 +1,10 @@
-/// The writes that bring pending rows into a file, in the order in which they are made.
+/// The writes that bring pending rows into a file, in order.
 package struct SavePlan: Sendable, Hashable {
     package enum Write: Sendable, Hashable {
         case insert(StoredRow)
-        /// The new row, the columns that change, and the row that must be there.
+        /// The new row, the changed columns, and the row that must exist.
         case update(StoredRow, columns: [Int], base: StoredRow)
-        /// The row that must be there.
+        /// The row that must exist.
         case delete(base: StoredRow)
     }
 
@@ -14,23 +14,25 @@ package struct SavePlan: Sendable, Hashable {
     }
 
     package let steps: [Step]
-    /// The places of the deletions in the steps. Updates and insertions may follow.
+    /// The indices of the deletions among the steps. Updates and insertions may follow.
     package let deletions: Range<Int>
-    /// The deleted rows that refer to a row which is deleted before them, because the rows refer to each other in a circle,
-    /// with the columns that do. Without these values a deletion cascades to no other row of the circle.
+    /// For each deleted row in a circle of references, the columns that refer to a row that is deleted earlier. Without
+    /// these values, a deletion does not cascade to other rows of the circle.
     package let circles: [RowKey: [String]]
 
-    /// Orders writes: first updates of columns that refer to other rows, so that a cascading deletion does not take a row
-    /// that has been moved away, then deletions from children to parents, other updates, and insertions from parents to
-    /// children. Within each group, rows are sorted by table and id; deletions of tables that refer to themselves, or to each
-    /// other in a circle, are sorted by their rows. Insertions of such tables need deferred foreign keys.
+    /// Orders writes: updates of columns that refer to other rows, deletions from children to parents, other updates,
+    /// and insertions from parents to children.
+    ///
+    /// The first group prevents a cascading deletion from deleting a row that has been moved to another parent. Within
+    /// each group, rows are sorted by table and id. Deletions in tables that refer to themselves or to each other in a
+    /// circle are sorted by their rows. Insertions into such tables need deferred foreign keys.
     ///
     /// - Parameter foreignKeys: All foreign keys of the file.
     package init(_ writes: some Sequence<(key: RowKey, value: Write)>, foreignKeys: [ForeignKey]) {
         let all = foreignKeys.flatMap(\.references)
         let ranks = Self.ranks(all)
         let referring = Dictionary(grouping: all, by: \.table).mapValues { Set($0.map(\.column)) }
-        // Few rows of a save differ in more than their ids.
+        // Most rows of a save differ only in their ids.
         var places: [Place: [Step]] = [:]
         for (key, write) in writes {
             let rank = ranks[key.table] ?? 0
@@ -55,7 +57,7 @@ package struct SavePlan: Sendable, Hashable {
         circles = order.circles
     }
 
-    /// Where a write comes in the order, apart from its id.
+    /// The position of a write in the order, apart from its id.
     private struct Place: Hashable, Comparable {
         let group: Int
         let rank: Int
@@ -73,10 +75,10 @@ package struct SavePlan: Sendable, Hashable {
         return columns.contains { names.indices.contains($0) && referring.contains(names[$0]) }
     }
 
-    /// The number of steps from each table to the tables that refer to nothing, as far as there is no circle.
+    /// The length of the longest chain of references from each table, not counting circles.
     private static func ranks(_ references: [ModelReference]) -> [String: Int] {
         var ranks: [String: Int] = [:]
-        // A longer chain than there are references is a circle.
+        // A chain that is longer than the number of references is a circle.
         for _ in 0...references.count {
             var isSettled = true
             for reference in references where reference.table != reference.parent {

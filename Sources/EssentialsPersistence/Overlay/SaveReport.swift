@@ -1,4 +1,4 @@
-/// What a save has done to the rows of a file.
+/// The effect of a save on the rows of a file.
 ///
 /// ```swift
 /// let report = try await edits.save(.store, resolving: .theirs)
@@ -11,14 +11,14 @@ public struct SaveReport: Sendable, Hashable {
     public var updated: Int
     /// The number of rows that the save has deleted.
     public var deleted: Int
-    /// The number of rows that stay as others made them, because the policy or the caller's closure has dropped the change,
-    /// or because a trigger of the table has ignored it with `RAISE(IGNORE)`.
+    /// The number of rows that others changed and that stay so, because the policy or the caller's closure dropped the
+    /// scope's change, or because a trigger of the table ignored it with `RAISE(IGNORE)`.
     public var kept: Int
-    /// The number of rows that the store has changed or deleted by itself: through ON DELETE, or through triggers. Rows that
-    /// the scope has deleted too are not among them.
+    /// The number of rows that the store changed or deleted by itself, through `ON DELETE` or triggers. Rows that the
+    /// scope deleted too are not included.
     public var cascaded: Int
 
-    /// The number of rows that are different in the file now.
+    /// The number of rows that changed in the file.
     public var written: Int { inserted + updated + deleted + cascaded }
 
     /// Creates a report. The default is a save that had nothing to do.

@@ -5,7 +5,7 @@
 ///     Film.where { $0.year < 1930 }, set: [\.views += 1, .set(\.note, to: "silent")], save: .store)
 /// ```
 ///
-/// All values on the right are those before the change.
+/// The right side of every assignment uses the values before the change.
 public struct Assignment<Model: PersistentModel>: Sendable, Hashable {
     package let node: RowAssignment
 
@@ -33,7 +33,7 @@ public struct Assignment<Model: PersistentModel>: Sendable, Hashable {
     private init(node: RowAssignment) { self.node = node }
 }
 
-/// The column gets the sum of its value and this one. A sum that is out of range of the type fails as
+/// Adds a value to the column. A sum outside the range of the type fails as
 /// ``PersistenceFailure/Reason-swift.struct/invalidModel``.
 public func += <Model: PersistentModel, Value: ColumnValue & AdditiveArithmetic>(
     column: KeyPath<Model.Columns, Column<Model, Value>>, value: Value
@@ -41,18 +41,18 @@ public func += <Model: PersistentModel, Value: ColumnValue & AdditiveArithmetic>
     Assignment(adding: value, to: Model.columns[keyPath: column].name)
 }
 
-/// The optional column gets the sum of its value and this one, and stays `nil` where it is `nil`.
+/// Adds a value to the optional column. `nil` stays `nil`.
 public func += <Model: PersistentModel, Value: ColumnValue & AdditiveArithmetic>(
     column: KeyPath<Model.Columns, Column<Model, Value?>>, value: Value
 ) -> Assignment<Model> {
     Assignment(adding: value, to: Model.columns[keyPath: column].name)
 }
 
-/// The integers of a type.
+/// The range of an integer type.
 package struct IntegerRange: Sendable, Hashable {
     package let lowest, highest: Int64
 
-    /// - Returns: `nil` for a type of another kind.
+    /// - Returns: `nil` if the type is not an integer type.
     init?(_ type: any ColumnValue.Type) {
         guard let type = type as? any FixedWidthInteger.Type else { return nil }
         (lowest, highest) = Self.range(type)
@@ -72,7 +72,7 @@ package struct RowAssignment: Sendable, Hashable {
         case value(StoredValue?)
         /// The value of another column.
         case column(String)
-        /// The sum of the value and another one, within the range of the type if it has integers. The other one is `nil` if it
+        /// The sum of the column's value and this value, within the range of an integer type. The value is `nil` if it
         /// cannot be stored.
         case sum(StoredValue?, range: IntegerRange?)
     }
@@ -87,8 +87,8 @@ package struct RowAssignment: Sendable, Hashable {
 
     /// A row after assignments.
     ///
-    /// - Throws: A failure with the reason `invalidModel` for a value that cannot be stored, and for a change of the id, or
-    ///   `invalidQuery` if there is no such column.
+    /// - Throws: A failure with the reason `invalidModel` for a value that cannot be stored, and for a change of the
+    ///   id, or `invalidQuery` if a column does not exist.
     static func applied<Model: PersistentModel>(
         _ assignments: [RowAssignment], to row: StoredRow, of type: Model.Type
     ) throws(PersistenceFailure) -> StoredRow {
@@ -127,7 +127,7 @@ package struct RowAssignment: Sendable, Hashable {
         }
     }
 
-    /// The sum of two values; `nil` if it is out of range, or if they are no numbers.
+    /// The sum of two values; `nil` if it is out of range, or if one of them is not a number.
     static func sum(_ value: StoredValue, _ added: StoredValue?, _ range: IntegerRange?) -> StoredValue? {
         switch (value, added) {
         case (.null, .some): return .null
@@ -142,7 +142,7 @@ package struct RowAssignment: Sendable, Hashable {
     }
 }
 
-/// What a call changes, if that can be said without its closure: a service may run it without loading rows.
+/// The change of a call that a service can execute without the call's closure, and so without loading rows.
 package struct RowStatement: Sendable {
     package let query: RowQuery
     /// The new values; `nil` if the rows are deleted.

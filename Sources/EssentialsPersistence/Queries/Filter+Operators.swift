@@ -3,13 +3,13 @@ extension Column where Value: ColumnValue {
     public static func == (column: Column, value: Value) -> Filter<Model> { column.compared(.equal, value) }
     /// The column has another value. `nil` differs from every other value.
     public static func != (column: Column, value: Value) -> Filter<Model> { column.compared(.notEqual, value) }
-    /// The column's value is smaller. `false` for `nil`.
+    /// The column's value is less than this one. `false` for `nil`.
     public static func < (column: Column, value: Value) -> Filter<Model> { column.compared(.less, value) }
-    /// The column's value is smaller or equal. `false` for `nil`.
+    /// The column's value is less than or equal to this one. `false` for `nil`.
     public static func <= (column: Column, value: Value) -> Filter<Model> { column.compared(.lessOrEqual, value) }
-    /// The column's value is greater. `false` for `nil`.
+    /// The column's value is greater than this one. `false` for `nil`.
     public static func > (column: Column, value: Value) -> Filter<Model> { column.compared(.greater, value) }
-    /// The column's value is greater or equal. `false` for `nil`.
+    /// The column's value is greater than or equal to this one. `false` for `nil`.
     public static func >= (column: Column, value: Value) -> Filter<Model> { column.compared(.greaterOrEqual, value) }
 
     /// Both columns have the same value. `nil` equals `nil`.
@@ -18,26 +18,26 @@ extension Column where Value: ColumnValue {
     /// The columns have different values.
     @_disfavoredOverload
     public static func != (one: Column, other: Column) -> Filter<Model> { one.compared(.notEqual, other) }
-    /// The first column's value is smaller. `false` if either is `nil`.
+    /// The first column's value is less than the second's. `false` if either is `nil`.
     public static func < (one: Column, other: Column) -> Filter<Model> { one.compared(.less, other) }
-    /// The first column's value is smaller or equal. `false` if either is `nil`.
+    /// The first column's value is less than or equal to the second's. `false` if either is `nil`.
     public static func <= (one: Column, other: Column) -> Filter<Model> { one.compared(.lessOrEqual, other) }
-    /// The first column's value is greater. `false` if either is `nil`.
+    /// The first column's value is greater than the second's. `false` if either is `nil`.
     public static func > (one: Column, other: Column) -> Filter<Model> { one.compared(.greater, other) }
-    /// The first column's value is greater or equal. `false` if either is `nil`.
+    /// The first column's value is greater than or equal to the second's. `false` if either is `nil`.
     public static func >= (one: Column, other: Column) -> Filter<Model> { one.compared(.greaterOrEqual, other) }
 
-    /// The column's value is one of these. No row passes an empty list.
+    /// The column's value is in this list. No row passes an empty list.
     public func isIn(_ values: some Sequence<Value>) -> Filter<Model> {
         Filter(.contained(name, values.map { RowFilter.Argument($0) }))
     }
 
-    /// The column's value is not below the first value and not above the second one. `false` for `nil`.
+    /// The column's value is at least the first value and at most the second one. `false` for `nil`.
     public func isBetween(_ lowest: Value, _ highest: Value) -> Filter<Model> {
         Filter(.between(name, RowFilter.Argument(lowest), RowFilter.Argument(highest)))
     }
 
-    /// The column's value is one of those that the query finds. `false` for `nil`.
+    /// The column's value is in the result of the query. `false` for `nil`.
     ///
     /// ```swift
     /// let studios = Studio.where { $0.name.hasPrefix("U") }
@@ -47,7 +47,7 @@ extension Column where Value: ColumnValue {
         Filter(.subquery(name, query.node))
     }
 
-    /// The column's value is one of those that the query finds. `false` for `nil`.
+    /// The column's value is in the result of the query. `false` for `nil`.
     public func isIn<Other, Wrapped>(_ query: ValueQuery<Other, Wrapped>) -> Filter<Model> where Value == Wrapped? {
         Filter(.subquery(name, query.node))
     }

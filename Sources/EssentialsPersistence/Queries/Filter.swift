@@ -1,14 +1,14 @@
 /// A condition on the rows of a model, as a value.
 ///
 /// Filters are two-valued as in Swift: a comparison with `nil` by `==` or `!=` is true or false, and every other
-/// comparison with `nil` is false. So `!(filter)` finds exactly the rows that `filter` does not.
+/// comparison with `nil` is false. So `!(filter)` finds exactly the rows that `filter` does not find.
 ///
 /// ```swift
 /// let silent = Film.where { ($0.year < 1930 || $0.year == 1931) && !$0.title.hasPrefix("M") }
 /// let orphans = Film.where { $0.studioID == nil }
 /// ```
 ///
-/// Texts are compared by their bytes, or by the collation of the column for `==`, `<` and their kin.
+/// Texts are compared by their bytes. Operators such as `==` and `<` use the collation of the column.
 public struct Filter<Model: PersistentModel>: Sendable, Hashable {
     package let node: RowFilter
 
@@ -28,7 +28,7 @@ public struct Filter<Model: PersistentModel>: Sendable, Hashable {
 
     /// A condition in SQL.
     ///
-    /// The text is part of the statement, so it must never contain text from outside. Values belong into the arguments.
+    /// The text becomes part of the statement, so it must never contain text from outside. Pass values as arguments.
     /// NULL counts as false.
     ///
     /// - Parameters:

@@ -1,4 +1,4 @@
-/// What to fetch of one model: a filter, an order, a limit and an offset, as a value.
+/// A fetch of one model as a value: a filter, an order, a limit and an offset.
 ///
 /// ```swift
 /// let query = Film.where { $0.year < 1930 && $0.title.hasPrefix("M") }
@@ -6,7 +6,7 @@
 ///     .limit(20)
 /// ```
 ///
-/// Rows that are equal in all sorted columns are sorted by id. Without an order, all rows are.
+/// Rows that are equal in all sorted columns are sorted by id. Without an order, all rows are sorted by id.
 public struct Query<Model: PersistentModel>: Sendable, Hashable {
     /// The condition on the rows; `nil` for all rows.
     public private(set) var filter: Filter<Model>?
@@ -28,21 +28,21 @@ public struct Query<Model: PersistentModel>: Sendable, Hashable {
         return query
     }
 
-    /// The query with this order, instead of the one that it has.
+    /// The query with this order in place of its own.
     public func sorted(_ order: (Model.Columns) -> [Ordering<Model>]) -> Query {
         var query = self
         query.order = order(Model.columns)
         return query
     }
 
-    /// The query for at most so many rows. A negative number makes the query invalid.
+    /// The query with a maximum number of rows. A negative number makes the query invalid.
     public func limit(_ limit: Int?) -> Query {
         var query = self
         query.limit = limit
         return query
     }
 
-    /// The query that skips so many rows. A negative number makes the query invalid.
+    /// The query that skips this number of rows. A negative number makes the query invalid.
     public func offset(_ offset: Int) -> Query {
         var query = self
         query.offset = offset
@@ -87,7 +87,7 @@ public struct Ordering<Model: PersistentModel>: Sendable, Hashable {
     public let isDescending: Bool
 }
 
-/// What to fetch of one column of a model.
+/// A fetch of one column of a model.
 ///
 /// ```swift
 /// let studios = Film.where { $0.year == 1926 }.values { $0.studioID }.distinct()
@@ -97,8 +97,8 @@ public struct ValueQuery<Model: PersistentModel, Value: Sendable>: Sendable, Has
     public let query: Query<Model>
     /// The column.
     public let column: Column<Model, Value>
-    /// Whether each value is found once only. Then the values are sorted by themselves, and limit and offset count
-    /// values, not rows.
+    /// Whether each value occurs only once in the result. Then the values themselves are sorted, and limit and offset
+    /// count values, not rows.
     public private(set) var isDistinct = false
 
     init(query: Query<Model>, column: Column<Model, Value>) {

@@ -1,7 +1,7 @@
-/// The pages of a query, each of which begins after the last row of the one before.
+/// The pages of a query. Each page begins after the last row of the previous one.
 ///
-/// A page names the values of that row, and no offset. So it costs as much as the first one, and rows that come or go
-/// before it do not move it.
+/// A page is located by the values of that row, not by an offset. So every page costs as much as the first, and rows
+/// that are inserted or deleted before it do not move it.
 struct QueryPages: Sendable {
     private let node: RowQuery
     private let size: Int
@@ -26,7 +26,7 @@ struct QueryPages: Sendable {
         self.size = size
         remaining = node.limit
         required = Set(Model.columns.all.lazy.filter { !$0.isOptional }.map(\.name))
-        // Nothing is equal in the key, so what follows it has no effect.
+        // Keys are unique, so columns that follow the key in the order have no effect.
         let end = node.order.firstIndex { $0.column == node.key }
         let own = RowQuery.Order(column: node.key, isDescending: false)
         order = end.map { Array(node.order[...$0]) } ?? node.order + [own]
@@ -46,14 +46,14 @@ struct QueryPages: Sendable {
         RowQuery(table: node.table, key: node.key, filter: filter, order: node.order, limit: count, offset: offset)
     }
 
-    /// Moves behind the rows of the page that ``next`` has described.
+    /// Advances past the rows of the page that ``next`` described.
     ///
-    /// - Throws: A failure with the reason `invalidQuery` if the page has not moved.
+    /// - Throws: A failure with the reason `invalidQuery` if the page repeats the previous one.
     mutating func take(_ rows: [StoredRow]) throws(PersistenceFailure) {
         isAtEnd = rows.count < count
         remaining = remaining.map { $0 - rows.count }
         guard let row = rows.last else { return }
-        // A text that SQL wrote with a NUL character cannot be named by an argument.
+        // A text with a NUL character, written by SQL, cannot be passed as an argument.
         if let key = last?[node.key], key == row[node.key] {
             throw PersistenceFailure(
                 .invalidQuery, "The rows cannot be read in batches by this order.", model: node.table, ids: [key])
@@ -63,7 +63,7 @@ struct QueryPages: Sendable {
 
     // MARK: Conditions
 
-    /// The condition that a row comes after another one: it is equal in some columns, and after it in the next.
+    /// The condition for rows after this one: they are equal in some columns, and later in the next column.
     private func after(_ row: StoredRow) -> RowFilter {
         var ways: [RowFilter] = []
         var equal: [RowFilter] = []
@@ -74,7 +74,7 @@ struct QueryPages: Sendable {
         }
         guard let first = order.first, ways.count > 1, let bound = notBefore(row[first.column] ?? .null, first)
         else { return .any(ways) }
-        // It follows from the other condition, and lets SQLite begin in an index of the first column.
+        // The bound follows from the other condition, and lets SQLite start in an index of the first column.
         return .all([bound, .any(ways)])
     }
 
@@ -84,21 +84,22 @@ struct QueryPages: Sendable {
         .comparison(order.column, comparison, RowFilter.Argument(stored: value))
     }
 
-    /// The condition that a column is after a value. NULL is the smallest value. `nil` if nothing is.
+    /// The condition that a column is after a value; `nil` if no value is. NULL is the smallest value.
     private func after(_ value: StoredValue, _ order: RowQuery.Order) -> RowFilter? {
         if value.isNull { return order.isDescending ? nil : comparison(order, .notEqual, .null) }
         guard order.isDescending else { return comparison(order, .greater, value) }
         return orNull(comparison(order, .less, value), order)
     }
 
-    /// The condition that a column is not before a value; `nil` if all are.
+    /// The condition that a column is not before a value; `nil` if every value passes.
     private func notBefore(_ value: StoredValue, _ order: RowQuery.Order) -> RowFilter? {
         if value.isNull { return order.isDescending ? comparison(order, .equal, .null) : nil }
         guard order.isDescending else { return comparison(order, .greaterOrEqual, value) }
         return orNull(comparison(order, .lessOrEqual, value), order)
     }
 
-    /// NULL is after all values of a descending order. SQLite uses an index only if the condition does not say so in vain.
+    /// Adds NULL, which comes last in a descending order. It is added only if the column can be NULL, because the
+    /// alternative can keep SQLite from using an index.
     private func orNull(_ node: RowFilter, _ order: RowQuery.Order) -> RowFilter {
         required.contains(order.column) ? node : .any([node, comparison(order, .equal, .null)])
     }

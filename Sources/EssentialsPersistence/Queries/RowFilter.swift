@@ -22,20 +22,20 @@ public indirect enum RowFilter: Sendable, Hashable {
         case greaterOrEqual
     }
 
-    /// Where a text is looked for. Bytes are compared.
+    /// The position of a text within another one. Bytes are compared.
     public enum TextMatch: Sendable, Hashable, CaseIterable {
-        /// Anywhere.
+        /// The text may be anywhere.
         case contains
-        /// At the beginning.
+        /// The text must be at the beginning.
         case hasPrefix
-        /// At the end.
+        /// The text must be at the end.
         case hasSuffix
     }
 
     /// A value in a condition.
     public struct Argument: Sendable, Hashable {
-        /// The value; `nil` if it cannot be stored, for example a text with a NUL character or a nested value that cannot be
-        /// encoded. Then a service throws a failure with the reason `invalidQuery`.
+        /// The value; `nil` if it cannot be stored, for example a text with a NUL character or a nested value that
+        /// cannot be encoded. A service then throws a failure with the reason `invalidQuery`.
         public let value: StoredValue?
 
         package init(_ value: some ColumnValue) { self.value = value.storedValue }
@@ -50,20 +50,20 @@ public indirect enum RowFilter: Sendable, Hashable {
     case not(RowFilter)
     /// A column is compared with a value.
     case comparison(String, Comparison, Argument)
-    /// A column is compared with another one of the same row.
+    /// A column is compared with another column of the same row.
     case columns(String, Comparison, String)
-    /// A column is not below the first value and not above the second one.
+    /// A column's value is at least the first value and at most the second one.
     case between(String, Argument, Argument)
     /// A column has one of these values.
     case contained(String, [Argument])
     /// A column's text contains another one.
     case text(String, TextMatch, Argument)
-    /// A column has one of the values that a query finds. `false` for NULL.
+    /// A column's value is in the result of a query. `false` for NULL.
     case subquery(String, RowQuery)
     /// An SQL expression over the columns of the table, with `?` for each argument. NULL counts as false.
     case sql(String, [StoredValue])
 
-    /// Both conditions, in one list, so that a long chain of operators is no deep tree.
+    /// Both conditions in one flat list, so that a long chain of operators does not become a deep tree.
     static func both(_ one: RowFilter, _ other: RowFilter) -> RowFilter {
         switch (one, other) {
         case (.all(let one), .all(let other)): .all(one + other)
@@ -73,7 +73,7 @@ public indirect enum RowFilter: Sendable, Hashable {
         }
     }
 
-    /// Either condition, in one list.
+    /// Either condition, in one flat list.
     static func either(_ one: RowFilter, _ other: RowFilter) -> RowFilter {
         switch (one, other) {
         case (.any(let one), .any(let other)): .any(one + other)
@@ -88,7 +88,7 @@ public indirect enum RowFilter: Sendable, Hashable {
         if case .not(let inner) = filter { inner } else { .not(filter) }
     }
 
-    /// Adds the tables of subqueries. `false` if they are not known.
+    /// Adds the tables of subqueries, and returns whether all of them are known.
     func collect(_ tables: inout Set<String>) -> Bool {
         switch self {
         case .all(let filters), .any(let filters): return filters.allSatisfy { $0.collect(&tables) }

@@ -43,8 +43,8 @@ public struct RowQuery: Sendable, Hashable {
     public var offset: Int
     /// The only column that is fetched; `nil` for whole rows.
     public var column: String?
-    /// Whether each value of the column is found once only. Then the values are sorted by themselves, and limit and offset
-    /// count values, not rows.
+    /// Whether each value of the column occurs only once in the result. Then the values themselves are sorted, and
+    /// limit and offset count values, not rows.
     public var isDistinct: Bool
 
     /// Creates a query.
@@ -68,7 +68,8 @@ public struct RowQuery: Sendable, Hashable {
             table: table, key: key, filter: .contained(column, values.map { RowFilter.Argument(stored: $0) }))
     }
 
-    /// The tables that the query reads, those of subqueries too; `nil` if a part of it is SQL, which may read any.
+    /// The tables that the query reads, including those of subqueries; `nil` if a part of it is SQL, which may read any
+    /// table.
     public var tables: Set<String>? {
         var tables: Set = [table]
         guard let filter else { return tables }

@@ -1,7 +1,7 @@
 import Dispatch
 import EssentialsTools
 
-/// Reads the batches of one state: a job that waits within its read until the next batch is asked for.
+/// Reads the batches of one state. Its job stays inside its read and waits there for each request for a batch.
 ///
 /// The job ends when the reader is released.
 final class BatchReader<Model: PersistentModel>: Sendable {
@@ -50,7 +50,7 @@ final class BatchReader<Model: PersistentModel>: Sendable {
     }
 }
 
-/// Passes values from a thread that makes them to a task that asks for them, one at a time.
+/// Passes values one at a time from a producing thread to a task that requests them.
 final class BatchExchange<Value: Sendable>: Sendable {
     typealias Outcome = Result<Value?, PersistenceFailure>
 
@@ -64,9 +64,9 @@ final class BatchExchange<Value: Sendable>: Sendable {
     private let demand = DispatchSemaphore(value: 0)
     private let deadline: DispatchTime
 
-    /// - Parameter limit: How long values can be asked for.
+    /// - Parameter limit: The time during which values can be requested.
     init(limit: Duration) {
-        // A day is no limit for a read.
+        // A read of a day is as good as unlimited.
         let (seconds, attoseconds) = min(max(limit, .zero), .seconds(86_400)).components
         let nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
         deadline = .now() + .nanoseconds(Int(nanoseconds))
@@ -90,7 +90,7 @@ final class BatchExchange<Value: Sendable>: Sendable {
         return await asked.value()
     }
 
-    /// Ends the thread's part without asking for more.
+    /// Stops the thread without requesting another value.
     func close() {
         state.withLock { $0.isClosed = true }
         demand.signal()
@@ -98,9 +98,9 @@ final class BatchExchange<Value: Sendable>: Sendable {
 
     // MARK: The thread
 
-    /// Makes values as they are asked for, until there is none or no more is wanted. It blocks.
+    /// Makes a value for each request, until there are no more values or the exchange is closed. It blocks.
     ///
-    /// - Throws: What the closure throws, and a failure with the reason `expired` after the time.
+    /// - Throws: The failure of the closure, or a failure with the reason `expired` after the time limit.
     func serve(_ make: () throws(PersistenceFailure) -> Value?) throws(PersistenceFailure) {
         while true {
             let isAsked = demand.wait(timeout: deadline) == .success
@@ -113,7 +113,7 @@ final class BatchExchange<Value: Sendable>: Sendable {
         }
     }
 
-    /// Ends the exchange with the end of the thread's part.
+    /// Ends the exchange with the result of the thread.
     func end(_ result: Result<Void, PersistenceFailure>) {
         let outcome: Outcome = result.map { nil }
         state.withLock { $0.end = outcome }

@@ -1,9 +1,9 @@
 import Dispatch
 import EssentialsTools
 
-/// An `async` call that waits for the end of its job.
+/// An `async` call that waits for its job to end.
 struct CallWaiting<Value: Sendable> {
-    /// Runs a job, and cancels it with the task.
+    /// Runs a job, and cancels the job if the task is cancelled.
     nonisolated(nonsending) func result(
         _ job: (@escaping @Sendable (Result<Value, PersistenceFailure>) -> Void) -> PersistenceJob,
         run: (PersistenceJob) -> Void
@@ -21,7 +21,7 @@ struct CallWaiting<Value: Sendable> {
     }
 }
 
-/// The job of a call whose task may be cancelled before there is one.
+/// The job of a call. The task may be cancelled before the job exists.
 private final class JobReference: Sendable {
     private let state = Mutex<(job: PersistenceJob?, isCancelled: Bool)>((nil, false))
 
@@ -53,7 +53,7 @@ final class CallResult<Value: Sendable>: Sendable {
     }
 }
 
-/// Where the completion handler of one call runs.
+/// Runs the completion handler of one call on its queue.
 final class CallbackQueue: Sendable {
     private static let standard = DispatchQueue(
         label: "ServiceEssentials.persistence.callbacks", attributes: .concurrent)
@@ -74,7 +74,7 @@ final class CallbackQueue: Sendable {
         to completion: @escaping @Sendable (Result<Value, PersistenceFailure>) -> Void
     ) {
         queue.async { [self] in
-            // Whoever has cancelled a read gets no value any more. A save that has been made is not denied.
+            // A cancelled read returns no value, even if it has ended. A committed save is reported as saved.
             if let job, job.isCancelled, job.plan.action == .read, case .success = result {
                 return completion(.failure(PersistenceJob.cancelled))
             }

@@ -1,4 +1,4 @@
-/// What an import does with a model if there is a row with its id already, or one with the same unique value.
+/// The handling of a model in an import if a row with its id or one of its unique values exists.
 ///
 /// ```swift
 /// try await store.importRows(of: Film.self, from: films, onConflict: .replace)
@@ -6,14 +6,14 @@
 public enum ImportConflict: Sendable, Hashable, CaseIterable {
     /// The batch fails as ``PersistenceFailure/Reason-swift.struct/constraint``, and names the rows.
     case fail
-    /// The row that is there stays, and the model is skipped. Other constraints still fail the batch.
+    /// The existing row stays, and the model is skipped. Other constraints still fail the batch.
     case ignore
-    /// The row with the id takes the values of the model; columns outside the model keep theirs. A unique value that a row
-    /// with another id has fails the batch.
+    /// The row with the id takes the values of the model; columns outside the model keep theirs. The batch fails if a
+    /// row with another id has one of the model's unique values.
     case replace
 }
 
-/// What an import has stored.
+/// The number of models that an import has stored.
 ///
 /// ```swift
 /// do throws(PersistenceFailure) {
@@ -27,17 +27,17 @@ public struct ImportReport: Sendable, Hashable {
     public var batches = 0
     /// The number of new rows.
     public var inserted = 0
-    /// The number of rows that were there and have new values.
+    /// The number of existing rows that have new values.
     public var replaced = 0
-    /// The number of models that were skipped, because there was a row.
+    /// The number of models that were skipped because a row existed.
     public var ignored = 0
     /// The number of rows that triggers have changed.
     public var cascaded = 0
 
-    /// The number of models that were taken from the source in the batches that are stored.
+    /// The number of models in the stored batches.
     public var rows: Int { inserted + replaced + ignored }
 
-    /// Creates a report of nothing.
+    /// Creates an empty report.
     public init() {}
 
     /// The report of one batch.

@@ -1,5 +1,5 @@
-/// Calls that change rows, and save as far as they say. What they do and throw is described at the methods of
-/// ``PersistenceWork`` with the same names; they also throw what ``PersistenceService/save(_:resolving:)`` throws.
+/// Calls that change rows, and save them as their level says. The methods of ``PersistenceWork`` with the same names
+/// describe their effects and failures. They also throw the failures of ``PersistenceService/save(_:resolving:)``.
 extension PersistenceCall {
     /// Creates a row.
     public static func create<Model: PersistentModel>(
@@ -8,14 +8,14 @@ extension PersistenceCall {
         .changing([Model.table], level, resolution) { try $0.create(model) }
     }
 
-    /// Creates rows: all of them, or after an error none.
+    /// Creates rows: all of them, or none after an error.
     public static func create<Model: PersistentModel>(
         _ models: [Model], save level: SaveLevel, resolving resolution: ConflictResolution? = nil
     ) -> PersistenceCall where Value == Void {
         .changing([Model.table], level, resolution) { try $0.create(models) }
     }
 
-    /// Creates a row for each source, for all of them or after an error for none, and returns their number.
+    /// Creates a row for each source, and returns the number of rows. After an error, none is created.
     public static func create<Source: Sendable, Model: PersistentModel>(
         from sources: [Source], save level: SaveLevel, resolving resolution: ConflictResolution? = nil,
         _ transform: @escaping @Sendable (Source) throws -> Model
@@ -23,14 +23,14 @@ extension PersistenceCall {
         .changing([Model.table], level, resolution) { try $0.create(from: sources, transform) }
     }
 
-    /// Creates a row, or replaces the one with its id.
+    /// Creates a row, or replaces the row with the same id.
     public static func put<Model: PersistentModel>(
         _ model: Model, save level: SaveLevel, resolving resolution: ConflictResolution? = nil
     ) -> PersistenceCall where Value == Void {
         .changing([Model.table], level, resolution) { try $0.put(model) }
     }
 
-    /// Creates rows, or replaces those with their ids: all of them, or after an error none.
+    /// Creates rows, or replaces the rows with the same ids: all of them, or none after an error.
     public static func put<Model: PersistentModel>(
         _ models: [Model], save level: SaveLevel, resolving resolution: ConflictResolution? = nil
     ) -> PersistenceCall where Value == Void {
@@ -70,7 +70,7 @@ extension PersistenceCall {
         .changing(query.node.tables, level, resolution) { try $0.update(query, change) }
     }
 
-    /// Gives columns of all rows that a query finds new values, and returns how many it found.
+    /// Assigns new values to columns of all rows that a query finds, and returns how many it found.
     public static func update<Model: PersistentModel>(
         _ query: Query<Model>, set assignments: [Assignment<Model>], save level: SaveLevel,
         resolving resolution: ConflictResolution? = nil
@@ -80,7 +80,8 @@ extension PersistenceCall {
         }
     }
 
-    /// Changes what differs between two values of a model. Conflicts are judged by the original, as it was shown to a person.
+    /// Saves the differences between two values of a model. Conflicts are judged by the original, as it was shown to a
+    /// person.
     public static func update<Model: PersistentModel>(
         _ edited: Model, from original: Model, save level: SaveLevel, resolving resolution: ConflictResolution? = nil
     ) -> PersistenceCall where Value == Void {
@@ -94,7 +95,7 @@ extension PersistenceCall {
         .executing(RowStatement(query: query.node, assignments: nil), level, resolution) { try $0.delete(query) }
     }
 
-    /// Deletes the rows with these ids, and returns how many are gone.
+    /// Deletes the rows with these ids, and returns how many were deleted.
     public static func delete<Model: PersistentModel>(
         _ type: Model.Type = Model.self, ids: [Model.ID], missing: MissingRows = .fail, save level: SaveLevel,
         resolving resolution: ConflictResolution? = nil
@@ -102,7 +103,7 @@ extension PersistenceCall {
         .changing([Model.table], level, resolution) { try $0.delete(Model.self, ids: ids, missing: missing) }
     }
 
-    /// Deletes the rows of these models, which are found by their ids, and returns how many are gone.
+    /// Deletes the rows of these models, which are found by their ids, and returns how many were deleted.
     public static func delete<Model: PersistentModel>(
         _ models: [Model], missing: MissingRows = .fail, save level: SaveLevel,
         resolving resolution: ConflictResolution? = nil

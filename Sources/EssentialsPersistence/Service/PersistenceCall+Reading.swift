@@ -1,4 +1,4 @@
-/// Calls that read. What they do and throw is described at the methods of ``PersistenceWork`` with the same names.
+/// Calls that read. The methods of ``PersistenceWork`` with the same names describe their results and failures.
 extension PersistenceCall {
     /// The models that a query finds, in its order.
     public static func fetch<Model: PersistentModel>(_ query: Query<Model>) -> PersistenceCall where Value == [Model] {
@@ -12,7 +12,7 @@ extension PersistenceCall {
         PersistenceCall(PersistenceJob.Plan(.read)) { try $0.fetch(type, sql: sql, arguments: arguments) }
     }
 
-    /// The first model that a query finds; `nil` if it finds none.
+    /// The first model that a query finds; `nil` if it finds no row.
     public static func first<Model: PersistentModel>(_ query: Query<Model>) -> PersistenceCall where Value == Model? {
         .reading(query.node) { try $0.first(query) }
     }
@@ -24,14 +24,14 @@ extension PersistenceCall {
         .looking(up: ids, of: Model.self) { try $0.fetch(Model.self, ids: ids, missing: missing) }
     }
 
-    /// The model with this id; `nil` if there is none.
+    /// The model with this id; `nil` if there is no such row.
     public static func find<Model: PersistentModel>(
         _ type: Model.Type = Model.self, id: Model.ID
     ) -> PersistenceCall where Value == Model? {
         .looking(up: [id], of: Model.self) { try $0.find(Model.self, id: id) }
     }
 
-    /// The model with this id; `nil` if there is none.
+    /// The model with this id; `nil` if there is no such row.
     public static func find<Model: PersistentModel>(
         _ id: ModelID<Model>
     ) -> PersistenceCall where Value == Model?, Model.ID == ModelID<Model> { .find(Model.self, id: id) }
@@ -93,7 +93,7 @@ extension PersistenceCall {
         .reading(query.node) { try $0.counts(by: query) }
     }
 
-    /// The sum of a column for each value of another one. NULL counts for nothing.
+    /// The sum of a column for each value of another one. NULL is skipped.
     public static func sums<Model: PersistentModel, Sum: ColumnValue & AdditiveArithmetic, Key: ColumnValue & Hashable>(
         of query: ValueQuery<Model, Sum>, by column: (Model.Columns) -> Column<Model, Key>
     ) -> PersistenceCall where Value == [Key: Sum] {
@@ -101,7 +101,7 @@ extension PersistenceCall {
         return .reading(query.node) { try $0.sums(of: query, by: { _ in column }) }
     }
 
-    /// The sum of an optional column for each value of another one. `nil` counts for nothing.
+    /// The sum of an optional column for each value of another one. `nil` is skipped.
     public static func sums<Model: PersistentModel, Sum: ColumnValue & AdditiveArithmetic, Key: ColumnValue & Hashable>(
         of query: ValueQuery<Model, Sum?>, by column: (Model.Columns) -> Column<Model, Key>
     ) -> PersistenceCall where Value == [Key: Sum] {
@@ -111,14 +111,14 @@ extension PersistenceCall {
 }
 
 extension PersistenceCall where Value: PersistentModel {
-    /// The first model that a query finds. It fails as `notFound` if there is none.
+    /// The first model that a query finds. Fails as `notFound` if the query finds no row.
     public static func one(_ query: Query<Value>) -> PersistenceCall {
         .reading(query.node) { try $0.one(query) }
     }
 }
 
 extension PersistenceCall where Value: ColumnValue & AdditiveArithmetic {
-    /// The sum of an optional column, in which `nil` counts for nothing; 0 if there is no value.
+    /// The sum of an optional column; 0 if there is no value. `nil` is skipped.
     public static func sum<Model: PersistentModel>(_ query: ValueQuery<Model, Value?>) -> PersistenceCall {
         .reading(query.node) { try $0.sum(query) }
     }

@@ -1,9 +1,9 @@
 import EssentialsTools
 
-/// A call of a persistence service as a value: what it does, without where its result goes.
+/// A call of a persistence service as a value. It does not include the destination of its result.
 ///
-/// The `async` methods of ``PersistenceService`` make calls of their own. This type is for the two other forms: a call
-/// with a completion handler, and one that blocks its thread.
+/// The `async` methods of ``PersistenceService`` create their own calls. This type is for the two other forms: a call
+/// with a completion handler, and a call that blocks its thread.
 ///
 /// ```swift
 /// let job = store.start(.fetch(Film.all), completionQueue: queue) { result in show(result) }
@@ -13,7 +13,7 @@ import EssentialsTools
 public struct PersistenceCall<Value: Sendable>: Sendable {
     var plan: PersistenceJob.Plan
     private let body: @Sendable (PersistenceWork) throws -> Value?
-    /// Makes the value from the report of the save, if the closure does not.
+    /// Makes the value from the report of the save, if the closure makes none.
     private let value: @Sendable (SaveReport) -> Value?
 
     init(_ plan: PersistenceJob.Plan, _ body: @escaping @Sendable (PersistenceWork) throws -> Value) {
@@ -68,7 +68,7 @@ public struct PersistenceCall<Value: Sendable>: Sendable {
         PersistenceCall(PersistenceJob.Plan(.change(level), tables: tables, resolution: resolution), body)
     }
 
-    /// A call that changes rows in a way that a service may do without its closure. Its value is the number of the rows.
+    /// A call with a change that a service may execute without the closure. Its value is the number of changed rows.
     static func executing(
         _ statement: RowStatement, _ level: SaveLevel, _ resolution: ConflictResolution?,
         _ body: @escaping @Sendable (PersistenceWork) throws -> Int
@@ -81,7 +81,7 @@ public struct PersistenceCall<Value: Sendable>: Sendable {
             value: { statement.assignments == nil ? $0.deleted : $0.updated })
     }
 
-    /// What the call reads from rows that are at hand; `nil` if its value is made from the report of a save.
+    /// The value of the call, read from rows at hand; `nil` if the value is made from the report of a save.
     func value(on rows: any WorkRows) throws(PersistenceFailure) -> Value? {
         try PersistenceJob.result { () throws in try body(PersistenceWork(rows)) }
     }
@@ -101,7 +101,7 @@ public struct PersistenceCall<Value: Sendable>: Sendable {
     }
 }
 
-/// The value of a call between the end of its closure and that of its save.
+/// Holds the value of a call from the end of its closure to the end of its save.
 private final class CallValue<Value: Sendable>: Sendable {
     private let value = Mutex<Value?>(nil)
 

@@ -1,9 +1,9 @@
 import EssentialsTools
 
-/// One call of a persistence service on its way: what it does, and where its result goes.
+/// One running call of a persistence service, with the destination of its result.
 ///
-/// Every call of ``PersistenceService``, whether `async`, with a handler or blocking, becomes one job, which the service
-/// receives in ``PersistenceService/run(_:)``. A service ends each job exactly once.
+/// Every call of ``PersistenceService``, whether `async`, with a handler or blocking, becomes one job, which the
+/// service receives in ``PersistenceService/run(_:)``. A service ends each job exactly once.
 ///
 /// ```swift
 /// func run(_ job: PersistenceJob) {
@@ -18,17 +18,17 @@ import EssentialsTools
 /// }
 /// ```
 public final class PersistenceJob: Sendable {
-    /// What a job does.
+    /// The action of a job.
     public enum Action: Sendable, Hashable {
         /// It reads.
         case read
-        /// It changes rows, or only saves those that are pending, and saves as its level says.
+        /// It changes rows, or only saves pending ones, as its level says.
         case change(SaveLevel)
-        /// It says what a save into the store would do, and changes nothing.
+        /// It checks the outcome of a save into the store, and changes nothing.
         case validate
-        /// It writes the rows that it places straight into the store, in one transaction. It reads nothing. The columns are
-        /// those of the model: a new row gets its defaults in all others, and a row that is replaced keeps them. The report
-        /// counts replaced rows as updated, and ignored ones as kept.
+        /// It writes the rows that it places straight into the store, in one transaction. It reads nothing. The columns
+        /// are those of the model: all other columns get their defaults in a new row, and keep their values in a
+        /// replaced row. The report counts replaced rows as updated, and ignored ones as kept.
         case importRows(ImportConflict, columns: Set<String>)
         /// It drops all pending rows of the scope.
         case rollback
@@ -36,23 +36,23 @@ public final class PersistenceJob: Sendable {
         case discard(table: String, ids: [StoredValue])
     }
 
-    /// What a service knows of a job before it runs.
+    /// The properties of a job that a service knows before it runs.
     public struct Plan: Sendable {
-        /// What the job does.
+        /// The action of the job.
         public var action: Action
         /// The tables that the job reads; `nil` if it may read all.
         public var tables: Set<String>?
-        /// How conflicts are decided; `nil` if the call does not say.
+        /// The resolution of conflicts; `nil` if the call has none.
         public var resolution: ConflictResolution?
-        /// Whether the caller's thread waits for the end, so that the job may run on it. Then a service does not wait for
-        /// a store that is being opened.
+        /// Whether the caller's thread waits for the end, so that the job may run on that thread. Then a service does
+        /// not wait for a store that is being opened.
         public var isBlocking = false
         /// The rows that the job reads by their ids, if it reads nothing else.
         package var lookup: (table: String, ids: [StoredValue])?
-        /// What the job changes, if a service may do that without running the caller's part. Then the result of the call is
-        /// made from the report.
+        /// The change of the job, if a service may execute it without the caller's closure. Then the result of the call
+        /// is made from the report.
         package var statement: RowStatement?
-        /// Whether the job keeps its state of the rows while it waits for its caller.
+        /// Whether the job keeps its snapshot of the rows while it waits for its caller.
         package var holdsState = false
 
         /// Creates a plan.
@@ -72,7 +72,7 @@ public final class PersistenceJob: Sendable {
         var completion: (@Sendable (Result<SaveReport, PersistenceFailure>) -> Void)?
     }
 
-    /// What is known of the job before it runs.
+    /// The plan, which is known before the job runs.
     public let plan: Plan
     private let body: @Sendable (PersistenceWork) throws -> Void
     private let state: Mutex<State>
@@ -91,8 +91,8 @@ public final class PersistenceJob: Sendable {
     /// Runs the caller's part of the job. A service calls it at most once, and then ``finish(_:)``.
     ///
     /// - Parameter rows: The rows that the call sees and changes.
-    /// - Throws: What the caller's closure has thrown, as a failure with the reason `work` unless it is a
-    ///   ``PersistenceFailure``; and `cancelled`.
+    /// - Throws: The error of the caller's closure, as a failure with the reason `work` unless it is a
+    ///   ``PersistenceFailure``; or `cancelled`.
     public func run(on rows: any WorkRows) throws(PersistenceFailure) {
         let isFirst = state.withLock { state in
             guard state.stage == .waiting || state.stage == .begun, !state.isCancelled else { return false }
@@ -103,8 +103,8 @@ public final class PersistenceJob: Sendable {
         try Self.result { () throws in try body(PersistenceWork(rows)) }
     }
 
-    /// Begins the job without the caller's part, which may still run afterwards. From now on, the service ends a job that is
-    /// cancelled.
+    /// Begins the job without the caller's part, which may still run later. From now on, the service ends the job if it
+    /// is cancelled.
     ///
     /// - Throws: `cancelled`.
     package func begin() throws(PersistenceFailure) {
@@ -118,7 +118,7 @@ public final class PersistenceJob: Sendable {
 
     /// The result of a caller's closure.
     ///
-    /// - Throws: What the closure has thrown, as a failure with the reason `work` unless it is a ``PersistenceFailure``.
+    /// - Throws: The error of the closure, as a failure with the reason `work` unless it is a ``PersistenceFailure``.
     static func result<Value>(_ body: () throws -> Value) throws(PersistenceFailure) -> Value {
         do {
             return try body()
@@ -138,10 +138,10 @@ public final class PersistenceJob: Sendable {
         completion?(result)
     }
 
-    /// Sets a closure that interrupts the job when it is cancelled; `nil` from the moment on at which the job can no
-    /// longer be stopped. It is called at most once, at once if the job is cancelled already.
+    /// Sets a closure that interrupts the job when it is cancelled. Pass `nil` as soon as the job can no longer be
+    /// stopped. The closure is called at most once, and immediately if the job is already cancelled.
     ///
-    /// When the call returns, no earlier closure is running.
+    /// When this method returns, no earlier closure is running.
     public func onCancel(_ interrupt: (@Sendable () -> Void)?) {
         state.withLock { state in
             state.interrupt = interrupt
@@ -150,15 +150,17 @@ public final class PersistenceJob: Sendable {
         }
     }
 
-    /// Whether the job was cancelled. A service asks between two steps.
+    /// Whether the job was cancelled. A service checks it between two steps.
     public var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
     static var cancelled: PersistenceFailure { PersistenceFailure(.cancelled, "The call was cancelled.") }
 
     // MARK: For callers
 
-    /// Cancels the call: one that waits ends at once, and a running statement is interrupted, with the reason `cancelled`
-    /// for both. A save whose commit has begun succeeds. From any thread.
+    /// Cancels the call. It can be called on any thread.
+    ///
+    /// A waiting call ends at once, and a running statement is interrupted; both fail as `cancelled`. A save whose
+    /// commit has begun succeeds.
     public func cancel() {
         let completion = state.withLock { state -> (@Sendable (Result<SaveReport, PersistenceFailure>) -> Void)? in
             guard !state.isCancelled else { return nil }

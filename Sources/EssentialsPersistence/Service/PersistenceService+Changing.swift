@@ -1,5 +1,6 @@
-/// Changing. What the methods do and throw is described at those of ``PersistenceWork`` with the same names; they also throw
-/// what ``save(_:resolving:)`` throws. After a failure all pending rows are as they were before the call.
+/// Changing. The methods of ``PersistenceWork`` with the same names describe the effects and failures. These methods
+/// also throw the failures of ``save(_:resolving:)``. After a failure all pending rows are as they were before the
+/// call.
 extension PersistenceService {
     /// Creates a row.
     public func create<Model: PersistentModel>(
@@ -8,14 +9,14 @@ extension PersistenceService {
         try await result(of: .create(model, save: level, resolving: resolution))
     }
 
-    /// Creates rows: all of them, or after an error none.
+    /// Creates rows: all of them, or none after an error.
     public func create<Model: PersistentModel>(
         _ models: [Model], save level: SaveLevel, resolving resolution: ConflictResolution? = nil
     ) async throws(PersistenceFailure) {
         try await result(of: .create(models, save: level, resolving: resolution))
     }
 
-    /// Creates a row for each source, for all of them or after an error for none, and returns their number.
+    /// Creates a row for each source, and returns the number of rows. After an error, none is created.
     @discardableResult
     public func create<Source: Sendable, Model: PersistentModel>(
         from sources: [Source], save level: SaveLevel, resolving resolution: ConflictResolution? = nil,
@@ -24,14 +25,14 @@ extension PersistenceService {
         try await result(of: .create(from: sources, save: level, resolving: resolution, transform))
     }
 
-    /// Creates a row, or replaces the one with its id.
+    /// Creates a row, or replaces the row with the same id.
     public func put<Model: PersistentModel>(
         _ model: Model, save level: SaveLevel, resolving resolution: ConflictResolution? = nil
     ) async throws(PersistenceFailure) {
         try await result(of: .put(model, save: level, resolving: resolution))
     }
 
-    /// Creates rows, or replaces those with their ids: all of them, or after an error none.
+    /// Creates rows, or replaces the rows with the same ids: all of them, or none after an error.
     public func put<Model: PersistentModel>(
         _ models: [Model], save level: SaveLevel, resolving resolution: ConflictResolution? = nil
     ) async throws(PersistenceFailure) {
@@ -72,9 +73,9 @@ extension PersistenceService {
         try await result(of: .update(query, save: level, resolving: resolution, change))
     }
 
-    /// Gives columns of all rows that a query finds new values, and returns how many it found.
+    /// Assigns new values to columns of all rows that a query finds, and returns how many it found.
     ///
-    /// With ``SaveLevel/store``, a service may do it without loading the rows if nothing is pending.
+    /// With ``SaveLevel/store``, a service may do this without loading the rows if nothing is pending.
     @discardableResult
     public func update<Model: PersistentModel>(
         _ query: Query<Model>, set assignments: [Assignment<Model>], save level: SaveLevel,
@@ -83,7 +84,8 @@ extension PersistenceService {
         try await result(of: .update(query, set: assignments, save: level, resolving: resolution))
     }
 
-    /// Changes what differs between two values of a model. Conflicts are judged by the original, as it was shown to a person.
+    /// Saves the differences between two values of a model. Conflicts are judged by the original, as it was shown to a
+    /// person.
     public func update<Model: PersistentModel>(
         _ edited: Model, from original: Model, save level: SaveLevel, resolving resolution: ConflictResolution? = nil
     ) async throws(PersistenceFailure) {
@@ -92,7 +94,7 @@ extension PersistenceService {
 
     /// Deletes all rows that a query finds, and returns how many.
     ///
-    /// With ``SaveLevel/store``, a service may do it without loading the rows if nothing is pending.
+    /// With ``SaveLevel/store``, a service may do this without loading the rows if nothing is pending.
     @discardableResult
     public func delete<Model: PersistentModel>(
         _ query: Query<Model>, save level: SaveLevel, resolving resolution: ConflictResolution? = nil
@@ -100,7 +102,7 @@ extension PersistenceService {
         try await result(of: .delete(query, save: level, resolving: resolution))
     }
 
-    /// Deletes the rows with these ids, and returns how many are gone.
+    /// Deletes the rows with these ids, and returns how many were deleted.
     @discardableResult
     public func delete<Model: PersistentModel>(
         _ type: Model.Type = Model.self, ids: [Model.ID], missing: MissingRows = .fail, save level: SaveLevel,
@@ -109,7 +111,7 @@ extension PersistenceService {
         try await result(of: .delete(type, ids: ids, missing: missing, save: level, resolving: resolution))
     }
 
-    /// Deletes the rows of these models, which are found by their ids, and returns how many are gone.
+    /// Deletes the rows of these models, which are found by their ids, and returns how many were deleted.
     @discardableResult
     public func delete<Model: PersistentModel>(
         _ models: [Model], missing: MissingRows = .fail, save level: SaveLevel,

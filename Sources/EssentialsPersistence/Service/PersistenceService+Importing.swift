@@ -1,24 +1,24 @@
 /// Importing: many rows, straight into the store.
 extension PersistenceService {
-    /// Writes the models of an asynchronous sequence into the store, past the pending rows of all scopes.
+    /// Writes the models of an asynchronous sequence into the store, bypassing the pending rows of all scopes.
     ///
     /// ```swift
     /// let report = try await store.importRows(of: Film.self, from: lines.map { try Film($0) }, onConflict: .replace)
     /// ```
     ///
-    /// Each batch is one transaction, and one call of each observer. A row that is pending in a scope stays so, and a later
-    /// save of it finds what was imported. Constraints are checked batch by batch: rows may refer to later ones of the same
-    /// batch. The task can be cancelled at any time; a batch whose commit has begun is stored.
+    /// Each batch is one transaction, and one call of each observer. A row that is pending in a scope stays pending,
+    /// and saving it later meets the imported row. Constraints are checked batch by batch: rows may refer to later rows
+    /// of the same batch. The task can be cancelled at any time; a batch whose commit has begun is stored.
     ///
     /// - Parameters:
     ///   - type: The model.
     ///   - models: The models. They are taken one by one, so at most one batch is in memory.
     ///   - batch: The number of models in a transaction, 1 to 100,000. The default is 5,000.
-    ///   - conflict: What happens if there is a row already. The default is that the batch fails.
-    /// - Returns: What was stored.
-    /// - Throws: A failure with the reason `constraint` that names the rows, `invalidModel`, `encoding`, `cancelled`, `work`
-    ///   if the sequence throws, `limit` for the size of a batch, or one of the store. All batches before are stored:
-    ///   ``PersistenceFailure/imported`` counts them. The batch that has failed, and what was taken for it, is not.
+    ///   - conflict: The handling of a model whose row exists. By default the batch fails.
+    /// - Returns: The number of stored models.
+    /// - Throws: A failure with the reason `constraint` that names the rows, `invalidModel`, `encoding`, `cancelled`,
+    ///   `work` if the sequence throws, `limit` for the size of a batch, or a failure of the store. All earlier batches
+    ///   are stored: ``PersistenceFailure/imported`` counts them. No model of the failed batch is stored.
     @discardableResult
     public func importRows<Model: PersistentModel, Models: AsyncSequence>(
         of type: Model.Type, from models: Models, batch: Int = 5_000, onConflict conflict: ImportConflict = .fail
@@ -43,20 +43,20 @@ extension PersistenceService {
         return try await rows.end()
     }
 
-    /// Reserves ids for new rows of a model. Nobody else ever gets one of them, in this process or a later one.
+    /// Reserves ids for new rows of a model. They are never given out again, in this process or a later one.
     ///
     /// ```swift
     /// var ids = try await store.reserveIDs(for: Invoice.self, count: 100).makeIterator()
     /// let first = ids.next()
     /// ```
     ///
-    /// They are greater than all ids in the table of the store, and than all that were reserved before. Ids that are not
-    /// used are lost. A scope can use them for rows that stay pending, because a reservation is stored at once, whatever
-    /// becomes of the scope. It costs a small transaction, so many ids are best reserved together. After a loss of power, a
-    /// store may forget the last reservations together with the rows that used them.
+    /// The ids are greater than all ids in the table of the store, and than all ids reserved before. Unused ids are
+    /// lost. A scope can use them for pending rows, because a reservation is stored at once, independently of the
+    /// scope. It costs a small transaction, so reserve many ids together. After a loss of power, a store may forget the
+    /// last reservations together with the rows that used them.
     ///
-    /// - Throws: A failure with the reason `invalidQuery` for a negative number, `limit` if there are no more ids, or one
-    ///   of the store.
+    /// - Throws: A failure with the reason `invalidQuery` for a negative number, `limit` if there are no more ids, or a
+    ///   failure of the store.
     public func reserveIDs<Model: PersistentModel>(
         for type: Model.Type, count: Int
     ) async throws(PersistenceFailure) -> Range<Int64> where Model.ID == Int64 {
@@ -65,8 +65,8 @@ extension PersistenceService {
 }
 
 extension PersistenceCall where Value == ImportReport {
-    /// Writes models into the store in one transaction, past the pending rows of all scopes, as one batch of `importRows` of
-    /// ``PersistenceService`` does.
+    /// Writes models into the store in one transaction, bypassing the pending rows of all scopes, like one batch of
+    /// `importRows` of ``PersistenceService``.
     public static func importRows<Model: PersistentModel>(
         _ models: [Model], onConflict conflict: ImportConflict = .fail
     ) -> PersistenceCall {
@@ -114,7 +114,7 @@ extension PersistenceWork {
         return first..<end
     }
 
-    /// Hands the rows of an import over.
+    /// Passes on the rows of an import.
     fileprivate func place<Model: PersistentModel>(imported models: [Model]) throws(PersistenceFailure) {
         let coder = try coder(Model.self)
         var changes: [RowChange] = []
@@ -127,7 +127,7 @@ extension PersistenceWork {
     }
 }
 
-/// An import while it runs.
+/// A running import.
 private struct RowImport<Model: PersistentModel> {
     private static var maximum: Int { 100_000 }
 
@@ -167,7 +167,7 @@ private struct RowImport<Model: PersistentModel> {
         }
     }
 
-    /// Stores the rest.
+    /// Stores the remaining models.
     mutating func end() async throws(PersistenceFailure) -> ImportReport {
         // Some sequences end without an error when their task is cancelled.
         guard !Task.isCancelled else { throw failure(PersistenceJob.cancelled) }

@@ -1,5 +1,6 @@
-/// Reading. What the methods do and throw is described at those of ``PersistenceWork`` with the same names; they also throw
-/// `cancelled`, `closed`, and what has kept the store from opening. Each is one state of all rows.
+/// Reading. The methods of ``PersistenceWork`` with the same names describe the results and failures. These methods
+/// also throw `cancelled`, `closed`, and the failure that kept the store from opening. Each call reads one state of all
+/// rows.
 extension PersistenceService {
     /// The models that a query finds, in its order.
     public func fetch<Model: PersistentModel>(_ query: Query<Model>) async throws(PersistenceFailure) -> [Model] {
@@ -13,12 +14,12 @@ extension PersistenceService {
         try await result(of: .fetch(type, sql: sql, arguments: arguments))
     }
 
-    /// The first model that a query finds; `nil` if it finds none.
+    /// The first model that a query finds; `nil` if it finds no row.
     public func first<Model: PersistentModel>(_ query: Query<Model>) async throws(PersistenceFailure) -> Model? {
         try await result(of: .first(query))
     }
 
-    /// The first model that a query finds. It fails as `notFound` if there is none.
+    /// The first model that a query finds. Fails as `notFound` if the query finds no row.
     public func one<Model: PersistentModel>(_ query: Query<Model>) async throws(PersistenceFailure) -> Model {
         try await result(of: .one(query))
     }
@@ -30,18 +31,18 @@ extension PersistenceService {
         try await result(of: .fetch(type, ids: ids, missing: missing))
     }
 
-    /// The model with this id; `nil` if there is none.
+    /// The model with this id; `nil` if there is no such row.
     public func find<Model: PersistentModel>(
         _ type: Model.Type = Model.self, id: Model.ID
     ) async throws(PersistenceFailure) -> Model? {
-        // Short, because a pending row is read in the time that the making of a call takes.
+        // A short path: reading a pending row takes no longer than creating a call.
         if let stored = id.storedValue, !Task.isCancelled, let rows = rowsAtHand(of: Model.table, ids: [stored]) {
             return try PersistenceWork(rows).find(type, id: id)
         }
         return try await result(of: .find(type, id: id))
     }
 
-    /// The model with this id; `nil` if there is none.
+    /// The model with this id; `nil` if there is no such row.
     public func find<Model: PersistentModel>(
         _ id: ModelID<Model>
     ) async throws(PersistenceFailure) -> Model? where Model.ID == ModelID<Model> {
@@ -77,7 +78,7 @@ extension PersistenceService {
         try await result(of: .exists(query))
     }
 
-    /// The sum of an optional column, in which `nil` counts for nothing; 0 if there is no value.
+    /// The sum of an optional column; 0 if there is no value. `nil` is skipped.
     public func sum<Model: PersistentModel, Value: ColumnValue & AdditiveArithmetic>(
         _ query: ValueQuery<Model, Value?>
     ) async throws(PersistenceFailure) -> Value {
@@ -119,14 +120,14 @@ extension PersistenceService {
         try await result(of: .counts(by: query))
     }
 
-    /// The sum of a column for each value of another one. NULL counts for nothing.
+    /// The sum of a column for each value of another one. NULL is skipped.
     public func sums<Model: PersistentModel, Value: ColumnValue & AdditiveArithmetic, Key: ColumnValue & Hashable>(
         of query: ValueQuery<Model, Value>, by column: (Model.Columns) -> Column<Model, Key>
     ) async throws(PersistenceFailure) -> [Key: Value] {
         try await result(of: .sums(of: query, by: column))
     }
 
-    /// The sum of an optional column for each value of another one. `nil` counts for nothing.
+    /// The sum of an optional column for each value of another one. `nil` is skipped.
     public func sums<Model: PersistentModel, Value: ColumnValue & AdditiveArithmetic, Key: ColumnValue & Hashable>(
         of query: ValueQuery<Model, Value?>, by column: (Model.Columns) -> Column<Model, Key>
     ) async throws(PersistenceFailure) -> [Key: Value] {

@@ -1,11 +1,10 @@
 public import Dispatch
 
-/// A store of models, or a scope of it with changes of its own.
+/// A store of models, or a scope of the store with its own changes.
 ///
-/// Application code resolves a service from its locator, and need not know what stores the rows. The service that is
-/// registered is the root scope. ``child(_:resolving:)`` makes scopes within it: what is changed in a scope with
-/// ``SaveLevel/pending`` is seen by this scope and those within it alone, until it is saved. Closing a scope drops what is
-/// still pending.
+/// Application code resolves a service from its locator, and need not know what stores the rows. The registered service
+/// is the root scope. ``child(_:resolving:)`` creates scopes within it. A change in a scope with ``SaveLevel/pending``
+/// is seen only by this scope and the scopes within it, until it is saved. Closing a scope drops its pending changes.
 ///
 /// ```swift
 /// let store = try locator.resolve((any PersistenceService).self)
@@ -19,11 +18,11 @@ public import Dispatch
 /// ```
 ///
 /// Every call exists in three forms with one meaning: as an `async` method, with a completion handler
-/// (``start(_:completionQueue:completion:)``), and blocking (``wait(for:)``). All can be used from any thread. All fail with
-/// ``PersistenceFailure`` only. A cancelled call fails as `cancelled`; a save whose commit has begun succeeds.
+/// (``start(_:completionQueue:completion:)``), and blocking (``wait(for:)``). All can be used from any thread. All fail
+/// with ``PersistenceFailure`` only. A cancelled call fails as `cancelled`; a save whose commit has begun succeeds.
 ///
-/// A value that was fetched never changes. A read sees what others have saved meanwhile, except where a row is pending in
-/// the scope or in one above it.
+/// A fetched value never changes. A read sees rows that others have saved meanwhile, except where a row is pending in
+/// the scope or in a scope above it.
 ///
 /// Implementations need the six requirements that have no default. Everything else is built on them.
 public protocol PersistenceService: AnyObject, Sendable {
@@ -33,35 +32,35 @@ public protocol PersistenceService: AnyObject, Sendable {
     var state: PersistenceState { get }
     /// Runs a job, on any thread, and ends it exactly once. A blocking job may run before the method returns.
     func run(_ job: PersistenceJob)
-    /// A scope within this one, which holds this one. It may be made before the store is ready.
+    /// A scope within this one. It keeps this scope alive, and may be created before the store is ready.
     ///
     /// - Parameters:
     ///   - name: The name, for messages.
-    ///   - resolution: How conflicts are decided if a save does not say. The default is that of this scope.
-    /// - Throws: A failure with the reason `limit` if there are too many scopes within each other, or `closed`.
+    ///   - resolution: The resolution of conflicts for saves without one. The default is that of this scope.
+    /// - Throws: A failure with the reason `limit` if scopes are nested too deeply, or `closed`.
     func child(
         _ name: String, resolving resolution: ConflictResolution?
     ) throws(PersistenceFailure) -> any PersistenceService
-    /// Calls a closure after each change that the scope sees, whether it was made pending or saved, by this scope or
-    /// others, as long as the observation lives. It is not called for a change that was made before the observation began.
+    /// Calls a closure after each change that the scope sees, pending or saved, by this scope or others, as long as the
+    /// observation lives. Changes that were made before the observation began are not reported.
     ///
     /// The closure runs on any thread, one call at a time. It must return soon.
     func observeChanges(
         _ observer: @escaping @Sendable (PersistenceChange) -> Void
     ) throws(PersistenceFailure) -> PersistenceObservation
-    /// Calls a closure with the present state and with each state that follows, in their order, as long as the observation
-    /// lives. After ``PersistenceState/closed`` it is not called any more.
+    /// Calls a closure with the present state and with each state that follows, in their order, as long as the
+    /// observation lives. There are no calls after ``PersistenceState/closed``.
     ///
-    /// The closure runs on any thread, one call at a time. It must return soon. The default, for services whose state never
-    /// changes, calls it once, before it returns.
+    /// The closure runs on any thread, one call at a time. It must return soon. The default implementation is for
+    /// services whose state never changes: it calls the closure once, before it returns.
     func observeState(_ observer: @escaping @Sendable (PersistenceState) -> Void) -> PersistenceObservation
-    /// The rows for a call that reads only rows with these ids, if the service knows all of them at once: without a file,
-    /// and without waiting for another call. The call then runs on the thread of its caller, and not as a job.
+    /// The rows for a call that reads only rows with these ids, if the service can supply all of them at once, without
+    /// a file and without waiting for another call. The call then runs on the thread of its caller, without a job.
     ///
-    /// `nil` means that the call becomes a job. That is the default.
+    /// `nil`, which is the default, means that the call becomes a job.
     func rowsAtHand(of table: String, ids: [StoredValue]) -> (any WorkRows)?
     /// Drops all pending rows of the scope and ends it. Later calls, also those of scopes within it, fail as `closed`.
-    /// The root scope also closes its store, and waits for the calls that are running. Calls after the first one do nothing.
+    /// The root scope also closes its store, and waits for running calls. Repeated calls do nothing.
     func close() async
 }
 
@@ -74,7 +73,7 @@ extension PersistenceService {
         return PersistenceObservation {}
     }
 
-    /// `nil`.
+    /// The default is `nil`.
     public func rowsAtHand(of table: String, ids: [StoredValue]) -> (any WorkRows)? { nil }
 
     /// A scope within this one; see ``child(_:resolving:)``.
@@ -100,8 +99,8 @@ extension PersistenceService {
 
     /// Makes a call, and passes its result to a completion handler.
     ///
-    /// The handler is called exactly once. It receives `cancelled` if the call was cancelled before it ended; a read that
-    /// has ended, too, if the job is cancelled before the handler runs.
+    /// The handler is called exactly once. It receives `cancelled` if the call was cancelled before it ended. A read
+    /// that has ended is also cancelled if the job is cancelled before the handler runs.
     ///
     /// ```swift
     /// let job = store.start(.fetch(Film.all), completionQueue: queue) { result in show(result) }
@@ -126,8 +125,8 @@ extension PersistenceService {
 
     /// Makes a call, blocks the thread until it ends, and returns its result.
     ///
-    /// It is for programs and threads that have no `async`. Inside a closure that runs on the store's connection it fails
-    /// as ``PersistenceFailure/Reason-swift.struct/reentrant``, and before the store is open as
+    /// It is for programs and threads that have no `async`. Inside a closure that runs on the store's connection it
+    /// fails as ``PersistenceFailure/Reason-swift.struct/reentrant``, and before the store is open it fails as
     /// ``PersistenceFailure/Reason-swift.struct/notReady``.
     @available(*, noasync, message: "Use the asynchronous method of the same name.")
     @discardableResult
@@ -147,11 +146,11 @@ extension PersistenceService {
 
     // MARK: Units of work
 
-    /// Runs a unit of work: a closure that reads and changes one state of everything. All its changes are saved as far as
-    /// the level says, or none is made.
+    /// Runs a unit of work: a closure that reads and changes one state of all rows. All its changes are saved as its
+    /// level says, or none is made.
     ///
-    /// The closure runs on a thread of the service, never on that of the caller. It calls nothing of the service but its
-    /// parameter.
+    /// The closure runs on a thread of the service, never on that of the caller. It must use its parameter only, and no
+    /// other part of the service.
     ///
     /// ```swift
     /// let moved = try await store.perform(save: .store) { work in
@@ -160,8 +159,8 @@ extension PersistenceService {
     /// }
     /// ```
     ///
-    /// - Throws: What the closure throws, with the reason `work` unless it is a ``PersistenceFailure``, and what
-    ///   ``save(_:resolving:)`` throws.
+    /// - Throws: The error of the closure, with the reason `work` unless it is a ``PersistenceFailure``, and the
+    ///   failures of ``save(_:resolving:)``.
     @discardableResult
     public func perform<Value: Sendable>(
         save level: SaveLevel, resolving resolution: ConflictResolution? = nil,
@@ -170,7 +169,7 @@ extension PersistenceService {
         try await result(of: .perform(save: level, resolving: resolution, work))
     }
 
-    /// Runs a closure that reads one state of everything. It cannot change rows.
+    /// Runs a closure that reads one state of all rows. It cannot change rows.
     public func read<Value: Sendable>(
         _ work: @escaping @Sendable (PersistenceWork) throws -> Value
     ) async throws(PersistenceFailure) -> Value {
@@ -179,7 +178,7 @@ extension PersistenceService {
 
     /// Fetches models and transforms each of them.
     ///
-    /// - Throws: A failure with the reason `work` if the closure throws. Then none is returned.
+    /// - Throws: A failure with the reason `work` if the closure throws. Then no value is returned.
     public func fetch<Model: PersistentModel, Value: Sendable>(
         _ query: Query<Model>, _ transform: @escaping @Sendable (Model) throws -> Value
     ) async throws(PersistenceFailure) -> [Value] {
@@ -190,14 +189,15 @@ extension PersistenceService {
 
     /// Saves the pending rows of the scope.
     ///
-    /// A save to the store walks up through all scopes above this one, even if the scope itself has nothing pending, and
-    /// is one transaction. After a failure all scopes are as before.
+    /// A save to the store includes all scopes above this one, even if the scope itself has nothing pending, and is one
+    /// transaction. After a failure all scopes are as before.
     ///
     /// - Parameters:
-    ///   - level: Where to. With ``SaveLevel/pending``, nothing happens.
-    ///   - resolution: How conflicts are decided. The default is that of the scope, and without one that of each model.
-    /// - Throws: A failure with the reason `conflict` that carries all conflicts, `constraint` that names the rows, `full`,
-    ///   `readOnly`, `busy`, `cancelled`, or another one of the store.
+    ///   - level: The destination. With ``SaveLevel/pending``, nothing happens.
+    ///   - resolution: The resolution of conflicts. The default is that of the scope; if the scope has none, that of
+    ///     each model.
+    /// - Throws: A failure with the reason `conflict` that carries all conflicts, `constraint` that names the rows,
+    ///   `full`, `readOnly`, `busy`, `cancelled`, or another failure of the store.
     @discardableResult
     public func save(
         _ level: SaveLevel, resolving resolution: ConflictResolution? = nil
@@ -205,16 +205,16 @@ extension PersistenceService {
         try await result(of: .save(level, resolving: resolution))
     }
 
-    /// Says what a save into the store would do, and changes nothing.
+    /// Checks the outcome of a save into the store, and changes nothing.
     ///
-    /// - Throws: What ``save(_:resolving:)`` would throw.
+    /// - Throws: The failure that ``save(_:resolving:)`` would throw.
     @discardableResult
     public func validate(resolving resolution: ConflictResolution? = nil) async throws(PersistenceFailure) -> SaveReport
     {
         try await result(of: .validate(resolving: resolution))
     }
 
-    /// Drops all pending rows of the scope. Those of scopes above it stay.
+    /// Drops all pending rows of the scope. Pending rows of scopes above it stay.
     public func rollback() async throws(PersistenceFailure) { try await result(of: .rollback()) }
 
     /// Drops the pending rows of a model that have these ids. Ids that are not pending are ignored.
@@ -226,7 +226,7 @@ extension PersistenceService {
 
     /// Waits until the store is open.
     ///
-    /// - Throws: What has kept it from opening, or `closed`.
+    /// - Throws: The failure that kept it from opening, or `closed`.
     public func ready() async throws(PersistenceFailure) {
         _ = try await result(of: PersistenceCall(PersistenceJob.Plan(.read, tables: [])) { _ in true })
     }
@@ -242,7 +242,7 @@ extension PersistenceCall {
         .changing(nil, level, resolution, work)
     }
 
-    /// Runs a closure that reads one state of everything; see ``PersistenceService/read(_:)``.
+    /// Runs a closure that reads one state of all rows; see ``PersistenceService/read(_:)``.
     public static func read(_ work: @escaping @Sendable (PersistenceWork) throws -> Value) -> PersistenceCall {
         PersistenceCall(PersistenceJob.Plan(.read), work)
     }
@@ -263,7 +263,7 @@ extension PersistenceCall where Value == SaveReport {
         .reporting(PersistenceJob.Plan(.change(level), tables: [], resolution: resolution)) { $0 }
     }
 
-    /// Checks what a save into the store would do; see ``PersistenceService/validate(resolving:)``.
+    /// Checks the outcome of a save into the store; see ``PersistenceService/validate(resolving:)``.
     public static func validate(resolving resolution: ConflictResolution? = nil) -> PersistenceCall {
         .reporting(PersistenceJob.Plan(.validate, tables: [], resolution: resolution)) { $0 }
     }

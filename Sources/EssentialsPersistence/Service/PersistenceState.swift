@@ -1,6 +1,6 @@
 /// Whether a store can be used.
 public enum PersistenceState: Sendable, Hashable {
-    /// The store is being opened in the background. Asynchronous calls wait for the end; blocking calls fail as
+    /// The store is being opened in the background. Asynchronous calls wait until it is open; blocking calls fail as
     /// ``PersistenceFailure/Reason-swift.struct/notReady``.
     case opening
     /// The store is open.

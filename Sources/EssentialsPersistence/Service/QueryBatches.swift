@@ -1,4 +1,4 @@
-/// The rows that a query finds, in batches, for more rows than should be in memory at once.
+/// The rows that a query finds, in batches, for results that should not be in memory at once.
 ///
 /// ```swift
 /// for try await films in store.batches(of: Film.where { $0.year < 1930 }, size: 500) {
@@ -6,19 +6,20 @@
 /// }
 /// ```
 ///
-/// Each batch is one read, in the order of the query, with the pending rows that the scope sees. Between two batches
-/// nothing is held. A batch begins after the last row of the one before: a row that is changed meanwhile so that it moves in
-/// the order can come twice or not at all, and every other row comes once. ``BatchState/oneState`` reads one state of
-/// everything instead, for a limited time.
+/// Each batch is one read, in the order of the query, with the pending rows that the scope sees. Nothing is held
+/// between two batches. A batch begins after the last row of the previous one. A row whose position in the order
+/// changes meanwhile can occur twice or not at all; every other row occurs once. ``BatchState/oneState`` instead reads
+/// all batches from one state, for a limited time.
 ///
-/// It ends with the last row, or by throwing once: a ``PersistenceFailure``, which is `cancelled` if the task is.
+/// It ends after the last row, or by throwing once: a ``PersistenceFailure``, which is `cancelled` if the task is
+/// cancelled.
 public struct QueryBatches<Model: PersistentModel>: AsyncSequence, Sendable {
     let service: any PersistenceService
     let query: Query<Model>
     let size: Int
     let state: BatchState
 
-    /// Reads one batch each time that it is asked.
+    /// Reads one batch for each request.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let batches: QueryBatches
         private var position: BatchPosition<Model>?
@@ -30,8 +31,8 @@ public struct QueryBatches<Model: PersistentModel>: AsyncSequence, Sendable {
 
         /// The next batch, which has at least one model; `nil` after the last one.
         ///
-        /// - Throws: A failure with the reason `invalidQuery`, `decoding`, `cancelled`, `expired` for one state that was
-        ///   read for too long, or one of the store.
+        /// - Throws: A failure with the reason `invalidQuery`, `decoding`, `cancelled`, `expired` if one state was read
+        ///   for too long, or a failure of the store.
         public mutating func next() async throws(PersistenceFailure) -> [Model]? {
             guard !isEnded else { return nil }
             do throws(PersistenceFailure) {
@@ -63,29 +64,29 @@ public struct QueryBatches<Model: PersistentModel>: AsyncSequence, Sendable {
         }
     }
 
-    /// Begins with the first batch. Nothing is read before it is asked for.
+    /// Begins with the first batch. Nothing is read before it is requested.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 }
 
-/// Which state of the rows a sequence of batches reads.
+/// The state of the rows that a sequence of batches reads.
 public struct BatchState: Sendable, Hashable {
-    /// The longest time from the first batch to the last; `nil` if each batch is a read of its own.
+    /// The longest time from the first batch to the last; `nil` if each batch is a separate read.
     let limit: Duration?
 
-    /// Each batch is a read of its own and sees what was saved before it. Between batches nothing is held.
+    /// Each batch is a separate read, and sees everything that was saved before it. Nothing is held between batches.
     public static let newest = BatchState(limit: nil)
-    /// All batches are of one state, which is held for at most 30 seconds. A later batch fails as
+    /// All batches read one state, which is held for at most 30 seconds. A later batch fails as
     /// ``PersistenceFailure/Reason-swift.struct/expired``.
     ///
-    /// Meanwhile the log of the store grows. A store that is closed waits for the end, which comes with the last batch, with
-    /// the release of the iterator, or with the time.
+    /// Meanwhile the log of the store grows. Closing the store waits until the state is released: after the last batch,
+    /// by releasing the iterator, or when the time is over.
     ///
-    /// A service may limit the number of states that are held at the same time. Then a further iterator fails at once as
-    /// ``PersistenceFailure/Reason-swift.struct/busy``. Other reads do not wait for iterators.
+    /// A service may limit the number of states that are held at the same time. Then a further iterator fails at once
+    /// as ``PersistenceFailure/Reason-swift.struct/busy``. Other reads do not wait for iterators.
     public static let oneState = oneState(for: .seconds(30))
 
-    /// All batches are of one state, which is held for a limited time; see ``oneState``. A shorter limit of the store counts
-    /// too.
+    /// All batches read one state, which is held for a limited time; see ``oneState``. A shorter limit of the store
+    /// also applies.
     public static func oneState(for limit: Duration) -> BatchState { BatchState(limit: limit) }
 }
 
@@ -100,13 +101,13 @@ public struct BatchState: Sendable, Hashable {
 /// }
 /// ```
 public struct QueryBatch<Model: PersistentModel>: Sendable {
-    /// The models, in the order of the query. Empty if there is none after the position.
+    /// The models, in the order of the query. Empty if no row follows the position.
     public let models: [Model]
-    /// Where the next batch begins; `nil` if this one is the last.
+    /// The beginning of the next batch; `nil` if this batch is the last.
     public let position: BatchPosition<Model>?
 }
 
-/// A place in the rows of a query, behind the last row of a batch.
+/// A place in the rows of a query, after the last row of a batch.
 public struct BatchPosition<Model: PersistentModel>: Sendable {
     let pages: QueryPages
 }
@@ -117,8 +118,8 @@ extension PersistenceCall {
     /// - Parameters:
     ///   - query: The query, the same for all batches.
     ///   - size: The maximum number of models, at least 1.
-    ///   - position: The position of the batch before. The size and the query of the first batch count. The default is the
-    ///     beginning.
+    ///   - position: The position from the previous batch. It keeps the size and the query of the first batch. The
+    ///     default is the beginning.
     public static func batch<Model: PersistentModel>(
         of query: Query<Model>, size: Int = 1_000, after position: BatchPosition<Model>? = nil
     ) -> PersistenceCall where Value == QueryBatch<Model> {
@@ -138,9 +139,9 @@ extension PersistenceService {
     /// The rows that a query finds, in batches; see ``QueryBatches``.
     ///
     /// - Parameters:
-    ///   - query: What to fetch. Its limit counts all rows, and its offset is skipped once.
+    ///   - query: The query. Its limit counts all rows, and its offset is skipped once.
     ///   - size: The maximum number of models in a batch, at least 1. The default is 1,000.
-    ///   - state: Whether each batch is a read of its own, which is the default, or all are of one state.
+    ///   - state: Whether each batch is a separate read, which is the default, or all batches read one state.
     public func batches<Model: PersistentModel>(
         of query: Query<Model>, size: Int = 1_000, state: BatchState = .newest
     ) -> QueryBatches<Model> {

@@ -1,5 +1,5 @@
-/// Reading rows with those that they refer to. What the methods do and throw is described at those of ``PersistenceWork`` with
-/// the same names.
+/// Reading rows together with rows that they refer to. The methods of ``PersistenceWork`` with the same names describe
+/// the results and failures.
 extension PersistenceService {
     /// The models that a query finds, each with the row that it refers to. It takes two queries on the same state.
     public func fetch<Child: PersistentModel, Parent: PersistentModel>(
@@ -18,14 +18,14 @@ extension PersistenceService {
         try await result(of: .fetch(query, with: first, second, repeat each others))
     }
 
-    /// The models that a query finds, each with the row that it refers to, and the one that this row refers to.
+    /// The models that a query finds, each with the row that it refers to, and the row that this one refers to.
     public func fetch<Child: PersistentModel, Parent: PersistentModel, Grandparent: PersistentModel>(
         _ query: Query<Child>, with relation: ToOne<Child, Parent>, then next: ToOne<Parent, Grandparent>
     ) async throws(PersistenceFailure) -> [(Child, Parent?, Grandparent?)] {
         try await result(of: .fetch(query, with: relation, then: next))
     }
 
-    /// The models that a query finds, each with the rows that refer to it, by their ids.
+    /// The models that a query finds, each with the rows that refer to it by its id.
     public func fetch<Parent: PersistentModel, Child: PersistentModel>(
         _ query: Query<Parent>, with relation: ToMany<Parent, Child>
     ) async throws(PersistenceFailure) -> [(Parent, [Child])] {
@@ -57,7 +57,7 @@ extension PersistenceCall {
         }
     }
 
-    /// The models that a query finds, each with the row that it refers to, and the one that this row refers to.
+    /// The models that a query finds, each with the row that it refers to, and the row that this one refers to.
     public static func fetch<Child: PersistentModel, Parent: PersistentModel, Grandparent: PersistentModel>(
         _ query: Query<Child>, with relation: ToOne<Child, Parent>, then next: ToOne<Parent, Grandparent>
     ) -> PersistenceCall where Value == [(Child, Parent?, Grandparent?)] {
@@ -66,7 +66,7 @@ extension PersistenceCall {
         }
     }
 
-    /// The models that a query finds, each with the rows that refer to it, by their ids.
+    /// The models that a query finds, each with the rows that refer to it by its id.
     public static func fetch<Parent: PersistentModel, Child: PersistentModel>(
         _ query: Query<Parent>, with relation: ToMany<Parent, Child>
     ) -> PersistenceCall where Value == [(Parent, [Child])] {

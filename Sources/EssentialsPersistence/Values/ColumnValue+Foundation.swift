@@ -27,7 +27,7 @@ extension UUID: ColumnValue {
 }
 
 /// Dates are stored as texts in UTC with milliseconds, such as `2026-11-24 17:05:00.250`, so that they sort by time and
-/// SQLite's own functions understand them. What is finer than a millisecond is lost.
+/// SQLite's own functions understand them. Finer fractions are lost.
 extension Date: ColumnValue {
     /// ``ColumnStorage/text``.
     public static var storage: ColumnStorage { .text }

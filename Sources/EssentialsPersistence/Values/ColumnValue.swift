@@ -1,7 +1,7 @@
 /// A value that fills one column of a row.
 ///
 /// Numbers, `Bool`, `String`, `[UInt8]`, `Data`, `UUID`, `Date`, ids, and optionals of these are column values. An
-/// enumeration with raw values becomes one by its declaration alone:
+/// enumeration with raw values only needs to declare the conformance:
 ///
 /// ```swift
 /// enum Genre: String, Codable, ColumnValue { case drama, comedy }
@@ -11,10 +11,9 @@ public protocol ColumnValue: Sendable {
     static var storage: ColumnStorage { get }
     /// Whether a column of this type may hold NULL. The default is `false`.
     static var isOptional: Bool { get }
-    /// The value as it is stored; `nil` if it cannot be stored, as a text with a NUL character or a number that is
-    /// not a number.
+    /// The value as it is stored; `nil` if it cannot be stored, such as a text with a NUL character or a NaN.
     var storedValue: StoredValue? { get }
-    /// Creates the value from what is stored; `nil` if that is another kind of value or is out of range.
+    /// Creates the value from a stored one; `nil` if that has another kind or is out of range.
     init?(storedValue: StoredValue)
 }
 
@@ -31,14 +30,14 @@ public enum ColumnStorage: String, Sendable, Hashable, CaseIterable {
 }
 
 extension ColumnValue {
-    /// `false`.
+    /// The default is `false`.
     public static var isOptional: Bool { false }
 }
 
 extension Optional: ColumnValue where Wrapped: ColumnValue {
     /// The storage of the wrapped type.
     public static var storage: ColumnStorage { Wrapped.storage }
-    /// `true`.
+    /// Always `true`.
     public static var isOptional: Bool { true }
     /// NULL for `nil`.
     public var storedValue: StoredValue? {
@@ -64,7 +63,7 @@ extension ColumnValue where Self: RawRepresentable, RawValue: ColumnValue {
     public static var storage: ColumnStorage { RawValue.storage }
     /// The raw value as it is stored.
     public var storedValue: StoredValue? { rawValue.storedValue }
-    /// Creates the value from its raw value; `nil` if there is none with it.
+    /// Creates the value from its raw value; `nil` if no case has it.
     public init?(storedValue: StoredValue) {
         guard let rawValue = RawValue(storedValue: storedValue) else { return nil }
         self.init(rawValue: rawValue)
@@ -110,9 +109,9 @@ extension Bool: ColumnValue {
 extension Double: ColumnValue {
     /// ``ColumnStorage/real``.
     public static var storage: ColumnStorage { .real }
-    /// The number; `nil` if it is not a number.
+    /// The number; `nil` for NaN.
     public var storedValue: StoredValue? { isNaN ? nil : .real(self) }
-    /// Creates the number, from an integer too.
+    /// Creates the number from a real number or an integer.
     public init?(storedValue: StoredValue) {
         switch storedValue {
         case .real(let value): self = value
@@ -125,7 +124,7 @@ extension Double: ColumnValue {
 extension Float: ColumnValue {
     /// ``ColumnStorage/real``.
     public static var storage: ColumnStorage { .real }
-    /// The number; `nil` if it is not a number.
+    /// The number; `nil` for NaN.
     public var storedValue: StoredValue? { isNaN ? nil : .real(Double(self)) }
     /// Creates the nearest number.
     public init?(storedValue: StoredValue) {

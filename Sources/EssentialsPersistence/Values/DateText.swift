@@ -31,7 +31,8 @@ package enum DateText {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The milliseconds since 1970 of a text; `nil` if it is no date. Digits after the third of a fraction are dropped.
+    /// The milliseconds since 1970 of a text; `nil` if it is not a date. Digits after the third of a fraction are
+    /// dropped.
     package static func milliseconds(_ text: String) -> Int64? {
         var digits = text.utf8[...]
         guard let year = number(4, &digits), skip("-", &digits), let month = number(2, &digits), skip("-", &digits),

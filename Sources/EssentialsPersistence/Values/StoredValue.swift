@@ -1,6 +1,6 @@
-/// A value as a store holds it: the five kinds of values that SQLite knows.
+/// A value as a store holds it: one of the five kinds of values that SQLite has.
 ///
-/// Values are equal if they are stored alike, byte for byte. So texts with the same meaning but other scalars differ, an
+/// Values are equal if their stored bytes are equal. So texts with the same meaning but different scalars differ, an
 /// integer differs from a real number, and `-0.0` differs from `0.0`.
 ///
 /// ```swift
@@ -13,7 +13,7 @@ public enum StoredValue: Sendable {
     case integer(Int64)
     /// A floating-point number.
     case real(Double)
-    /// A text, stored as UTF-8. It has no NUL character, because texts end there in many programs.
+    /// A text, stored as UTF-8. It has no NUL character, because many programs end texts there.
     case text(String)
     /// Bytes.
     case blob([UInt8])
@@ -49,7 +49,7 @@ extension StoredValue: Hashable {
 
     private static func haveSameBytes(_ one: String, _ other: String) -> Bool {
         var (one, other) = (one, other)
-        // The buffers are used within the closures alone. Copies of one text, as a long one mostly is, have one buffer.
+        // The buffers are used within the closures alone. Copies of a long text usually share one buffer.
         return one.withUTF8 { one in
             other.withUTF8 { one.count == $0.count && (one.baseAddress == $0.baseAddress || one.elementsEqual($0)) }
         }

@@ -28,12 +28,12 @@ struct ModelCoder<Model: PersistentModel> {
         return row
     }
 
-    /// The row of a model, whose values fit their columns.
+    /// The row of a model. All its values fit their columns.
     ///
     /// - Throws: A failure with the reason `invalidModel` or `encoding`.
     func row(_ model: Model) throws(PersistenceFailure) -> StoredRow { try encoded(model, base: nil).row }
 
-    /// The row of a model, whose values fit their columns, and those values that can be compared.
+    /// The row of a model, all of whose values fit their columns, and the values that can be compared.
     private func encoded(_ model: Model, base: StoredRow?) throws(PersistenceFailure) -> EncodedRow {
         let encoded = try RowEncoder.encoded(model, layout: layout, base: base, plan.encoding)
         let row = encoded.row
@@ -53,10 +53,10 @@ struct ModelCoder<Model: PersistentModel> {
         return encoded
     }
 
-    /// The row after a closure has changed the model. All columns that the closure leaves alone keep their stored values,
-    /// byte for byte.
+    /// The row after a closure has changed the model. All columns that the closure does not change keep their stored
+    /// values, byte for byte.
     ///
-    /// - Returns: The row; `nil` if nothing is different.
+    /// - Returns: The row; `nil` if it has not changed.
     func updated(
         _ row: StoredRow, _ change: (inout Model) throws -> Void
     ) throws(PersistenceFailure) -> StoredRow? {
@@ -74,10 +74,10 @@ struct ModelCoder<Model: PersistentModel> {
         return try replaced(row, before: before, after: encoded(model, base: row))
     }
 
-    /// The row of a model that replaces a base. All columns that mean what they mean in the base have its bytes.
+    /// The row of a model that replaces a base. Columns whose meaning has not changed keep the bytes of the base.
     func row(_ model: Model, replacing base: StoredRow) throws(PersistenceFailure) -> StoredRow {
         let new = try encoded(model, base: base)
-        // A base that is no model is replaced as a whole.
+        // A base that cannot be decoded as a model is replaced as a whole.
         guard new.row != base, let model = try? self.model(base), let now = try? encoded(model, base: base) else {
             return new.row
         }
@@ -102,11 +102,11 @@ struct ModelCoder<Model: PersistentModel> {
     /// - Parameters:
     ///   - edited: The model after the changes.
     ///   - original: The model before.
-    ///   - row: The row now; `nil` if there is none any more.
+    ///   - row: The row now; `nil` if it no longer exists.
     func edit(
         _ edited: Model, from original: Model, row: StoredRow?
     ) throws(PersistenceFailure) -> (row: StoredRow, base: StoredRow)? {
-        // Without a row, another one of no meaning makes the values comparable.
+        // If the row does not exist, a row of NULL values makes the two models comparable.
         let blank = row ?? StoredRow(layout, Array(repeating: .null, count: layout.names.count))
         let before = try encoded(original, base: blank)
         let after = try encoded(edited, base: blank)

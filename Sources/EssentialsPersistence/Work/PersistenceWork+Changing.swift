@@ -1,8 +1,8 @@
 extension PersistenceWork {
     /// Creates a row.
     ///
-    /// The types of all values, the values that must be there, and the id are checked now; other constraints of the table
-    /// are checked by the save.
+    /// The types of all values, required values and the id are checked now. The save checks other constraints of the
+    /// table.
     ///
     /// - Throws: A failure with the reason `invalidModel`, `encoding`, `limit`, or `constraint` if there is a row with
     ///   this id.
@@ -14,7 +14,7 @@ extension PersistenceWork {
         try rows.place([RowChange(table: Model.table, id: id, row: row, base: nil)])
     }
 
-    /// Creates rows: all of them, or after an error none.
+    /// Creates rows: all of them, or none after an error.
     public func create<Model: PersistentModel>(_ models: some Sequence<Model>) throws(PersistenceFailure) {
         let (ids, rows) = try encoded(models)
         let known = try self.rows.rows(of: Model.table, ids: ids)
@@ -22,7 +22,7 @@ extension PersistenceWork {
         try self.rows.place(zip(ids, rows).map { RowChange(table: Model.table, id: $0, row: $1, base: nil) })
     }
 
-    /// Creates a row for each source: for all of them, or after an error for none.
+    /// Creates a row for each source: for all of them, or for none after an error.
     ///
     /// ```swift
     /// let count = try work.create(from: lines) { line in try Film(line) }
@@ -45,15 +45,15 @@ extension PersistenceWork {
         return models.count
     }
 
-    /// Creates a row, or replaces the one with its id.
+    /// Creates a row, or replaces the row with the same id.
     public func put<Model: PersistentModel>(_ model: Model) throws(PersistenceFailure) {
         try put(CollectionOfOne(model))
     }
 
-    /// Creates rows, or replaces those with their ids: all of them, or after an error none.
+    /// Creates rows, or replaces the rows with the same ids: all of them, or none after an error.
     ///
-    /// Columns that are not part of the model keep their values, and those that mean the same keep their stored bytes. So a
-    /// model that is put as it was fetched changes nothing.
+    /// Columns that are not part of the model keep their values. Columns whose meaning has not changed keep their
+    /// stored bytes. So putting an unchanged fetched model changes nothing.
     public func put<Model: PersistentModel>(_ models: some Sequence<Model>) throws(PersistenceFailure) {
         let models = Array(models)
         let ids = try encoded(models).ids
@@ -68,17 +68,17 @@ extension PersistenceWork {
         try rows.place(changes)
     }
 
-    /// Creates rows, or replaces those with the same value of a column: all of them, or after an error none.
+    /// Creates rows, or replaces those with the same value of a column: all of them, or none after an error.
     ///
-    /// A row that is there keeps its id, whatever that of the model is. It is found by a column that the table has declared
-    /// `UNIQUE`; values are compared byte for byte.
+    /// An existing row keeps its id, whatever the id of the model is. It is found by a column that the table has
+    /// declared `UNIQUE`; values are compared byte for byte.
     ///
     /// ```swift
     /// try work.put(studios, matching: { $0.name })
     /// ```
     ///
-    /// - Throws: A failure with the reason `invalidModel` if a model has no value of the column, or if two models or two rows
-    ///   have the same, or as ``create(_:)-(Model)`` does.
+    /// - Throws: A failure with the reason `invalidModel` if a model has no value in the column, or if two models or
+    ///   two rows have the same value, or as ``create(_:)-(Model)`` does.
     public func put<Model: PersistentModel, Unique: ColumnValue>(
         _ models: some Sequence<Model>, matching column: (Model.Columns) -> Column<Model, Unique>
     ) throws(PersistenceFailure) {
@@ -147,7 +147,7 @@ extension PersistenceWork {
         try update(Array(found.values), of: Model.self, change)
     }
 
-    /// Changes all rows that a query finds by a closure: all of them, or after an error none.
+    /// Changes all rows that a query finds by a closure: all of them, or none after an error.
     ///
     /// - Returns: The number of rows that the query found.
     @discardableResult
@@ -159,7 +159,7 @@ extension PersistenceWork {
         return found.count
     }
 
-    /// Gives columns of all rows that a query finds new values: of all of them, or after an error of none.
+    /// Assigns new values to columns of all rows that a query finds: to all of them, or to none after an error.
     ///
     /// ```swift
     /// let count = try work.update(Film.where { $0.year < 1930 }, set: [\.views += 1, .set(\.note, to: "silent")])
@@ -195,17 +195,18 @@ extension PersistenceWork {
         try self.rows.place(changes)
     }
 
-    /// Saves what a person has changed in a model that was fetched earlier.
+    /// Saves the changes that a person has made in a model that was fetched earlier.
     ///
-    /// The original is what conflicts are judged by. If others have changed one of its columns since, or deleted the
+    /// Conflicts are judged by the original. If others have changed one of the edited columns since, or deleted the
     /// row, a save into the store finds a conflict.
     ///
     /// - Parameters:
     ///   - edited: The model after the changes.
     ///   - original: The model as it was shown.
-    /// - Throws: A failure with the reason `notFound` if the scope, or one above it, has deleted a row of the store; `conflict`
-    ///   if the row is pending there with other values than those of the original. A row that was never stored is not known
-    ///   any more when the scope has deleted it: the edit shows it again, and its save finds a conflict.
+    /// - Throws: A failure with the reason `notFound` if the scope, or a scope above it, has deleted a row of the
+    ///   store; `conflict` if the row is pending there with other values than those of the original. A row that was
+    ///   never stored and that the scope has deleted is no longer known: the edit shows it again, and its save finds a
+    ///   conflict.
     public func update<Model: PersistentModel>(
         _ edited: Model, from original: Model
     ) throws(PersistenceFailure) {
@@ -216,11 +217,11 @@ extension PersistenceWork {
         try rows.place([RowChange(table: Model.table, id: id[0], row: new, base: base)])
     }
 
-    /// Deletes all rows that a query finds. Its limit and its order count.
+    /// Deletes all rows that a query finds. Its limit and its order are respected.
     ///
     /// Rows of other tables that refer to them are deleted, changed or kept as `ON DELETE` of their foreign keys says.
     ///
-    /// - Returns: The number of rows that the query found. None is no error.
+    /// - Returns: The number of rows that the query found. Zero is not an error.
     /// - Throws: A failure with the reason `constraint` if a foreign key restricts the deletion, or as
     ///   ``fetch(_:)-(Query<Model>)`` does.
     @discardableResult
@@ -232,7 +233,7 @@ extension PersistenceWork {
 
     /// Deletes the rows with these ids.
     ///
-    /// - Returns: The number of rows that are gone.
+    /// - Returns: The number of deleted rows.
     /// - Throws: A failure with the reason `notFound` that names all missing ids, unless they are to be ignored, or as
     ///   ``delete(_:)-(Query<Model>)`` does.
     @discardableResult
@@ -245,9 +246,9 @@ extension PersistenceWork {
         return found.count
     }
 
-    /// Deletes the rows of these models, which are found by their ids. The other values do not count.
+    /// Deletes the rows of these models, which are found by their ids. The other values are ignored.
     ///
-    /// - Returns: The number of rows that are gone.
+    /// - Returns: The number of deleted rows.
     /// - Throws: As ``delete(_:ids:missing:)`` does.
     @discardableResult
     public func delete<Model: PersistentModel>(

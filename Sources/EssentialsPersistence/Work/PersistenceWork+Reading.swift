@@ -1,16 +1,16 @@
 extension PersistenceWork {
     /// The models that a query finds, in its order.
     ///
-    /// - Throws: A failure with the reason `invalidQuery`, `decoding`, `cancelled`, or one of the store.
+    /// - Throws: A failure with the reason `invalidQuery`, `decoding`, `cancelled`, or a failure of the store.
     public func fetch<Model: PersistentModel>(_ query: Query<Model>) throws(PersistenceFailure) -> [Model] {
         try coder(Model.self).models(rows.rows(query.node))
     }
 
     /// The rows of a query in SQL, each as a value whose coding keys are the names of its columns.
     ///
-    /// The query sees what the scope sees: tables have the pending rows too, but views and full-text indexes of the file do
-    /// not, nor does a table with `main.` before its name. `rowid` is refused. It is one statement that reads. The type may
-    /// be a model, or any other that can be decoded, for groups and joins:
+    /// The query sees the rows that the scope sees. Tables include the pending rows, but views and full-text indexes of
+    /// the file do not, nor does a table with `main.` before its name. `rowid` is refused. The SQL must be one
+    /// statement that reads. The type may be a model, or any other decodable type, for groups and joins:
     ///
     /// ```swift
     /// struct Decade: Decodable { var decade: Int; var films: Int }
@@ -19,24 +19,25 @@ extension PersistenceWork {
     ///     arguments: [1900])
     /// ```
     ///
-    /// Values are passed as arguments, never as a part of the text. A column of a type that a model has too is decoded alike.
+    /// Pass values as arguments, never as part of the text. A column is decoded as in a model, by the type of the
+    /// property.
     ///
     /// - Throws: A failure with the reason `invalidQuery` for another statement, and if the service runs no SQL; or
-    ///   `decoding`, `cancelled`, or one of the store.
+    ///   `decoding`, `cancelled`, or a failure of the store.
     public func fetch<Value: Decodable>(
         _ type: Value.Type, sql: String, arguments: [StoredValue] = []
     ) throws(PersistenceFailure) -> [Value] {
         try RowDecoder.values(type, from: rows.rows(sql: sql, arguments: arguments))
     }
 
-    /// The first model that a query finds; `nil` if it finds none.
+    /// The first model that a query finds; `nil` if it finds no row.
     public func first<Model: PersistentModel>(_ query: Query<Model>) throws(PersistenceFailure) -> Model? {
         try fetch(query.limit(Swift.min(query.limit ?? 1, 1))).first
     }
 
     /// The first model that a query finds.
     ///
-    /// - Throws: A failure with the reason `notFound` if it finds none.
+    /// - Throws: A failure with the reason `notFound` if the query finds no row.
     public func one<Model: PersistentModel>(_ query: Query<Model>) throws(PersistenceFailure) -> Model {
         if let model = try first(query) { return model }
         throw PersistenceFailure(.notFound, "The query finds no row.", model: Model.table)
@@ -53,17 +54,17 @@ extension PersistenceWork {
         return try coder(Model.self).models(ids.compactMap { found[$0] })
     }
 
-    /// The model with this id; `nil` if there is none.
+    /// The model with this id; `nil` if there is no such row.
     public func find<Model: PersistentModel>(
         _ type: Model.Type = Model.self, id: Model.ID
     ) throws(PersistenceFailure) -> Model? {
         guard let stored = id.storedValue else { throw Self.invalidID(Model.self) }
-        // Short, because this is all of a read of a pending row.
+        // Kept short, because reading a pending row does nothing more.
         guard let row = try rows.rows(of: Model.table, ids: [stored])[stored] else { return nil }
         return try RowDecoder.model(from: row)
     }
 
-    /// The model with this id; `nil` if there is none.
+    /// The model with this id; `nil` if there is no such row.
     ///
     /// ```swift
     /// let film = try work.find(filmID)
@@ -111,8 +112,9 @@ extension PersistenceWork {
 
     /// The sum of a column; 0 if there is no value.
     ///
-    /// - Throws: A failure with the reason `decoding` if the sum, or a part of it on the way, is out of 64 bits, if the sum is
-    ///   out of the range of the type, or if it adds infinite values of both signs; or as ``fetch(_:)-(Query<Model>)`` does.
+    /// - Throws: A failure with the reason `decoding` if the sum or an intermediate sum does not fit in 64 bits, if the
+    ///   sum is out of the range of the type, or if it adds infinite values of both signs; or as
+    ///   ``fetch(_:)-(Query<Model>)`` does.
     public func sum<Model: PersistentModel, Value: ColumnValue & AdditiveArithmetic>(
         _ query: ValueQuery<Model, Value>
     ) throws(PersistenceFailure) -> Value {
@@ -120,7 +122,7 @@ extension PersistenceWork {
         return sum.isNull ? .zero : try Self.value(sum, query)
     }
 
-    /// The sum of an optional column, in which `nil` counts for nothing; 0 if there is no value.
+    /// The sum of an optional column; 0 if there is no value. `nil` is skipped.
     ///
     /// - Throws: As for a column that is not optional.
     public func sum<Model: PersistentModel, Value: ColumnValue & AdditiveArithmetic>(
@@ -147,7 +149,7 @@ extension PersistenceWork {
 
     /// The mean of a column; `nil` if there is no value.
     ///
-    /// - Throws: A failure with the reason `decoding` if infinite values of both signs have none, or as
+    /// - Throws: A failure with the reason `decoding` if infinite values of both signs have no mean, or as
     ///   ``fetch(_:)-(Query<Model>)`` does.
     public func average<Model: PersistentModel, Value: ColumnValue>(
         _ query: ValueQuery<Model, Value>
@@ -174,7 +176,7 @@ extension PersistenceWork {
         return counts
     }
 
-    /// The sum of a column for each value of another one. NULL counts for nothing.
+    /// The sum of a column for each value of another one. NULL is skipped.
     ///
     /// ```swift
     /// let minutes = try work.sums(of: Film.all.values { $0.minutes }, by: { $0.year })   // [1926: 220, 1931: 90]
@@ -193,7 +195,7 @@ extension PersistenceWork {
         return sums
     }
 
-    /// The sum of an optional column for each value of another one. `nil` counts for nothing.
+    /// The sum of an optional column for each value of another one. `nil` is skipped.
     ///
     /// - Throws: As for a column that is not optional.
     public func sums<Model: PersistentModel, Value: ColumnValue & AdditiveArithmetic, Key: ColumnValue & Hashable>(
@@ -207,7 +209,7 @@ extension PersistenceWork {
         return sums
     }
 
-    /// The sums by the values of a column. Stored values that mean the same are one group.
+    /// The sums by the values of a column. Stored values with the same meaning form one group.
     private func groups<Model: PersistentModel, Key: ColumnValue & Hashable>(
         _ query: RowQuery, by column: Column<Model, Key>
     ) throws(PersistenceFailure) -> [Key: StoredValue] {

@@ -1,6 +1,7 @@
-/// Reading rows together with those that they refer to, or that refer to them: one query for each table, on the same state.
+/// Reading rows together with rows that they refer to, or that refer to them: one query for each table, on the same
+/// state.
 extension PersistenceWork {
-    /// The models that a query finds, each with the row that it refers to; without one if it refers to none.
+    /// The models that a query finds, each with the row that it refers to, or `nil` if it refers to no row.
     ///
     /// ```swift
     /// for (film, studio) in try work.fetch(Film.all, with: Film.studio) { show(film, studio) }
@@ -36,7 +37,7 @@ extension PersistenceWork {
         }
     }
 
-    /// The models that a query finds, each with the row that it refers to, and the one that this row refers to.
+    /// The models that a query finds, each with the row that it refers to, and the row that this one refers to.
     ///
     /// ```swift
     /// for (film, studio, country) in try work.fetch(Film.all, with: Film.studio, then: Studio.country) {
@@ -55,7 +56,7 @@ extension PersistenceWork {
         return models.indices.map { (models[$0], parentModels[$0], grandparentModels[$0]) }
     }
 
-    /// The models that a query finds, each with the rows that refer to it, by their ids.
+    /// The models that a query finds, each with the rows that refer to it by its id.
     ///
     /// ```swift
     /// for (studio, films) in try work.fetch(Studio.all, with: Studio.films) { show(studio, films) }
@@ -71,7 +72,7 @@ extension PersistenceWork {
         for start in stride(from: 0, to: ids.count, by: RowQuery.maximumValues) {
             let part = Array(ids[start..<Swift.min(start + RowQuery.maximumValues, ids.count)])
             let query = RowQuery(table: Child.table, key: Child.columns.id.name, column: column, values: part)
-            // The column's collation may take more values as equal.
+            // More values may be equal under the column's collation.
             let wanted = Set(part)
             for row in try rows.rows(query) {
                 if let value = row[column], wanted.contains(value) { found[value, default: []].append(row) }
@@ -90,7 +91,7 @@ extension PersistenceWork {
         try coder(Parent.self).models(parents(of: children, relation))
     }
 
-    /// The row that each row refers to; `nil` for none.
+    /// The row that each row refers to; `nil` if it refers to no row.
     private func parents<Child: PersistentModel, Parent: PersistentModel>(
         of children: [StoredRow?], _ relation: ToOne<Child, Parent>
     ) throws(PersistenceFailure) -> [StoredRow?] {
@@ -101,7 +102,7 @@ extension PersistenceWork {
 }
 
 extension ModelCoder {
-    /// The models of rows, each of which may be missing. A row that occurs several times is decoded once.
+    /// The models of rows, any of which may be missing. A row that occurs several times is decoded once.
     fileprivate func models(_ rows: [StoredRow?]) throws(PersistenceFailure) -> [Model?] {
         var known: [StoredValue: Model] = [:]
         var models: [Model?] = []

@@ -1,7 +1,7 @@
-/// What a unit of work reads and changes: all rows that the scope sees, as they are at one moment, with the changes that
+/// The rows that a unit of work reads and changes: all rows that the scope sees at one moment, with the changes that
 /// the unit has made so far.
 ///
-/// All changes of a unit become pending together, or, if it throws or its save fails, none does. Its calls are
+/// All changes of a unit become pending together. If the unit throws or its save fails, none does. Its calls are
 /// synchronous and throw ``PersistenceFailure``. It is used inside its closure only; later calls fail as
 /// ``PersistenceFailure/Reason-swift.struct/closed``.
 ///
@@ -39,10 +39,10 @@ public struct PersistenceWork {
     }
 }
 
-/// What happens if there is no row for an id.
+/// The behaviour of a call if an id has no row.
 public enum MissingRows: Sendable, Hashable {
     /// The call fails as ``PersistenceFailure/Reason-swift.struct/notFound``, names all missing ids and changes nothing.
     case fail
-    /// The call goes on with those that there are.
+    /// The call ignores missing rows.
     case ignore
 }

@@ -1,11 +1,11 @@
-/// Rows that are known without a file, for calls that read by ids alone.
+/// Rows that are known without reading a file, for calls that only read by ids.
 package final class RowsAtHand: WorkRows {
     private let layout: RowLayout
     private let found: [StoredValue: StoredRow]
 
     /// - Parameters:
     ///   - layout: The columns of the table.
-    ///   - found: Those of the rows that there are.
+    ///   - found: The existing rows.
     package init(_ layout: RowLayout, _ found: [StoredValue: StoredRow]) {
         self.layout = layout
         self.found = found

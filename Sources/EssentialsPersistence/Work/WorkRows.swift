@@ -1,5 +1,5 @@
-/// The rows that one call sees: those of the store under the pending ones of the scope and of the scopes above it, all of
-/// one moment, and the changes that the call has made so far.
+/// The rows that one call sees at one moment: the stored rows, covered by the pending rows of the scope and of the
+/// scopes above it, and by the changes that the call has made so far.
 ///
 /// Services implement this protocol; callers use ``PersistenceWork``. A call uses its rows on one thread at a time.
 ///
@@ -13,13 +13,13 @@ public protocol WorkRows: AnyObject {
     func layout(of table: String) throws(PersistenceFailure) -> RowLayout
     /// The rows that a query finds, in its order.
     func rows(_ query: RowQuery) throws(PersistenceFailure) -> [StoredRow]
-    /// The rows with these ids, as far as there are any.
+    /// The rows with these ids. Missing rows are left out.
     func rows(of table: String, ids: [StoredValue]) throws(PersistenceFailure) -> [StoredValue: StoredRow]
     /// The values of the query's column, in its order.
     func values(_ query: RowQuery) throws(PersistenceFailure) -> [StoredValue]
     /// The number of rows, or of values, that a query finds.
     func count(_ query: RowQuery) throws(PersistenceFailure) -> Int
-    /// One value from all values of the query's column. NULL if there is none.
+    /// An aggregate of all values of the query's column. NULL if there is no value.
     func aggregate(_ query: RowQuery, _ function: AggregateFunction) throws(PersistenceFailure) -> StoredValue
     /// The values of the query's column, each with the number of rows that have it, in the order of the values.
     func counts(_ query: RowQuery) throws(PersistenceFailure) -> [(value: StoredValue, count: Int)]
@@ -34,35 +34,35 @@ public protocol WorkRows: AnyObject {
     ///   - sql: One statement that reads, with `?` for each argument.
     ///   - arguments: The values of the arguments.
     func rows(sql: String, arguments: [StoredValue]) throws(PersistenceFailure) -> [StoredRow]
-    /// Where a row that is seen comes from. The default is ``RowOrigin/stored``.
+    /// The origin of a visible row. The default is ``RowOrigin/stored``.
     func origin(of id: StoredValue, in table: String) throws(PersistenceFailure) -> RowOrigin
-    /// Makes rows look like this from now on: all of them, or after an error none.
+    /// Replaces rows from now on: all of them, or none after an error.
     ///
     /// - Throws: A failure with the reason `limit`.
     func place(_ changes: [RowChange]) throws(PersistenceFailure)
-    /// Deletes rows, and what the foreign keys of other tables say about rows that refer to them.
+    /// Deletes rows, and applies the foreign keys of other tables to rows that refer to them.
     ///
     /// - Throws: A failure with the reason `constraint` if a row that refers to one of them restricts its deletion.
     func delete(_ rows: [StoredRow], of table: String) throws(PersistenceFailure)
-    /// Reserves ids that nobody else ever gets, and returns the first; the others follow it. The default fails as
+    /// Reserves consecutive ids that are never given out again, and returns the first. The default fails as
     /// `invalidQuery`.
     ///
     /// - Parameters:
     ///   - table: The table.
-    ///   - count: How many, at least 1.
-    /// - Throws: A failure with the reason `limit` if there are not enough of them.
+    ///   - count: The number of ids, at least 1.
+    /// - Throws: A failure with the reason `limit` if there are not enough ids.
     func reserveIDs(of table: String, count: Int) throws(PersistenceFailure) -> Int64
 }
 
 extension WorkRows {
-    /// Fails as `invalidQuery`.
+    /// The default fails as `invalidQuery`.
     public func reserveIDs(of table: String, count: Int) throws(PersistenceFailure) -> Int64 {
         throw PersistenceFailure(.invalidQuery, "The service reserves no ids.", model: table)
     }
 }
 
 extension WorkRows {
-    /// Fails as `invalidQuery`.
+    /// The default fails as `invalidQuery`.
     public func sums(
         _ query: RowQuery, by column: String
     ) throws(PersistenceFailure) -> [(key: StoredValue, sum: StoredValue)] {
@@ -71,18 +71,18 @@ extension WorkRows {
 }
 
 extension WorkRows {
-    /// Fails as `invalidQuery`.
+    /// The default fails as `invalidQuery`.
     public func rows(sql: String, arguments: [StoredValue]) throws(PersistenceFailure) -> [StoredRow] {
         throw PersistenceFailure(.invalidQuery, "The service runs no SQL.")
     }
 }
 
 extension WorkRows {
-    /// ``RowOrigin/stored``.
+    /// The default is ``RowOrigin/stored``.
     public func origin(of id: StoredValue, in table: String) throws(PersistenceFailure) -> RowOrigin { .stored }
 }
 
-/// What is calculated from the values of a column. NULL values count for nothing.
+/// A calculation over the values of a column. NULL values are skipped.
 public enum AggregateFunction: String, Sendable, Hashable, CaseIterable {
     /// The sum.
     case sum = "sum"
