@@ -3,7 +3,7 @@
     import GRDB
 
     extension PersistenceFailure {
-        /// The failure of an error that the database has thrown.
+        /// The failure for an error of the database.
         ///
         /// The message contains SQLite's text, which names constraints and columns but no values.
         init(database error: any Error, store: String) {
@@ -32,7 +32,7 @@
             }
         }
 
-        /// The table that a constraint belongs to, as in `UNIQUE constraint failed: film.title`.
+        /// The table of a violated constraint, as in `UNIQUE constraint failed: film.title`.
         private static func table(in error: DatabaseError) -> String? {
             guard error.resultCode == .SQLITE_CONSTRAINT, let message = error.message,
                 let columns = message.split(separator: ": ", maxSplits: 1).dropFirst().first,

@@ -1,9 +1,9 @@
 #if Persistence
     import EssentialsPersistence
 
-    /// The reasons of SQLite's result codes.
+    /// The failure reasons for SQLite's result codes.
     enum ResultCodes {
-        /// The reasons of the primary codes, which are the lower eight bits.
+        /// The reasons for the primary codes, which are the lower eight bits.
         static let primary: [Int32: PersistenceFailure.Reason] = [
             1: .invalidQuery,  // ERROR: mostly an error in SQL
             2: .corrupt,  // INTERNAL
@@ -33,7 +33,7 @@
             26: .corrupt,  // NOTADB
         ]
 
-        /// The reasons of extended codes that differ from those of their primary codes.
+        /// The reasons for extended codes that differ from those for their primary codes.
         static let extended: [Int32: PersistenceFailure.Reason] = [
             8 | 4 << 8: .file,  // READONLY_DBMOVED
             10 | 12 << 8: .limit,  // IOERR_NOMEM

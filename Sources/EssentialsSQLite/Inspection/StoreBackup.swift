@@ -4,15 +4,15 @@
     import Glibc
     import GRDB
 
-    /// A copy of a store into another file, with SQLite's online copy.
+    /// Copies a store into another file, with SQLite's online backup.
     ///
-    /// It is one state of the store, and is made while a process owns and changes it. The copy has the mode 0600. It is
-    /// written through to the disk before it gets its name.
+    /// The copy is one state of the store, and can be made while a process owns and changes the store. The copy has the
+    /// mode 0600. It is flushed to the disk before it gets its name.
     package struct StoreBackup: Sendable {
         let inspection: StoreInspection
         /// The path of the copy.
         package let target: String
-        /// The file that is written first. It is removed if the copy fails.
+        /// The temporary file, which is written first. It is removed if the copy fails.
         package let temporary: String
 
         /// - Parameters:
@@ -26,10 +26,10 @@
 
         /// Makes the copy.
         ///
-        /// - Parameter overwrites: Whether a file of that name is replaced.
+        /// - Parameter overwrites: Whether an existing file of that name is replaced.
         /// - Returns: The number of bytes of the copy.
-        /// - Throws: A failure with the reason `file` if the target exists or cannot be written, `busy` if it is a store in
-        ///   use, and `full` without space.
+        /// - Throws: A failure with the reason `file` if the target exists or cannot be written, `busy` if it is a
+        ///   store in use, and `full` if there is no space.
         package func make(overwriting overwrites: Bool) throws(PersistenceFailure) -> Int64 {
             try checkTarget(overwriting: overwrites)
             try write()
@@ -62,7 +62,7 @@
             failure(.file, "The file \(target) exists.", remedy: "Give another name, or replace it with --force.")
         }
 
-        /// Writes the temporary file, through to the disk.
+        /// Writes the temporary file and flushes it to the disk.
         func write() throws(PersistenceFailure) {
             abandon()
             guard try StoreFile.create(temporary) else {
@@ -91,7 +91,7 @@
         private func copy(_ db: Database) throws {
             var configuration = Configuration()
             configuration.prepareDatabase { db in
-                // A copy that was not completed is removed, so it needs no journal.
+                // An incomplete copy is removed, so it needs no journal.
                 try db.execute(sql: "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF")
             }
             let copy = try DatabaseQueue(path: temporary, configuration: configuration)

@@ -2,17 +2,17 @@
     package import EssentialsPersistence
     import GRDB
 
-    /// What a check of a store has found.
+    /// The findings of a check of a store.
     package struct StoreFindings: Sendable, Equatable {
         /// The maximum number of findings of each kind.
         static let limit = 100
 
         /// Damage of pages, tables and indexes, in SQLite's words.
         package let damage: [String]
-        /// Rows that refer to missing ones: for each pair of tables how many.
+        /// For each pair of tables, the number of rows that refer to missing rows.
         package let dangling: [Dangling]
-        /// The number of migrations that were applied. `nil` if the damage has ended the check before references and
-        /// migrations were read.
+        /// The number of applied migrations. `nil` if damage ended the check before references and migrations were
+        /// read.
         package let migrationCount: Int?
 
         package struct Dangling: Sendable, Equatable {
@@ -42,7 +42,7 @@
             }
         }
 
-        /// The rows that refer to missing ones, and the text about a foreign key that does not fit its parent.
+        /// The rows that refer to missing rows, and a text if a foreign key does not fit its parent.
         private func dangling(_ db: Database) throws -> ([StoreFindings.Dangling], mismatch: [String]) {
             do {
                 let rows = try Row.fetchAll(

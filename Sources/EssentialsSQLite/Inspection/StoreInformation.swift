@@ -7,7 +7,7 @@
 
     /// The facts about a store's file. They contain no values of rows.
     package struct StoreInformation: Sendable {
-        /// A migration that was applied.
+        /// An applied migration.
         package struct Applied: Sendable, Equatable {
             package let name: String
             /// The time in UTC, as SQLite wrote it.
@@ -16,7 +16,7 @@
 
         package struct Table: Sendable, Equatable {
             package let name: String
-            /// `nil` if the rows could not be counted, or not in time.
+            /// `nil` if the rows could not be counted in time.
             package let rows: Int64?
         }
 
@@ -29,7 +29,7 @@
             package let seconds: Int64
         }
 
-        /// The maximum number of tables, migrations and copies that are listed.
+        /// The maximum number of listed tables, migrations and copies.
         package static let listLimit = 1_000
 
         /// The sizes of the file and of its log in bytes.
@@ -40,19 +40,20 @@
         package let userVersion: Int64
         package let owner: StoreOwnership?
         package let migrations: [Applied]
-        /// The tables without SQLite's own, sorted by name.
+        /// The tables, sorted by name, without SQLite's own.
         package let tables: [Table]
-        /// The backups before migrations, and the files that restored ones replaced, sorted by name.
+        /// The backups made before migrations, and the files that restorations replaced, sorted by name.
         package let backups: [Copy]
         /// Whether a list was cut at ``listLimit``.
         package let isCut: Bool
 
         /// The version of the library, such as `3.40.1`.
         package static var sqliteVersion: String { String(cString: sqlite3_libversion()) }
-        /// Whether the library can lose committed pages if one connection copies the log while another one writes.
+        /// Whether the library can lose committed pages if one connection copies the log while another connection
+        /// writes.
         package static var hasLogResetFault: Bool { hasLogResetFault(version: sqlite3_libversion_number()) }
 
-        /// Whether a version has the fault: 3.7.0 to 3.51.2, but not 3.50.7 and 3.44.6 and what followed in their series.
+        /// Whether a version has the fault: 3.7.0 to 3.51.2, except 3.50.7 and 3.44.6 and their later patch releases.
         static func hasLogResetFault(version: Int32) -> Bool {
             switch version {
             case 3_044_006..<3_045_000, 3_050_007..<3_051_000: false
@@ -83,7 +84,7 @@
             }
         }
 
-        /// The names of the tables and views without SQLite's own, sorted: at most the limit of a list.
+        /// The names of the tables and views, sorted, without SQLite's own: at most the limit of a list.
         package func relationNames() throws(PersistenceFailure) -> [String] {
             try read { db in Array(try relationNames(db).prefix(StoreInformation.listLimit)) }
         }
@@ -132,7 +133,7 @@
             ).map { StoreInformation.Applied(name: $0.text(0) ?? "", date: $0.text(1) ?? "") }
         }
 
-        /// The mode in the file's header. The pragma tells that of the connection, which may read without a log.
+        /// The mode in the file's header. The pragma returns the mode of the connection, which may read without a log.
         private static func journalMode(_ db: Database) -> String {
             var pointer: UnsafeMutablePointer<sqlite3_file>?
             var format: UInt8 = 0

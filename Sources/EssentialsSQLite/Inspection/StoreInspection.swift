@@ -4,31 +4,32 @@
     import Glibc
     import GRDB
 
-    /// The file of a store for reading, beside a process that owns it or without one.
+    /// The file of a store, opened for reading while a process owns it or not.
     ///
     /// ```swift
     /// let inspection = try StoreInspection(path: "/var/lib/shop/shop.sqlite")
     /// for table in try inspection.information().tables { print(table.name, table.rows ?? 0) }
     /// ```
     ///
-    /// Nothing is changed, and no lock is taken that a writer waits for. Beside a file that is at rest no file is created. If a
-    /// process has it open, or a log is left, SQLite may create its shared memory beside the log.
+    /// Inspection changes nothing, and takes no lock that a writer waits for. If the file is at rest, no other file is
+    /// created beside it. If a process has the file open, or a log is left, SQLite may create its shared memory beside
+    /// the log.
     ///
-    /// The file is untrusted: a read ends after a time, and every list has a limit. Calls block.
+    /// The file is untrusted: each read has a time limit, and every list has a limit. Calls block.
     package struct StoreInspection: Sendable {
-        /// How often a read is repeated if the file changes while it is read.
+        /// The number of attempts to read if the file changes during a read.
         private static let attempts = 3
         /// The longest time of a read that has a limit.
         package static let timeLimit = Duration.seconds(30)
 
         /// The path of the file, after symbolic links.
         package let path: String
-        /// The path that was given.
+        /// The path before links were resolved.
         let givenPath: String
 
-        /// Finds the file. It is not opened yet.
+        /// Finds the file without opening it.
         ///
-        /// - Throws: A failure with the reason `file` if there is no such file or if it cannot be read.
+        /// - Throws: A failure with the reason `file` if the file does not exist or cannot be read.
         package init(path: String) throws(PersistenceFailure) {
             givenPath = path
             guard let resolved = StorePath.real(path) else { throw Self.failure(errno, path) }
@@ -57,23 +58,23 @@
 
         /// Reads one state of the file.
         ///
-        /// - Parameter limit: The longest time; `nil` for none.
-        /// - Throws: A failure with the reason `expired` if the read takes too long, `busy` if the file keeps changing, and
-        ///   others for damage.
+        /// - Parameter limit: The longest time; `nil` means no limit.
+        /// - Throws: A failure with the reason `expired` if the read takes too long, `busy` if the file keeps changing,
+        ///   and others for damage.
         func read<Result>(
             limit: Duration? = timeLimit, _ body: (Database) throws -> Result
         ) throws(PersistenceFailure) -> Result {
             for _ in 1..<Self.attempts {
                 let before = FileState(path)
                 guard isAtRest else { break }
-                // Without locks, a program that begins to write shows in the file alone.
+                // Without locks, a program that begins to write can only be noticed by the state of the file.
                 let result = Swift.Result { () throws(PersistenceFailure) in try open("immutable=1", limit, body) }
                 if isAtRest, FileState(path) == before { return try result.get() }
             }
             return try open("mode=ro", limit, body)
         }
 
-        /// Whether nothing changes the file: no process owns it, and nothing is left to be copied into it.
+        /// Whether the file is at rest: no process owns it, and no log or journal is left to be copied into it.
         private var isAtRest: Bool {
             owner?.holdsStore != true && FileState(path + "-wal").bytes == 0 && FileState(path + "-journal").bytes == 0
         }

@@ -2,7 +2,7 @@
     package import EssentialsPersistence
     import GRDB
 
-    /// The statements that made what a store contains, and its tables with their columns and foreign keys.
+    /// The statements that created the contents of a store, and its tables with their columns and foreign keys.
     package struct StoreOutline: Sendable {
         /// An entry of the schema.
         package struct Entry: Sendable, Equatable {
@@ -32,16 +32,16 @@
             package let references: [Reference]
         }
 
-        /// The entries with a statement, tables first. Indexes that SQLite made for a constraint have none.
+        /// The entries with a statement, tables first. Indexes that SQLite created for a constraint have no statement.
         package let entries: [Entry]
-        /// The tables without those that SQLite and stores keep for themselves, sorted by name.
+        /// The tables, sorted by name, without the internal tables of SQLite and of stores.
         package let tables: [Table]
         /// Whether a list was cut.
         package let isCut: Bool
 
         /// The maximum number of entries.
         static let entryLimit = 10_000
-        /// The prefix of the tables that stores keep for themselves.
+        /// The prefix of the internal tables of stores.
         static let ownPrefix = "essentials_"
     }
 
@@ -88,7 +88,7 @@
                 name: name, columns: try columns(of: name, db), references: references.map(\.reference))
         }
 
-        /// The columns that a query of all columns gives.
+        /// The columns that `SELECT *` returns.
         func columns(of name: String, _ db: Database) throws -> [StoreOutline.Column] {
             try Row.fetchAll(
                 db,

@@ -2,23 +2,23 @@
     import EssentialsStorage
     import Glibc
 
-    /// What the claim beside a store says about its owner.
+    /// The content of the claim file beside a store.
     package struct StoreOwnership: Sendable, Equatable {
         /// The number of the process that claimed the store last.
         package let process: Int32
         /// Whether that process is running.
         package let isRunning: Bool
-        /// Whether the store is claimed now.
+        /// Whether a process holds the claim now.
         package let holdsStore: Bool
 
-        /// Reads the claim. It is not locked for that, because an owner that starts meanwhile would be refused.
+        /// Reads the claim without locking it, because a lock would make a starting owner fail.
         ///
         /// - Returns: `nil` if no process has claimed the store.
         init?(file: String) {
             guard let status = try? FileStatus(of: file, followsLink: false), status.isRegular else { return nil }
             let lock = Self.lock(inode: status.identity.number)
             guard let claim = try? OpenFile(file, O_RDONLY | O_NOFOLLOW) else {
-                // Another user's claim cannot be read, but its lock is known to all.
+                // The claim of another user cannot be read, but everyone can see its lock.
                 guard case .held(let process) = lock else { return nil }
                 (self.process, isRunning, holdsStore) = (process, true, true)
                 return
@@ -29,8 +29,8 @@
             isRunning = kill(process, 0) == 0 || errno == EPERM
             switch lock {
             case .held: holdsStore = true
-            // A process that has closed the store may go on running. But the list is read in parts, and misses a lock if
-            // others are given up meanwhile.
+            // A process may keep running after it has closed the store. But the list is read in parts, and misses a
+            // lock if other locks are released meanwhile.
             case .free: holdsStore = Self.isLocked(claim.descriptor)
             case .unknown: holdsStore = isRunning
             }
@@ -42,8 +42,8 @@
             case unknown
         }
 
-        /// Whether another descriptor has the lock. If none has it, this one has it for a moment, for which
-        /// ``StoreOwner`` waits.
+        /// Whether another descriptor holds the lock. If not, this descriptor holds it for a moment; ``StoreOwner``
+        /// waits for that.
         private static func isLocked(_ descriptor: Int32) -> Bool {
             guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else { return errno == EWOULDBLOCK }
             flock(descriptor, LOCK_UN)
@@ -52,8 +52,8 @@
 
         /// The lock of flock(2) on a file, from the system's list of locks.
         ///
-        /// The list writes devices in another form than stat(2), so files of equal number on two devices are confused. It has
-        /// no locks of processes of other containers.
+        /// The list writes device numbers in another form than stat(2), so files with the same inode number on two
+        /// devices cannot be distinguished. It omits locks of processes in other containers.
         private static func lock(inode: UInt64) -> Lock {
             guard let list = fopen("/proc/locks", "re") else { return .unknown }
             defer { fclose(list) }

@@ -4,20 +4,20 @@
     import FoundationEssentials
     import Glibc
 
-    /// The replacement of a store by a backup, while no process owns it.
+    /// Replaces a store by a backup, while no process owns the store.
     package struct StoreRestoration: Sendable {
-        /// What stands between the name of a store and the time in the name of a file that was replaced.
+        /// The part between the name of a store and the time in the name of a replaced file.
         static let keptMark = ".replaced-"
 
         let path: String
         let backup: StoreInspection
         private let copy: StoreBackup
 
-        /// The file that is written first. It is removed if the restoration fails.
+        /// The temporary file, which is written first. It is removed if the restoration fails.
         package var temporary: String { copy.temporary }
 
         /// - Parameters:
-        ///   - path: The path of the store. There may be no file.
+        ///   - path: The path of the store. The file need not exist.
         ///   - backup: The backup.
         package init(of path: String, from backup: StoreInspection) {
             self.path = path
@@ -25,15 +25,15 @@
             copy = StoreBackup(of: backup, to: path)
         }
 
-        /// Checks the backup, claims the store as an owner does, keeps its present file under another name, and puts a copy
-        /// of the backup in its place.
+        /// Checks the backup, claims the store as an owner does, keeps its present file under another name, and puts a
+        /// copy of the backup in its place.
         ///
-        /// The present log goes with the present file. A process that is killed here leaves the present file or the backup at
-        /// the path of the store, and the kept file complete.
+        /// The present log moves with the present file. If the process is killed meanwhile, the path of the store leads
+        /// to the present file or to the backup, and the kept file is complete.
         ///
-        /// - Returns: The path of the file that was kept; `nil` if there was none.
-        /// - Throws: A failure with the reason `busy` if a process owns the store, `corrupt` if the backup is damaged, and
-        ///   `file` or `full` if a file cannot be written.
+        /// - Returns: The path of the kept file; `nil` if the store had no file.
+        /// - Throws: A failure with the reason `busy` if a process owns the store, `corrupt` if the backup is damaged,
+        ///   and `file` or `full` if a file cannot be written.
         package func run() throws(PersistenceFailure) -> String? {
             try checkFile()
             let owner = try StoreOwner(store: path)
@@ -74,7 +74,8 @@
             }
         }
 
-        /// Gives what root has made here to the user of the present file, or else of the folder, who could not open it.
+        /// If root has created the files, gives them to the owner of the present file, or of the folder if no file
+        /// exists. Otherwise that user could not open the store.
         private func giveAway() {
             var status = stat()
             let folder = StorePath.parts(of: path).folder
@@ -95,7 +96,7 @@
                     if code == EEXIST { continue }
                     try onFile(kept) { () throws(FileError) in if code != 0 { throw FileError(code: code) } }
                 }
-                // The log must be gone before the file is replaced: SQLite would replay it onto the backup.
+                // The log must be moved before the file is replaced. Otherwise SQLite would replay it onto the backup.
                 for ending in ["-wal", "-journal"] where access(path + ending, F_OK) == 0 {
                     try onFile(path + ending) { () throws(FileError) in try calls.rename(path + ending, kept + ending) }
                 }

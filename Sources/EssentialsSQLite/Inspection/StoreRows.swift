@@ -2,9 +2,9 @@
     package import EssentialsPersistence
     import GRDB
 
-    /// Some rows of a table, with long values cut.
+    /// Some rows of a table, with long values truncated.
     package struct StoreRows: Sendable {
-        /// A value as it is shown.
+        /// A value for display.
         package enum Value: Sendable, Equatable {
             case null
             case integer(Int64)
@@ -21,14 +21,14 @@
         package static let rowLimit = 10_000
         /// The maximum number of bytes of a value.
         package static let byteLimit = 4_096
-        /// The maximum number of bytes of all values. The rows after it are left out.
+        /// The maximum number of bytes of all values. Rows beyond it are left out.
         static let totalLimit = 64 << 20
 
         package let columns: [String]
         package let rows: [[Value]]
         /// Whether there are rows after these.
         package let hasMore: Bool
-        /// Whether the table has more columns than are shown.
+        /// Whether the table has more columns than these.
         package let isCut: Bool
     }
 
@@ -36,10 +36,10 @@
         /// Reads rows of a table or a view, in the order of the primary key.
         ///
         /// - Parameters:
-        ///   - name: The name of the table; upper and lower case are equal.
+        ///   - name: The name of the table, in upper or lower case.
         ///   - limit: The maximum number of rows, at most ``StoreRows/rowLimit``.
-        ///   - offset: The number of rows that are left out first.
-        /// - Returns: `nil` if there is no such table.
+        ///   - offset: The number of rows to skip.
+        /// - Returns: `nil` if the table does not exist.
         package func rows(of name: String, limit: Int, offset: Int) throws(PersistenceFailure) -> StoreRows? {
             try read { db in
                 guard let name = try relation(name, db) else { return nil }
@@ -72,13 +72,13 @@
             )?.text(0)
         }
 
-        /// Two result columns for each column: its size if it is a text or a blob, and its value or the beginning of it.
+        /// Selects two result columns for each column: the size of a text or a blob, and the value or its beginning.
         private func statement(_ name: String, _ columns: [StoreOutline.Column], _ db: Database) throws -> String {
             let isUTF8 = try Row.fetchOne(db, sql: "PRAGMA main.encoding")?.text(0) == "UTF-8"
             let limit = StoreRows.byteLimit
             let results = columns.map { column in
                 let value = SQLBuilder.quoted(column.name)
-                // As bytes, a text is read beyond a NUL.
+                // As bytes, a text can be read beyond a NUL character.
                 let text = isUTF8 ? "substr(CAST(\(value) AS BLOB), 1, \(limit))" : "substr(\(value), 1, \(limit))"
                 return """
                     CASE typeof(\(value)) WHEN 'text' THEN -1 - length(CAST(\(value) AS BLOB)) \
@@ -96,7 +96,7 @@
             let value: DatabaseValue = row[2 * column + 1]
             let size = row.integer(2 * column)
             switch value.storage {
-            // SQLite has no empty bytes as the result of a function.
+            // SQLite's functions return NULL instead of empty bytes.
             case .null: return size.map { $0 < 0 ? .text("", bytes: 0) : .blob([], bytes: 0) } ?? .null
             case .int64(let value): return .integer(value)
             case .double(let value): return .real(value)
@@ -108,7 +108,7 @@
             }
         }
 
-        /// A text without a last character that was cut in two.
+        /// A text without its last character, if that was cut in two.
         private static func text(_ bytes: [UInt8], isWhole: Bool) -> String {
             guard !isWhole else { return String(decoding: bytes, as: UTF8.self) }
             let start = bytes.lastIndex { $0 & 0xC0 != 0x80 } ?? bytes.startIndex
@@ -117,7 +117,7 @@
     }
 
     extension StoreRows.Value {
-        /// The number of bytes that the value takes.
+        /// The size of the value in bytes.
         fileprivate var size: Int {
             switch self {
             case .null, .integer, .real: 16

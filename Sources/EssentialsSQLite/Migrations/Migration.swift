@@ -5,8 +5,9 @@
 
     /// One step of a store's tables, from one version of a program to the next.
     ///
-    /// Migrations are named and ordered, and only go forward. Each is a transaction of its own, at whose end foreign keys
-    /// are checked; a failed one leaves the store at the one before. A migration that has been released is never edited.
+    /// Migrations are named and ordered, and only go forward. Each one runs in its own transaction, and foreign keys
+    /// are checked at its end. A failed migration leaves the store as the previous one did. Never edit a released
+    /// migration.
     ///
     /// ```swift
     /// let migrations = [
@@ -27,18 +28,18 @@
         /// Creates a migration of SQL statements.
         ///
         /// - Parameters:
-        ///   - name: The name, unlike that of every other migration.
-        ///   - sql: The statements. They begin and end no transaction.
+        ///   - name: The name, unique among all migrations.
+        ///   - sql: The statements. They must not begin or end a transaction.
         public init(_ name: String, sql: String) {
             self.name = name
             digest = StableHash.hexadecimal(StableHash.name(of: sql.utf8))
             run = { try $0.execute(sql: sql) }
         }
 
-        /// Creates a migration of code. It is not noticed if the code is edited later.
+        /// Creates a migration of code. Later edits of the code are not detected.
         ///
         /// - Parameters:
-        ///   - name: The name, unlike that of every other migration.
+        ///   - name: The name, unique among all migrations.
         ///   - run: Changes the tables. It runs inside the transaction, on the thread of the connection.
         public init(_ name: String, run: @escaping @Sendable (Database) throws -> Void) {
             self.name = name

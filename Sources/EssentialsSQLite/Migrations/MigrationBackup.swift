@@ -11,8 +11,8 @@
 
         let store: String
 
-        /// Copies the store to `path.before-NAME` with the mode 0600, written through to the disk, and removes the oldest
-        /// of more than two backups.
+        /// Copies the store to `path.before-NAME` with the mode 0600, flushed to the disk, and removes the oldest of
+        /// more than two backups.
         ///
         /// - Throws: A failure with the reason `full` if there is too little space, or the failure of the copy.
         func make(of reader: some DatabaseReader, before migration: String) throws -> String {
@@ -26,7 +26,7 @@
                     .full, "The backup before the migration \(migration) needs \(size) bytes; \(free) are free.",
                     store: store)
             }
-            // A process that is killed here leaves no file that looks like a backup.
+            // If the process is killed here, no file is left that looks like a backup.
             let part = "\(store).unfinished"
             removePart(part)
             guard try StoreFile.create(part) else {
@@ -49,7 +49,7 @@
             return path
         }
 
-        /// Removes a copy that was begun, with the journal by which SQLite would take it back.
+        /// Removes an incomplete copy, with the journal by which SQLite would roll it back.
         private func removePart(_ part: String) {
             for suffix in ["", "-journal"] { try? FileCalls.system.remove(part + suffix) }
         }
@@ -73,8 +73,8 @@
             for copy in old.dropFirst(Self.kept - 1) { try? folder.remove(copy.name) }
         }
 
-        /// Gives a copy a time after that of all others, which may be the same if several migrations run at once, or if the
-        /// clock was set back.
+        /// Gives a copy a later time than all others. The times may be equal if several migrations run at once, or if
+        /// the clock was set back.
         private func makeNewest(_ part: String) {
             guard let time = (try? FileStatus(of: part))?.modified,
                 let last = copies.map(\.time).max(by: { $0.isBefore($1) }), !last.isBefore(time)

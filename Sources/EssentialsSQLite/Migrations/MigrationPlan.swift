@@ -1,14 +1,14 @@
 #if Persistence
     import EssentialsPersistence
 
-    /// Which migrations a store still needs.
+    /// The migrations that a store still needs.
     struct MigrationPlan: Equatable {
         struct Step: Equatable {
             let name: String
             let digest: String
 
-            /// Whether the step had another text when it ran. Stores of earlier versions have SHA-256 hashes of 64 digits,
-            /// which are not compared.
+            /// Whether the step had another text when it ran. Stores of earlier versions have SHA-256 hashes of 64
+            /// digits, which are not compared.
             func isEdited(since applied: String) -> Bool {
                 applied != digest && (applied.utf8.count != 64 || digest.isEmpty)
             }
@@ -22,7 +22,7 @@
         /// Compares the migrations of the program with those of the store.
         ///
         /// - Throws: A failure with the reason `newerSchema` if the store has a migration that the program does not
-        ///   know, and `migration` if two have one name or one was added before another that has run.
+        ///   know, and `migration` if two have the same name or a migration was added before one that has run.
         init(known: [Step], applied: [Step]) throws(PersistenceFailure) {
             let names = known.map(\.name)
             guard Set(names).count == names.count else {

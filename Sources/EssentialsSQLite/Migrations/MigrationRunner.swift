@@ -5,13 +5,13 @@
 
     /// Brings the tables of a store up to date.
     struct MigrationRunner {
-        /// What was done.
+        /// The result of a run.
         struct Report: Sendable, Equatable {
-            /// The names of the migrations that have run now.
+            /// The names of the migrations that this run applied.
             var applied: [String] = []
             /// The names of migrations whose text was edited after they had run.
             var edited: [String] = []
-            /// The path of the backup that was made before, if there was data.
+            /// The path of the backup that was made before the migrations, if the store had data.
             var backup: String?
         }
 
@@ -20,7 +20,7 @@
         let store: String
         let migrations: [Migration]
 
-        /// Runs the migrations that are missing.
+        /// Runs the missing migrations.
         ///
         /// - Throws: A failure with the reason `newerSchema`, or with `migration` and the error as `underlying`.
         func run(_ writer: some DatabaseWriter) throws -> Report {
@@ -37,10 +37,10 @@
             return report
         }
 
-        /// Whether the store lacks migrations. Throws if these migrations do not go with those of the store.
+        /// Whether the store lacks migrations. Throws if these migrations do not match those of the store.
         func isBehind(_ db: Database) throws -> Bool { try !plan(db).pending.isEmpty }
 
-        /// Throws if migrations are missing in a store that cannot be written.
+        /// Throws if migrations are missing. For a store that cannot be written.
         func checkAll(_ db: Database) throws -> Report {
             let plan = try plan(db)
             guard let first = plan.pending.first else { return Report(edited: plan.edited) }
@@ -56,7 +56,7 @@
 
         private func run(_ migration: Migration, _ writer: some DatabaseWriter) throws {
             try writer.writeWithoutTransaction { db in
-                // Tables that are built anew would lose rows to cascades. The checks follow at the end.
+                // Rebuilding a table would lose rows to cascades. Foreign keys are checked at the end.
                 try db.execute(sql: "PRAGMA foreign_keys = OFF")
                 defer { try? db.execute(sql: "PRAGMA foreign_keys = ON") }
                 do {
@@ -83,7 +83,7 @@
 
         private func failure(_ migration: Migration, _ error: any Error) -> PersistenceFailure {
             let cause = PersistenceFailure(database: error, store: store)
-            // Without space the migration is not to blame.
+            // These causes are not the fault of the migration.
             let reason: PersistenceFailure.Reason =
                 [.full, .readOnly, .corrupt, .busy].contains(cause.reason) ? cause.reason : .migration
             return PersistenceFailure(

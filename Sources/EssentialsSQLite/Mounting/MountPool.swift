@@ -4,13 +4,13 @@
     import EssentialsTools
     import GRDB
 
-    /// The connections for reads over pending rows. They are opened when they are needed.
+    /// The connections for reads over pending rows. They are opened on demand.
     ///
-    /// A connection is lent to one read at a time. It keeps the rows of its last scope, so that the next read of this
-    /// scope writes only what has changed. Reads that wait for their callers have further connections, so that no other read
-    /// waits for them.
+    /// Each connection serves one read at a time. It keeps the rows of its last scope, so that the next read of this
+    /// scope writes only the changes since then. Reads that wait for their callers use additional connections, so that
+    /// no other read waits for them.
     ///
-    /// A closure of a read must not read from the same pool or close it: it could wait for itself.
+    /// A closure of a read must not read from the same pool or close it, because it could wait for itself.
     final class MountPool: Sendable {
         private struct Slot {
             let connection: MountedConnection
@@ -33,7 +33,7 @@
                 semaphore.signal()
             }
 
-            /// Returns whether an outcome came in time.
+            /// Returns whether an outcome arrived in time.
             func wait(until deadline: DispatchTime) -> Bool { semaphore.wait(timeout: deadline) == .success }
         }
 
@@ -42,11 +42,11 @@
             var idle: [Slot] = []
             /// The scopes of the connections that are in use.
             var lent: [ObjectIdentifier: UInt64] = [:]
-            /// The scopes that were forgotten while they used a connection.
+            /// The scopes that were forgotten while a connection was in use for them.
             var forgotten: Set<UInt64> = []
-            /// The number of connections: idle ones, ones in use, and ones that are opened, emptied or closed just now.
+            /// The number of connections: idle, in use, or being opened, emptied or closed.
             var count = 0
-            /// How many of them are for one read that holds its state.
+            /// The number of connections that serve a single read and hold its state.
             var held = 0
             var waiters = Fifo<Waiter>()
             var closers: [DispatchSemaphore] = []
@@ -61,15 +61,16 @@
         private let file: OpenedFile?
         private let state = Mutex(State())
 
-        /// Creates a pool. Nothing is opened yet.
+        /// Creates a pool without opening a connection.
         ///
         /// - Parameters:
         ///   - path: The path of the file.
         ///   - schema: Its tables.
-        ///   - maximum: The maximum number of connections, at least 1, apart from those for one read.
+        ///   - maximum: The maximum number of shared connections, at least 1. Connections for a single read are not
+        ///     counted.
         ///   - timeout: How long a read waits for a connection before it fails as `busy`.
-        ///   - busyMode: What a connection does while another process locks the file.
-        ///   - file: What checks that a new connection opens the file of the others; `nil` for no check.
+        ///   - busyMode: The behaviour of a connection while another process locks the file.
+        ///   - file: Checks that a new connection opens the same file as the others; `nil` means no check.
         init(
             path: String, schema: FileSchema, maximum: Int, timeout: DispatchTimeInterval = .seconds(30),
             busyMode: Database.BusyMode = .immediateError, file: OpenedFile? = nil
@@ -92,12 +93,12 @@
         /// Runs a closure over one state of the file and the pending rows of a scope. It blocks.
         ///
         /// - Parameters:
-        ///   - scope: The number of the scope. Its levels are the same ones, in the same order, as long as it lives.
-        ///   - isHeld: Whether the closure waits for somebody else. Then it gets a connection for itself. The caller limits
+        ///   - scope: The number of the scope. Its levels and their order never change during its life.
+        ///   - isHeld: Whether the closure waits for another party. If so, it has its own connection. The caller limits
         ///     the number of such reads.
-        ///   - pin: Calls the closure that it is given, which pins the state of the file, and returns the levels that
-        ///     belong to this state.
-        ///   - body: The queries. Its error takes back what it has applied.
+        ///   - pin: Receives a closure that pins the state of the file. It calls the closure, and returns the levels
+        ///     that belong to this state.
+        ///   - body: The queries. If it throws, its changes of the temporary tables are rolled back.
         /// - Throws: An error of a closure or of the database, or a failure with the reason `busy` or `closed`.
         func read<Result>(
             scope: UInt64, isHeld: Bool = false, pin: (() throws -> Void) throws -> OverlayMachine,
@@ -182,7 +183,7 @@
             if !waiter.wait(until: .now() + timeout) {
                 state.withLock { $0.waiters.removeAll { $0 === waiter } }
             }
-            // An outcome may have come just after the timeout.
+            // An outcome may have arrived just after the timeout.
             switch waiter.outcome.withLock({ $0 }) {
             case .connection(let connection): return connection
             case .open: return try open(waiter.scope)
@@ -211,7 +212,7 @@
             if isForgotten { empty(connection) } else { keep(Slot(connection: connection, scope: scope)) }
         }
 
-        /// Makes a connection that is not in use available, or closes it.
+        /// Makes an idle connection available, or closes it.
         private func keep(_ slot: Slot) {
             let isKept =
                 slot.connection.isUsable
@@ -230,7 +231,7 @@
             retire()
         }
 
-        /// Removes the rows of a connection that is not in use, or closes it.
+        /// Removes the rows of an idle connection, or closes it.
         private func empty(_ connection: MountedConnection) {
             do {
                 if !connection.isLarge {
@@ -238,13 +239,13 @@
                     return keep(Slot(connection: connection, scope: nil))
                 }
             } catch {
-                // A connection that cannot even be emptied is of no use.
+                // A connection that cannot be emptied cannot be used again.
             }
             connection.close()
             retire()
         }
 
-        /// Counts a connection that is closed.
+        /// Subtracts a closed connection from the counts.
         private func retire(isHeld: Bool = false) {
             let closers = state.withLock { state in
                 state.count -= 1
@@ -262,7 +263,7 @@
 
         // MARK: Ending
 
-        /// Gives back the memory of a scope that is closed. Connections in use are emptied after their read.
+        /// Frees the memory of a closed scope. Connections in use are emptied after their read.
         func forget(scope: UInt64) {
             let connections = state.withLock { state in
                 if state.lent.values.contains(scope) { state.forgotten.insert(scope) }
@@ -273,7 +274,7 @@
             for connection in connections { empty(connection) }
         }
 
-        /// Closes all connections. It waits for running reads; those that wait for a connection fail as `closed`.
+        /// Closes all connections. It waits for running reads; reads that wait for a connection fail as `closed`.
         func close() {
             let closer = DispatchSemaphore(value: 0)
             let (idle, isDone) = state.withLock { state in

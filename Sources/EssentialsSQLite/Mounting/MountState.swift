@@ -1,14 +1,14 @@
 #if Persistence
     import EssentialsPersistence
 
-    /// The rows of temporary tables that are different in another state of the levels.
+    /// The rows of temporary tables that differ in another state of the levels.
     struct MountChanges: Sendable {
         struct Change: Sendable, Equatable {
             let id: StoredValue
             let finding: OverlayMachine.Finding
         }
 
-        /// Whether the temporary tables are emptied first.
+        /// Whether the temporary tables must be emptied first.
         var isFromScratch = false
         /// The changed rows of each table.
         var tables: [String: [Change]] = [:]
@@ -36,35 +36,36 @@
         }
     }
 
-    /// What the temporary tables of a connection hold.
+    /// The content of the temporary tables of a connection.
     ///
-    /// It keeps versions and ids, never levels: a level that is held is copied as a whole by its next change.
+    /// It keeps versions and ids, never levels: a level with a second reference is copied as a whole by its next
+    /// change.
     struct MountState: Sendable, Equatable {
         /// The scope whose rows the tables hold; `nil` if they are empty.
         private(set) var scope: UInt64?
-        /// The versions of the scope's levels that the tables have reached; `nil` if they are not known.
+        /// The versions of the scope's levels that the tables hold; `nil` if they are unknown.
         private(set) var versions: [UInt64]?
-        /// The rows that a further level has changed. They are brought up again whatever the versions say.
+        /// The rows that a further level has changed. They are written again whatever the versions are.
         private(set) var stale: Set<RowKey> = []
-        /// The version of the further level; `nil` if there is none.
+        /// The version of the further level; `nil` if the tables hold none.
         private var furtherVersion: UInt64?
         /// The tables that have temporary tables and a view.
         var mounted: Set<String> = []
         /// The number of rows that were written since the connection was opened.
         var written = 0
-        /// How many rows of the file are hidden in each table, as far as it was counted since a change of the tables.
+        /// The number of hidden rows of the file in each table, if it was counted since the last change of the tables.
         var hidden: [String: HiddenRows] = [:]
 
         /// The number of hidden rows of one table.
         struct HiddenRows: Sendable, Equatable {
-            /// The version of the file, which is another one after a commit by any other connection.
+            /// The version of the file, which changes with a commit by any other connection.
             let fileVersion: Int64
             let count: Int
         }
 
         /// Moves to the levels of a scope at the beginning of a read.
         ///
-        /// - Returns: What must be written to get there.
+        /// - Returns: The changes to write.
         mutating func begin(_ machine: OverlayMachine, scope: UInt64) -> MountChanges {
             defer {
                 self.scope = scope
@@ -82,14 +83,14 @@
 
         /// Moves to changed levels within a read.
         ///
-        /// - Parameter machine: The levels of the scope, or these and one further level on top, which ends with the read.
-        ///   The version of the further level only grows within a read.
-        /// - Returns: What must be written to get there.
+        /// - Parameter machine: The levels of the scope, or these and one further level on top, which ends with the
+        ///   read. The version of the further level only grows within a read.
+        /// - Returns: The changes to write.
         mutating func advance(to machine: OverlayMachine) -> MountChanges {
             guard let versions, let below = Self.changes(machine, since: versions),
                 machine.levels.count <= versions.count + 1
             else {
-                // The number of levels is another one, or a log is too short.
+                // The number of levels has changed, or a log is too short.
                 let depth = versions?.count
                 self.versions = depth == machine.levels.count ? machine.versions : nil
                 (stale, furtherVersion) = ([], nil)
@@ -103,7 +104,7 @@
                 return changes
             }
             if let furtherVersion, let changed = further.changes(since: furtherVersion) {
-                // A unit of work comes here after each of its changes, so what it has changed before is not looked at.
+                // A unit of work calls this after each of its changes, so only the new changes are considered.
                 stale.formUnion(changed)
                 changes.add(below.union(changed), of: machine)
             } else {
@@ -114,13 +115,13 @@
             return changes
         }
 
-        /// Ends a read whose transaction was committed. What a further level changed holds no longer.
+        /// Ends a read whose transaction was committed. The changes of a further level are no longer valid.
         mutating func end() { furtherVersion = nil }
 
-        /// The tables are empty.
+        /// Records that the tables are empty.
         mutating func clear() { (scope, versions, stale, furtherVersion, hidden) = (nil, nil, [], nil, [:]) }
 
-        /// The rows that the lowest levels have changed; `nil` if that is not known.
+        /// The rows that the lowest levels have changed; `nil` if that is unknown.
         private static func changes(_ machine: OverlayMachine, since versions: [UInt64]) -> Set<RowKey>? {
             guard machine.levels.count >= versions.count else { return nil }
             var keys: Set<RowKey> = []

@@ -5,7 +5,7 @@
 
     /// A read-only connection with temporary tables for the pending rows of one scope at a time.
     final class MountedConnection: Sendable {
-        /// The number of written rows from which a connection is closed rather than emptied. SQLite keeps the memory of
+        /// A connection that has written more rows than this is closed rather than emptied. SQLite keeps the memory of
         /// temporary tables as long as their connection is open.
         static let maximumWritten = 4096
 
@@ -19,10 +19,10 @@
             var configuration = Configuration()
             configuration.busyMode = busyMode
             configuration.label = "ServiceEssentials.mounted"
-            // Not query_only, which forbids to write temporary tables.
+            // Not query_only, which forbids writing temporary tables.
             configuration.readonly = true
             configuration.foreignKeysEnabled = false
-            // A transaction that cannot be ended makes the connection unusable, and is no reason to trap.
+            // If a transaction cannot be ended, the connection becomes unusable, but the program must not trap.
             configuration.allowsUnsafeTransactions = true
             configuration.prepareDatabase { db in
                 try db.execute(sql: "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -512")
@@ -34,7 +34,7 @@
 
         /// Whether the state of the temporary tables is known.
         var isUsable: Bool { isDamaged.withLock { !$0 } }
-        /// Whether emptying the tables would keep much memory.
+        /// Whether much memory would stay in use after emptying the tables.
         var isLarge: Bool { state.withLock { $0.written > Self.maximumWritten } }
         /// The tables that have temporary tables and a view.
         var mountedTables: Set<String> { state.withLock { $0.mounted } }
@@ -52,7 +52,7 @@
             }
         }
 
-        /// Removes all rows from the temporary tables, which stay.
+        /// Removes all rows from the temporary tables, and keeps the tables.
         func clear() throws {
             try transaction { db in
                 var state = state.withLock { $0 }
@@ -62,13 +62,13 @@
             }
         }
 
-        /// Closes the connection after running reads.
+        /// Waits for running reads, then closes the connection.
         func close() { try? queue.close() }
 
-        /// Runs a closure in a transaction. The state that it returns counts only if the transaction is committed.
+        /// Runs a closure in a transaction. The returned state becomes valid only if the transaction is committed.
         ///
-        /// A rollback takes back the rows of temporary tables, and also the tables that were created, so that the state
-        /// of before counts again.
+        /// A rollback undoes changes of rows and also the creation of temporary tables, so that the previous state is
+        /// valid again.
         private func transaction<Result>(_ body: (Database) throws -> (Result, MountState)) throws -> Result {
             try queue.inDatabase { db in
                 do {
@@ -85,7 +85,7 @@
         }
 
         private func recover(_ db: Database) {
-            // Some errors make SQLite end the transaction by itself. What was written after that is not known.
+            // Some errors make SQLite end the transaction by itself. Rows that were written after that are unknown.
             let isKnown = db.isInsideTransaction
             try? db.rollback()
             if !isKnown || db.isInsideTransaction { isDamaged.withLock { $0 = true } }

@@ -8,10 +8,10 @@
     final class MountedReads: StateReads {
         let db: Database
         let schema: FileSchema
-        /// What the temporary tables hold when the transaction is committed.
+        /// The content of the temporary tables once the transaction is committed.
         private(set) var state: MountState
         private var pendingTables: Set<String> = []
-        /// The error that has left the temporary tables between two states.
+        /// The error that left the temporary tables between two states.
         private var failure: (any Error)?
 
         init(db: Database, schema: FileSchema, state: MountState) {
@@ -32,7 +32,7 @@
         private func pinned(
             scope: UInt64, pin: (() throws -> Void) throws -> OverlayMachine
         ) throws -> MountChanges {
-            // It is prepared now, so that only one step of it runs while others wait.
+            // The statement is prepared now, so that others wait for only one step of it.
             let statement = try db.cachedStatement(sql: "SELECT 1 FROM main.sqlite_master")
             var isPinned = false
             let machine = try pin {
@@ -45,12 +45,12 @@
             return state.begin(machine, scope: scope)
         }
 
-        /// Brings the temporary tables up to changed levels within the transaction.
+        /// Brings the temporary tables up to date with changed levels within the transaction.
         ///
-        /// - Parameter machine: The levels of the scope as they were at the beginning, and one further level on top with
-        ///   the changes of a unit of work. Its version only grows. When the transaction ends, the further level counts as
-        ///   dropped: the rows that it has changed are brought up again by the next read.
-        /// - Throws: An error after which the transaction can only end with it.
+        /// - Parameter machine: The levels of the scope as they were at the beginning, and one further level on top
+        ///   with the changes of a unit of work. Its version only grows. When the transaction ends, the further level
+        ///   is considered dropped: the next read writes the rows that it has changed again.
+        /// - Throws: An error. The transaction must then end with this error.
         func apply(_ machine: OverlayMachine) throws {
             if let failure { throw failure }
             pendingTables = machine.pendingTables
@@ -93,7 +93,7 @@
             let table = try schema.table(name)
             let sql = PendingSQL(table: table)
             if !state.mounted.contains(name) {
-                // Without its tables there is nothing to remove.
+                // If the tables do not exist, there is nothing to remove.
                 guard changes.contains(where: { $0.finding != .stored }) else { return }
                 for statement in sql.creation { try db.execute(sql: statement) }
                 state.mounted.insert(name)

@@ -9,8 +9,8 @@
         var schema: FileSchema { get }
         /// Whether a table has pending rows.
         func isPending(_ table: String) -> Bool
-        /// The number of rows of the file that the entries of a table hide. It is counted by the closure, unless it is
-        /// known.
+        /// The number of rows of the file that the entries of a table hide. The closure counts them unless the number
+        /// is known.
         func hiddenRows(of table: String, count: () throws -> Int) throws -> Int
     }
 
@@ -24,13 +24,13 @@
                 .rows(db, layout: table.layout)
         }
 
-        /// The row of the file with this id, whose bytes count; `nil` if there is none. Pending rows do not count.
+        /// The row of the file with exactly these bytes as its id; `nil` if there is none. Pending rows are ignored.
         func storedRow(of table: String, id: StoredValue) throws -> StoredRow? {
             try RowLookup(table: schema.table(table), db: db).row(id)
         }
 
-        /// The rows of the file with these ids, in no order. Ids without a row are left out, and pending rows do not count.
-        /// The bytes of ids count.
+        /// The rows of the file with exactly these ids, in no order. Ids are compared by their bytes. Ids without a row
+        /// are left out, and pending rows are ignored.
         func storedRows(of table: String, ids: [StoredValue]) throws -> [StoredRow] {
             let table = try schema.table(table)
             let rows = try stride(from: 0, to: ids.count, by: RowQuery.maximumValues).flatMap { start in
@@ -41,7 +41,7 @@
                 ).rows(db, layout: table.layout)
             }
             guard table.foldsKey else { return rows }
-            // The statement has used the index of the key, whose collation takes more ids as equal.
+            // The statement used the index of the key, whose collation may treat more ids as equal.
             let wanted = Set(ids)
             return rows.filter { row in row[table.key].map { wanted.contains($0) } ?? false }
         }
@@ -58,7 +58,7 @@
             guard isPending(node.table), node.isPlainCount else {
                 return try integer(SelectStatement.counting(node, source: source(node.table)))
             }
-            // A count through the view would read all rows.
+            // Counting through the view would read all rows.
             let pending = PendingSQL(table: table)
             var plain = node
             plain.column = nil
@@ -68,11 +68,11 @@
             return try stored - hidden + integer(SelectStatement.counting(plain, source: pending.pending))
         }
 
-        /// The number of rows that a query finds in the file and that entries hide.
+        /// The number of rows that a query finds in the file but that entries hide.
         ///
         /// - Parameters:
         ///   - stored: The number of rows that it finds in the file.
-        ///   - statement: The statement that has counted these.
+        ///   - statement: The statement that counted these.
         private func hiddenCount(
             _ node: RowQuery, _ pending: PendingSQL, stored: Int, _ statement: SelectStatement
         ) throws -> Int {
@@ -82,8 +82,7 @@
                 }
             }
             let counted = try db.cachedStatement(sql: statement.sql)
-            // An id is looked up in a small table in memory. A row is looked up in the file, which takes several times as
-            // long.
+            // Looking up an id in a small table in memory is several times as fast as looking up a row in the file.
             let isIndexed = sqlite3_stmt_status(counted.sqliteStatement, SQLITE_STMTSTATUS_FULLSCAN_STEP, 1) == 0
             let idCount = try Int.fetchOne(db.cachedStatement(sql: pending.hidingIDs)) ?? 0
             let source = isIndexed && stored <= 4 * idCount ? pending.hiddenFromRows : pending.hidden
@@ -92,8 +91,9 @@
 
         /// One value that is computed from the column of a query.
         ///
-        /// - Throws: A failure with the reason `decoding` if the values have no sum: it is beyond 64 bits, or infinite values of
-        ///   both signs are added. SQLite's result for the latter is NULL, as without any value.
+        /// - Throws: A failure with the reason `decoding` if the values have no sum: it does not fit in 64 bits, or
+        ///   infinite values of both signs are added. In the latter case SQLite returns NULL, as it does if there are
+        ///   no values.
         func aggregate(_ node: RowQuery, _ function: SelectStatement.Aggregate) throws -> StoredValue {
             _ = try schema.table(node.table)
             let source = source(node.table)
@@ -137,7 +137,7 @@
             return sums
         }
 
-        /// Each value of the column of a query and how often it occurs, smallest value first.
+        /// Each value of the column of a query and its number of occurrences, smallest value first.
         func counts(_ node: RowQuery) throws -> [(value: StoredValue, count: Int)] {
             _ = try schema.table(node.table)
             let cursor = try SelectStatement.countingValues(node, source: source(node.table)).request.fetchCursor(db)
@@ -149,7 +149,7 @@
             return counts
         }
 
-        /// The table of the file if nothing is pending, because its view may still be there; otherwise `nil`.
+        /// The table of the file if nothing is pending, because its view may still exist; otherwise `nil`.
         private func source(_ table: String) -> String? { isPending(table) ? nil : PendingSQL.file(table) }
 
         private func integer(_ statement: SelectStatement) throws -> Int {
@@ -159,19 +159,19 @@
     }
 
     extension DatabaseError {
-        /// Whether a sum of integers is beyond 64 bits.
+        /// Whether a sum of integers does not fit in 64 bits.
         fileprivate var isOverflow: Bool { resultCode == .SQLITE_ERROR && message == "integer overflow" }
     }
 
     extension RowQuery {
-        /// Whether the number of rows is the sum of those in parts of the table.
+        /// Whether the number of rows is the sum of the numbers in parts of the table.
         fileprivate var isPlainCount: Bool {
             limit == nil && offset == 0 && !isDistinct && filter?.hasText != true
         }
     }
 
     extension RowFilter {
-        /// Whether the condition has SQL text at any depth, which may name what only the whole table has.
+        /// Whether the condition has SQL text at any depth. Such text may use names that exist only in the whole table.
         fileprivate var hasText: Bool {
             switch self {
             case .all(let nodes), .any(let nodes): nodes.contains { $0.hasText }

@@ -1,8 +1,8 @@
 #if Persistence
     import EssentialsPersistence
 
-    /// Names that SQLite knows in tables only. While rows are pending, a table is read through a view, where these names are
-    /// NULL without an error, and a pending row has no such number. So they are refused from the beginning.
+    /// Names such as `rowid` that SQLite knows in tables only. While rows are pending, a table is read through a view.
+    /// There these names are NULL without an error, and pending rows have no such number. So they are always refused.
     enum HiddenNames {
         private static let names: Set = ["rowid", "_rowid_", "oid"]
 
@@ -36,7 +36,7 @@
             }
         }
 
-        /// Those that a text names, in small letters.
+        /// The names that a text contains, in lower case.
         static func found(in sql: String) -> Set<String> {
             var found: Set<String> = []
             for token in SQLScanner(sql) {

@@ -1,13 +1,15 @@
 #if Persistence
     import EssentialsPersistence
 
-    /// The statements of the temporary tables and the view that put the pending rows of a scope over a table of the file.
+    /// The statements that create temporary tables and a view, which put the pending rows of a scope over a table of
+    /// the file.
     ///
-    /// For a table `film` there are `essentials_rows_film` with the rows that are pending, `essentials_gone_film` with the
-    /// ids of all entries, which hide the rows of the file, and the view `film`. SQLite looks a name up among temporary
-    /// objects first, so that any SQL over `film` means what the scope sees.
+    /// For a table `film`, `essentials_rows_film` has the pending rows, and `essentials_gone_film` has the ids of all
+    /// entries, which hide the rows of the file. The view is called `film`. SQLite looks up names among temporary
+    /// objects first, so any SQL over `film` sees the rows of the scope.
     struct PendingSQL {
-        /// The column of the ids that hide rows. Its name is none of the table, so that conditions on both are unambiguous.
+        /// The column of the ids that hide rows. No column of the table has this name, so conditions on both are
+        /// unambiguous.
         private static let id = SQLBuilder.quoted("essentials_id")
 
         let table: TableSchema
@@ -29,12 +31,12 @@
         /// The rows of the file whose ids have entries. They are looked up from the ids.
         var hidden: String {
             let key = "\(name).\(SQLBuilder.quoted(table.key))"
-            // The first condition uses the index of the key, whose collation may take more ids as equal.
+            // The first condition uses the index of the key, whose collation may treat more ids as equal.
             let bytes = table.foldsKey ? " AND \(Self.id) = \(key)" : ""
             return "temp.\(goneName) CROSS JOIN \(Self.file(table.name)) ON \(key) = \(Self.id)\(bytes)"
         }
 
-        /// The same rows. The ids are looked up from the rows, which is faster if a condition leaves few of them.
+        /// The same rows, but found by looking up the ids of rows. This is faster if a condition leaves few rows.
         var hiddenFromRows: String {
             "\(Self.file(table.name)) CROSS JOIN temp.\(goneName) ON \(Self.id) = \(name).\(SQLBuilder.quoted(table.key))"
         }
@@ -49,8 +51,8 @@
 
         /// The statements that create the tables, their indexes and the view.
         ///
-        /// The bytes of ids identify rows. So two rows can be pending that the key's collation takes as equal, and the
-        /// store finds out when they are saved.
+        /// Rows are identified by the bytes of their ids. So two rows can be pending whose ids are equal under the
+        /// key's collation. Saving them fails.
         var creation: [String] {
             let key = SQLBuilder.quoted(table.key)
             let generated = table.generated.map { generated in
@@ -81,7 +83,7 @@
         }
 
         private var view: String {
-            // NOT EXISTS, because NOT IN is evaluated for rows that the query's condition would have dropped.
+            // NOT EXISTS, because NOT IN would also be evaluated for rows that the query's condition drops.
             let key = SQLBuilder.quoted(table.key)
             return """
                 CREATE TEMPORARY VIEW \(name)(\(columns)) AS \
@@ -107,7 +109,7 @@
         var hide: String { "INSERT OR REPLACE INTO temp.\(goneName) VALUES (?)" }
         /// Shows a row of the file again. The argument is its id.
         var show: String { "DELETE FROM temp.\(goneName) WHERE \(Self.id) = ?" }
-        /// Removes everything.
+        /// Removes all rows from both tables.
         var clearing: [String] { ["DELETE FROM temp.\(rowsName)", "DELETE FROM temp.\(goneName)"] }
     }
 #endif

@@ -3,15 +3,15 @@
     import GRDB
     import GRDBSQLite
 
-    /// Looks a row of the file up by its id.
+    /// Looks up a row of the file by its id.
     ///
-    /// It binds the id and steps the statement itself, because GRDB's arguments and cursors take several times as long as the
-    /// look-up. A step that fails is taken again by GRDB, which makes the error of it.
+    /// It binds the id and steps the statement itself, because GRDB's arguments and cursors take several times as long
+    /// as the look-up. A failed step is repeated by GRDB, which creates the error.
     struct RowLookup {
         let table: TableSchema
         let db: Database
 
-        /// The row with this id, whose bytes count; `nil` if there is none. Pending rows do not count.
+        /// The row with exactly these bytes as its id; `nil` if there is none. Pending rows are ignored.
         func row(_ id: StoredValue) throws -> StoredRow? {
             let statement = try db.cachedStatement(sql: table.lookup).sqliteStatement
             let outcome = try Self.withBinding(of: id, to: statement) { try step(statement) }
@@ -21,7 +21,7 @@
             case .none: row = nil
             case .failed: row = try SelectStatement.row(of: table, id: id).rows(db, layout: table.layout).first
             }
-            // The collation and the type of the key may take another id as equal.
+            // Under the collation and the type of the key, another id may be equal.
             guard let row, row[table.key] == id else { return nil }
             return row
         }
@@ -33,7 +33,7 @@
         }
 
         private func step(_ statement: SQLiteStatement) throws -> Outcome {
-            // The code is that of the step, if that has failed.
+            // After a failed step, this returns the code of the step.
             defer { sqlite3_reset(statement) }
             switch sqlite3_step(statement) {
             case SQLITE_DONE: return .none
@@ -47,8 +47,8 @@
         private static func withBinding(
             of id: StoredValue, to statement: SQLiteStatement, _ body: () throws -> Outcome
         ) throws -> Outcome {
-            // A binding without a destructor refers to the bytes of the id, which live until the closure returns, so it is
-            // removed there.
+            // A binding without a destructor refers to the bytes of the id. They live only until the closure returns,
+            // so the binding is removed there.
             defer { sqlite3_clear_bindings(statement) }
             switch id {
             case .null: return .none
@@ -78,7 +78,7 @@
     }
 
     extension StoredRow {
-        /// Creates a row from the one that a statement has reached; `nil` if it has another number of columns.
+        /// Creates a row from the current row of a statement; `nil` if the numbers of columns differ.
         ///
         /// - Throws: An error of the database if there is no memory for a value.
         init?(_ statement: SQLiteStatement, _ layout: RowLayout) throws {

@@ -1,11 +1,12 @@
 #if Persistence
     import EssentialsPersistence
 
-    /// Translates queries to SQL. This is the only place that does.
+    /// Translates queries to SQL. All translation happens here.
     struct SQLBuilder {
         /// The maximum number of arguments. SQLite allows 32,766.
         static let maximumArguments = 32_000
-        /// The maximum depth of a filter. SQLite allows 1,000, and this many take several of its levels.
+        /// The maximum depth of a filter. SQLite allows a depth of 1,000, and one level of a filter takes several of
+        /// SQLite's.
         static let maximumDepth = 100
 
         private(set) var sql = ""
@@ -48,7 +49,7 @@
             try condition(filter, table: node.table)
         }
 
-        /// Appends a selection that computes something from the values of the column of a query.
+        /// Appends a selection that computes a result from the values of the column of a query.
         ///
         /// - Parameter selection: The beginning of the statement, given the column in SQL.
         mutating func ofValues(
@@ -58,7 +59,7 @@
                 append(selection("\(Self.quoted(node.table)).\(Self.quoted(node.column ?? node.key))"))
                 return try from(node, source: source)
             }
-            // The name of a column of a subquery is certain in this form only.
+            // Only this form gives a column of a subquery a reliable name.
             append("WITH essentials_values(essentials_value) AS (")
             try select(node, columns: [node.key], source: source)
             append(") \(selection("essentials_value")) FROM essentials_values")
@@ -69,7 +70,7 @@
             append(" ORDER BY ")
             for order in node.order {
                 append("\(table).\(Self.quoted(order.column))\(order.isDescending ? " DESC" : "")")
-                // Nothing is equal in the key, so what follows it has no effect.
+                // Keys are unique, so columns that follow the key in the order have no effect.
                 if order.column == node.key { return }
                 append(", ")
             }

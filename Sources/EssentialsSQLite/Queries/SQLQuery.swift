@@ -5,7 +5,7 @@
 
     /// A query in SQL that a caller has written.
     struct SQLQuery {
-        /// The words with which a statement begins that only reads. Others, as PRAGMA, may change the connection.
+        /// The first words of statements that only read. Other statements, such as PRAGMA, may change the connection.
         private static let beginnings: Set = ["SELECT", "WITH", "VALUES"]
 
         let sql: String
@@ -22,7 +22,7 @@
                 }
             }
             let statement = try db.makeStatement(sql: sql)
-            // WITH may also begin a statement that writes, into temporary tables too.
+            // WITH may also begin a statement that writes, even into temporary tables.
             guard statement.isReadonly else { throw Self.refusal }
             let count = Int(sqlite3_bind_parameter_count(statement.sqliteStatement))
             guard count == arguments.count else {
@@ -44,7 +44,7 @@
                 .invalidQuery, "Only one statement that reads can be fetched: SELECT, WITH or VALUES.")
         }
 
-        /// The first word in capital letters, after spaces and comments; `nil` if something else comes first.
+        /// The first word in capital letters, after spaces and comments; `nil` if the text begins with another token.
         static func firstWord(_ sql: String) -> String? {
             var scanner = SQLScanner(sql)
             guard case .word(let word) = scanner.next() else { return nil }

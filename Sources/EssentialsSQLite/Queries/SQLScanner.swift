@@ -3,14 +3,14 @@
     enum SQLToken: Sendable, Hashable {
         /// A keyword, or a name without quotes.
         case word(String)
-        /// A name in `"…"`, `` `…` `` or `[…]`, without its quotes. SQLite takes some of them as strings.
+        /// A name in `"…"`, `` `…` `` or `[…]`, without its quotes. SQLite treats some of these as strings.
         case name(String)
-        /// A text in `'…'`, without its quotes. SQLite takes some of them as names.
+        /// A text in `'…'`, without its quotes. SQLite treats some of these as names.
         case string(String)
         /// The digits of a literal such as `x'4f'`.
         case blob(String)
         case number(String)
-        /// A parameter, with the character that it begins with.
+        /// A parameter, including its first character.
         case parameter(String)
         /// An operator, a parenthesis, a comma, a point or a semicolon.
         case symbol(String)
@@ -20,15 +20,15 @@
 
     /// Splits a text in SQL into tokens, as SQLite does. It skips spaces and comments.
     ///
-    /// It reads each byte once, and accepts every text. From `SELECT name -- all` it makes the words `SELECT` and `name`.
+    /// It reads each byte once, and accepts every text. `SELECT name -- all` yields the words `SELECT` and `name`.
     struct SQLScanner: Sequence, IteratorProtocol {
         private let bytes: [UInt8]
-        /// The place behind the last token, counted in bytes of UTF-8.
+        /// The position after the last token, in bytes of UTF-8.
         private(set) var position = 0
 
         init(_ sql: String) { bytes = Array(sql.utf8) }
 
-        /// The text between two places.
+        /// The text between two positions.
         func text(_ range: Range<Int>) -> String {
             String(decoding: bytes[range.clamped(to: 0..<bytes.count)], as: UTF8.self)
         }
@@ -58,7 +58,7 @@
             }
         }
 
-        /// Moves behind the parenthesis that closes the one before the position, and returns whether there is one.
+        /// Moves past the parenthesis that closes the one before the position, and returns whether it exists.
         @discardableResult
         mutating func skipParentheses() -> Bool {
             var depth = 1
@@ -72,7 +72,8 @@
 
         // MARK: Tokens
 
-        /// The text before a closing quote, which stands for itself if it is doubled, except for a bracket; `nil` without one.
+        /// The text before a closing quote; `nil` if that is missing. A doubled quote stands for one quote, except for
+        /// brackets.
         private mutating func quoted(until end: UInt8) -> String? {
             position += 1
             var text: [UInt8] = []
@@ -101,7 +102,7 @@
             return isValid ? .blob(text(start + 2..<end)) : .invalid(text(start..<position))
         }
 
-        /// A number, with all letters behind it, which SQLite refuses.
+        /// A number, including letters that follow it directly, which SQLite refuses.
         private mutating func number() -> SQLToken {
             let start = position
             if byte() == UInt8(ascii: "0"), isAt(1, "xX"), Self.isHexDigit(byte(2)) {
@@ -123,7 +124,7 @@
             return position == end ? .number(text(start..<end)) : .invalid(text(start..<position))
         }
 
-        /// A parameter with a name, which may have parts after `::` and an ending in parentheses.
+        /// A parameter with a name. It may have parts after `::` and end with parentheses.
         private mutating func parameter() -> SQLToken {
             let start = position
             position += 1
@@ -175,12 +176,12 @@
 
         // MARK: Bytes
 
-        /// The byte at the position, or some places behind it; `nil` at the end.
+        /// The byte at an offset from the position; `nil` at the end.
         private func byte(_ offset: Int = 0) -> UInt8? {
             position + offset < bytes.count ? bytes[position + offset] : nil
         }
 
-        /// Whether one of some characters stands at a place behind the position.
+        /// Whether one of these characters is at an offset from the position.
         private func isAt(_ offset: Int, _ characters: StaticString) -> Bool {
             guard let byte = byte(offset) else { return false }
             return characters.withUTF8Buffer { $0.contains(byte) }
@@ -190,7 +191,7 @@
             while position < bytes.count, isSkipped(bytes[position]) { position += 1 }
         }
 
-        /// Skips digits, which newer versions of SQLite allow to be separated by `_`.
+        /// Skips digits. Newer versions of SQLite allow `_` between them.
         private mutating func skipDigits(_ isDigit: (UInt8?) -> Bool) {
             while isDigit(byte()) || isAt(0, "_") && isDigit(byte(1)) { position += 1 }
         }
@@ -200,7 +201,7 @@
                 if Self.isSpace(byte) {
                     position += 1
                 } else if byte == 0xEF, self.byte(1) == 0xBB, self.byte(2) == 0xBF {
-                    // SQLite takes the mark of the byte order as a space.
+                    // SQLite treats the byte order mark as a space.
                     position += 3
                 } else if isAt(0, "-"), isAt(1, "-") {
                     skip { $0 != 10 }

@@ -12,7 +12,7 @@
         /// - Parameters:
         ///   - node: The query.
         ///   - columns: The columns to fetch if the query does not name one.
-        ///   - source: The table in SQL, if it is another one than that of the query. It must have its name.
+        ///   - source: The table in SQL, if it is not that of the query. It must have the same name.
         init(_ node: RowQuery, columns: [String], source: String? = nil) throws(PersistenceFailure) {
             var text = SQLBuilder()
             try text.select(node, columns: columns, source: source)
@@ -35,13 +35,13 @@
             return try SelectStatement(text, node)
         }
 
-        /// The functions over the values of one column. NULL does not count, and without values the result is NULL.
+        /// The functions over the values of one column. NULL is skipped, and without values the result is NULL.
         enum Aggregate: String, Sendable, CaseIterable {
             case sum, min, max
             case average = "avg"
         }
 
-        /// The statement that computes one value from the column of a query, which is its key if it names none.
+        /// The statement that computes one value from the column of a query. If the query names none, the key is used.
         static func aggregating(
             _ node: RowQuery, _ function: Aggregate, source: String? = nil
         ) throws(PersistenceFailure) -> SelectStatement {
@@ -57,7 +57,8 @@
             return try SelectStatement(text, node)
         }
 
-        /// The statement that finds each value of the column of a query, and how often it occurs, smallest value first.
+        /// The statement that finds each value of the column of a query and its number of occurrences, smallest value
+        /// first.
         static func countingValues(
             _ node: RowQuery, source: String? = nil
         ) throws(PersistenceFailure) -> SelectStatement {
@@ -117,7 +118,7 @@
             return "SELECT \(list) FROM \(source) WHERE \(SQLBuilder.quoted(key))"
         }
 
-        /// The look-up of one row of the file by its id.
+        /// The statement that looks up one row of the file by its id.
         static func row(of table: TableSchema, id: StoredValue) -> SelectStatement {
             SelectStatement(sql: table.lookup, arguments: [id])
         }

@@ -2,20 +2,20 @@
     import EssentialsPersistence
     import GRDB
 
-    /// A change of all rows that a query finds, by one statement.
+    /// Changes all rows that a query finds, by one statement.
     struct StatementExecution {
         private let table: TableSchema
         private let sql: String
         private let arguments: [StoredValue]
         private let isDeletion: Bool
-        /// The ranges of the sums of integers that the statement returns, after the id.
+        /// The ranges for the integer sums, which the statement returns after the id.
         private let ranges: [IntegerRange]
 
         /// - Returns: `nil` if the values cannot be assigned.
         /// - Throws: A failure with the reason `invalidQuery` or `limit`.
         init?(_ statement: RowStatement, _ store: OpenStore) throws(PersistenceFailure) {
             table = try store.schema.table(statement.query.table)
-            // The statement would find ids that the key's collation takes as equal.
+            // The statement would also find ids that are equal under the key's collation.
             guard !table.foldsKey else { return nil }
             try HiddenNames.check(statement.query, store.schema)
             isDeletion = statement.assignments == nil
@@ -25,7 +25,7 @@
             var ranges: [IntegerRange] = []
             var returned = key
             if let assignments = statement.assignments {
-                // Of several values for one column, the last one counts in SQL too.
+                // If a column has several values, the last one counts, as in SQL.
                 guard !assignments.isEmpty else { return nil }
                 text.append("UPDATE OR ABORT \(name) SET ")
                 for (index, assignment) in assignments.enumerated() {
@@ -67,9 +67,9 @@
 
         /// Runs the statement.
         ///
-        /// - Returns: What it has done, and the rows.
-        /// - Throws: A failure with the reason `invalidModel` if a sum is out of its range, or an error of the database. Then the
-        ///   caller rolls back.
+        /// - Returns: The report, and the keys of the changed rows.
+        /// - Throws: A failure with the reason `invalidModel` if a sum is out of its range, or an error of the
+        ///   database. Then the caller rolls back.
         func run(_ db: Database) throws -> (report: SaveReport, keys: Set<RowKey>) {
             let before = db.totalChangesCount
             var keys: Set<RowKey> = []
@@ -84,7 +84,7 @@
                     switch value.storage {
                     case .null: continue
                     case .int64(let sum) where range.contains(sum): continue
-                    // A sum beyond 64 bits is a real number.
+                    // A sum that does not fit in 64 bits is a real number.
                     default: throw PersistenceFailure(.invalidModel, "A sum is out of range.", model: table.name)
                     }
                 }

@@ -29,9 +29,9 @@
     }
 
     extension StoredValue {
-        /// Creates the value from a column of the row that a statement has reached.
+        /// Creates the value from a column of the current row of a statement.
         ///
-        /// GRDB's own rows bring the name of each column along, and a value of their own.
+        /// This avoids GRDB's rows, which carry the name of each column and values of another type.
         ///
         /// - Throws: An error of the database if there is no memory for the value.
         init(_ statement: SQLiteStatement, column: CInt) throws {
@@ -53,7 +53,7 @@
     }
 
     extension SelectStatement {
-        /// The statement as a request of GRDB, whose prepared statement the connection keeps.
+        /// The statement as a request of GRDB. The connection caches its prepared statement.
         var request: SQLRequest<Row> {
             SQLRequest(sql: sql, arguments: StatementArguments(arguments.map(\.databaseValue)), cached: true)
         }
@@ -74,7 +74,7 @@
             return values
         }
 
-        /// Calls a closure with the statement at each of its rows.
+        /// Calls a closure with the statement for each of its rows.
         private func forEach(_ db: Database, _ body: (SQLiteStatement) throws -> Void) throws {
             let statement = try db.cachedStatement(sql: sql)
             let arguments = StatementArguments(arguments.map(\.databaseValue))

@@ -16,7 +16,7 @@
                 sql.append(value)
                 sql.append(") > 0")
             case .hasPrefix:
-                // A range, because SQLite finds it with an index.
+                // SQLite can use an index for a range.
                 sql.append("(\(column) >= ")
                 sql.append(value)
                 sql.append(" COLLATE BINARY")
@@ -27,7 +27,7 @@
                 }
                 sql.append(")")
             case .hasSuffix:
-                // Bytes are counted, because SQLite counts characters of texts.
+                // Converted to bytes, because SQLite counts the characters of texts.
                 sql.append("substr(CAST(\(column) AS BLOB), ")
                 sql.append(.integer(Int64(-text.utf8.count)))
                 sql.append(") = ")
@@ -35,12 +35,12 @@
             }
         }
 
-        /// The first text after all that begin with a prefix; `nil` if there is none. Texts are ordered by scalars,
-        /// which is the order of their bytes in UTF-8.
+        /// The first text after all texts with a prefix; `nil` if there is none. Texts are ordered by scalars, which is
+        /// the order of their UTF-8 bytes.
         static func end(ofPrefix prefix: String) -> String? {
             var scalars = Array(prefix.unicodeScalars)
             while let last = scalars.popLast() {
-                // The scalar after U+D7FF is U+E000, because surrogates are no scalars.
+                // U+E000 follows U+D7FF, because surrogates are not scalars.
                 if let next = Unicode.Scalar(last.value + 1) ?? (last.value == 0xD7FF ? "\u{E000}" : nil) {
                     scalars.append(next)
                     var end = String.UnicodeScalarView()

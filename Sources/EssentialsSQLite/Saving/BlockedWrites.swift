@@ -1,17 +1,17 @@
 #if Persistence
     import EssentialsPersistence
 
-    /// Writes that cannot be made because other rows still hold their values, and the order in which they are tried again.
+    /// Writes that fail because other rows still hold their unique values, and the order in which they are retried.
     ///
-    /// A write that needs a unique value waits for the row that has the value, if that row is to be written too. So each write
-    /// is tried about once for each unique index, however long the path is along which values move. Rows that wait for each
-    /// other in a circle go on when one of them gives its value up for a free one.
+    /// A write that needs a unique value waits for the row that holds the value, if the save writes that row too. So
+    /// each write is tried about once for each unique index, however long the chain of rows is. If rows wait for each
+    /// other in a circle, one of them exchanges its value for a free one, so that the others can be written.
     struct BlockedWrites<Write> {
         /// A write that waits.
         struct Waiting {
             let key: RowKey
             let write: Write
-            /// The columns whose value the write needs.
+            /// The columns whose values the write needs.
             let columns: [String]
         }
 
@@ -22,12 +22,12 @@
             let needed: Waiting
         }
 
-        /// How often many writes that wait for no known row are tried, and up to how many writes a path of them is followed to
-        /// its end, whatever its length.
+        /// Writes that wait for no known row are retried this often if they are many. The minimum budget also allows
+        /// following any chain of fewer writes to its end.
         private static var maximumRounds: Int { 16 }
         private static var minimumBudget: Int { 100_000 }
 
-        /// The maximum number of times that one row gives values up.
+        /// The maximum number of times that one row gives up a value.
         private static var maximumMoves: Int { 8 }
 
         private var ready: [(key: RowKey, write: Write)]
@@ -38,13 +38,14 @@
         /// The writes that wait for no known row.
         private var stuck: [(key: RowKey, write: Write)] = []
         private var unwritten: Set<RowKey>
-        /// Rows from which circles are looked for, at least all that wait since they were last looked for.
+        /// The rows where the search for circles starts. They include all rows that began to wait since the last
+        /// search.
         private var starts: [RowKey] = []
-        /// The rows that are known to wait for no circle.
+        /// The rows that do not wait for a circle, as far as is known.
         private var hopeless: Set<RowKey> = []
         private var moves: [RowKey: Int] = [:]
         private var hasProgress = false
-        /// How many more writes without a known row are tried again. Each of them may wait for all others.
+        /// The remaining number of retries of writes that wait for no known row. Each of them may depend on all others.
         private var budget: Int
 
         /// - Parameter writes: The writes in the order of the save, one for each row.
@@ -54,22 +55,22 @@
             budget = max(Self.maximumRounds * writes.count, Self.minimumBudget)
         }
 
-        /// All writes that are left, in no order.
+        /// All remaining writes, in no order.
         var rest: [Write] { (ready + stuck).map(\.write) + holders.values.map(\.write) }
 
         /// The next write to try.
         mutating func next() -> (key: RowKey, write: Write)? { ready.popLast() }
 
-        /// A write has succeeded. Those that wait for its row are tried again.
+        /// Records a successful write, and retries the writes that wait for its row.
         mutating func isWritten(_ key: RowKey) {
             unwritten.remove(key)
             hasProgress = true
             release(key)
         }
 
-        /// A write has failed again.
+        /// Records a write that has failed again.
         ///
-        /// - Parameter holder: The row that has the value of some columns, as far as it is known.
+        /// - Parameter holder: The row that has the values of some columns, if it is known.
         mutating func hasFailed(_ write: Write, at key: RowKey, holder: (key: RowKey, columns: [String])?) {
             guard let holder, holder.key != key, unwritten.contains(holder.key) else {
                 return stuck.append((key, write))
@@ -79,7 +80,7 @@
             waiting[holder.key, default: []].append(Waiting(key: key, write: write, columns: holder.columns))
         }
 
-        /// A circle of writes that wait for each other; `nil` if there is none.
+        /// A circle of writes that wait for each other; `nil` if there is no circle.
         mutating func circle() -> Circle? {
             while let start = starts.last {
                 var path: [RowKey] = []
@@ -100,13 +101,13 @@
             return nil
         }
 
-        /// A row of a circle has given up its value, or cannot.
+        /// Records whether a row of a circle has given up its value.
         mutating func hasMoved(_ row: RowKey, _ isFree: Bool) {
             moves[row, default: 0] += 1
             if isFree, moves[row, default: 0] <= Self.maximumMoves { release(row) } else { hopeless.insert(row) }
         }
 
-        /// Tries the writes that wait for no known row once more, if others have succeeded since.
+        /// Retries the writes that wait for no known row, if others have succeeded since.
         mutating func retry() -> Bool {
             guard hasProgress, !stuck.isEmpty, stuck.count <= budget else { return false }
             hasProgress = false

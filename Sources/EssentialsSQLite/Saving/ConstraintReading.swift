@@ -2,9 +2,10 @@
     import EssentialsPersistence
     import GRDB
 
-    /// Reads which constraint a statement has violated from the error of SQLite, which names columns but no values.
+    /// Finds out from an error of SQLite which constraint a statement has violated. The error names columns but no
+    /// values.
     enum ConstraintReading {
-        /// What SQLite says of a deletion that a foreign key restricts, and of all other foreign keys.
+        /// SQLite's text for a deletion that a foreign key restricts, and for all other foreign key violations.
         private static let foreignKeyText = "FOREIGN KEY constraint failed"
 
         /// Whether other writes of the same save may remove the cause: another row with the same value, or a child.
@@ -40,7 +41,7 @@
                 kind, table: table, columns: columns, name: name, ids: isOwn ? [key.id] : [])
         }
 
-        /// The columns whose values another row of the table has; `nil` if they are not known.
+        /// The columns whose values another row of the table has; `nil` if they are unknown.
         static func uniqueColumns(_ error: DatabaseError, of table: String) -> [String]? {
             guard kind(error) == .unique,
                 let text = error.message?.split(separator: ": ", maxSplits: 1).dropFirst().first,
@@ -49,8 +50,8 @@
             return columns(String(text), table: table)
         }
 
-        /// Whether a text such as `film.title` names a column of a table. SQLite spells the table as the file does, and takes
-        /// upper and lower case as equal.
+        /// Whether a text such as `film.title` names a column of a table. SQLite spells the table as the file does, and
+        /// ignores case.
         private static func isOf(_ table: String, _ text: some StringProtocol) -> Bool {
             text.prefix(table.count + 1).lowercased() == table.lowercased() + "."
         }
@@ -61,7 +62,7 @@
             case .SQLITE_CONSTRAINT_CHECK: .check
             case .SQLITE_CONSTRAINT_NOTNULL: .notNull
             case .SQLITE_CONSTRAINT_FOREIGNKEY: .foreignKey
-            // SQLite restricts deletions by a trigger of its own.
+            // SQLite restricts deletions by an internal trigger.
             case .SQLITE_CONSTRAINT_TRIGGER: error.message == foreignKeyText ? .foreignKey : .trigger
             default: nil
             }
@@ -74,7 +75,7 @@
             }
         }
 
-        /// The name of a unique index over these columns. Indexes that SQLite makes itself have none.
+        /// The name of a unique index over these columns. Indexes that SQLite creates itself have no name.
         private static func indexName(_ table: String, _ columns: [String], _ db: Database) throws -> String? {
             let names = try String.fetchAll(
                 db, sql: "SELECT name FROM pragma_index_list(?, 'main') WHERE \"unique\" AND origin = 'c'",

@@ -2,8 +2,8 @@
     import EssentialsPersistence
     import GRDB
 
-    /// The keys of rows that a save deletes, by which other rows refer to them through a foreign key whose `ON DELETE` changes
-    /// or deletes those rows.
+    /// The keys of rows that a save deletes, if other rows refer to them through a foreign key whose `ON DELETE`
+    /// changes or deletes those rows.
     struct DeletedParentKeys {
         private var values: [EssentialsPersistence.ForeignKey: Set<[StoredValue]>] = [:]
 
@@ -37,7 +37,7 @@
     }
 
     extension StoredValue {
-        /// The same value for all values that the collations of SQLite may take as equal.
+        /// A value that is the same for all values that collations of SQLite may treat as equal.
         fileprivate var folded: StoredValue {
             switch self {
             case .text(let text):

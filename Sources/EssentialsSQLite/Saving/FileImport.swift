@@ -2,18 +2,17 @@
     import EssentialsPersistence
     import GRDB
 
-    /// Writes the rows of one batch of an import into the file, within a transaction that the caller has begun as a writing
-    /// one.
+    /// Writes one batch of an import into the file, within a writing transaction that the caller has begun.
     struct FileImport {
         let table: TableSchema
-        /// The columns of the model. Others get their defaults in new rows, and stay as they are in replaced ones.
+        /// The columns of the model. All others get their defaults in new rows, and stay unchanged in replaced rows.
         let columns: Set<String>
         let rows: [RowChange]
         let conflict: ImportConflict
 
-        /// - Returns: What was done, and the rows that are different.
-        /// - Throws: A failure with the reason `constraint` that has all violations, at most 100, and other errors of the
-        ///   database as they are. Then the caller must roll back.
+        /// - Returns: The report, and the keys of the changed rows.
+        /// - Throws: A failure with the reason `constraint` that has all violations, at most 100, and other errors of
+        ///   the database unchanged. Then the caller must roll back.
         func run(_ db: Database) throws -> (report: SaveReport, changed: Set<RowKey>) {
             try db.execute(sql: "PRAGMA defer_foreign_keys = ON")
             var pass = try ImportPass(self, db)
@@ -26,7 +25,7 @@
             return (pass.report, pass.changed)
         }
 
-        /// All rows, as pending ones.
+        /// All rows as pending rows.
         private func level() throws(PersistenceFailure) -> OverlayLevel {
             var level = OverlayLevel(limits: .unlimited)
             for row in rows { try level.place(row.row, at: RowKey(table: row.table, id: row.id), below: nil) }
@@ -34,7 +33,7 @@
         }
     }
 
-    /// One batch: what has been written so far, and what stands in its way.
+    /// The progress of one batch: its report and its violations so far.
     private struct ImportPass {
         private(set) var report = SaveReport()
         private(set) var changed: Set<RowKey> = []
@@ -42,7 +41,7 @@
 
         private struct Texts {
             let insert: String
-            /// An insertion that leaves a row that is there alone.
+            /// An insertion that leaves an existing row unchanged.
             let add: String
             let update: String
         }
@@ -61,7 +60,7 @@
 
         private let db: Database
         private let conflict: ImportConflict
-        /// The columns that are written, as their places in the rows.
+        /// The indices of the written columns in the rows.
         private let columns: [Int]
         private let texts: Texts
         private var statements: Statements
@@ -78,7 +77,7 @@
             let assignments = names.map { "\($0) = ?" }.joined(separator: ", ")
             texts = Texts(
                 insert: sql, add: sql + " ON CONFLICT DO NOTHING",
-                // The bytes of the key count, although its index may have a collation.
+                // The key is also compared by its bytes, because its index may have a collation.
                 update: "UPDATE OR ABORT \(target) SET \(assignments) WHERE \(key) = ? AND \(key) COLLATE BINARY = ?")
             statements = try Statements(texts, db)
             changed.reserveCapacity(batch.rows.count)
@@ -95,7 +94,7 @@
                     throw error
                 }
                 violations.append(violation)
-                // A statement that has failed would report its error once more.
+                // A failed statement would report its error again.
                 statements = try Statements(texts, db)
             }
         }
@@ -113,7 +112,7 @@
                 changed.insert(key)
                 return
             }
-            // The row has another id. The error says which value is taken.
+            // The row has another id. The error of the insertion says which value is taken.
             try insert(key, values)
         }
 

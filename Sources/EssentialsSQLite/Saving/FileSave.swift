@@ -2,7 +2,7 @@
     import EssentialsPersistence
     import GRDB
 
-    /// Writes pending rows into the file, within a transaction that the caller has begun as a writing one.
+    /// Writes pending rows into the file, within a writing transaction that the caller has begun.
     ///
     /// ```swift
     /// let save = FileSave(level: try machine.folded(decide: decide), models: models, schema: schema)
@@ -13,7 +13,7 @@
         let level: OverlayLevel
         let models: [String: ModelSchema]
         let foreignKeys: [EssentialsPersistence.ForeignKey]
-        /// Those whose `ON DELETE` changes or deletes rows.
+        /// The foreign keys whose `ON DELETE` changes or deletes rows.
         let changingKeys: [EssentialsPersistence.ForeignKey]
 
         /// - Parameters:
@@ -29,15 +29,15 @@
 
         /// Writes all rows.
         ///
-        /// Afterwards the caller commits, or rolls back to have validated only. After an error the caller must roll back,
+        /// Afterwards the caller commits, or rolls back if it only validates. After an error the caller must roll back,
         /// because some rows are written.
         ///
         /// - Parameters:
         ///   - db: The connection, with an open transaction.
         ///   - before: The state of the file without the transaction, by which conflicts are judged.
-        ///   - decide: Decides a conflict. It is called once for each. It must not use the connection.
+        ///   - decide: Decides a conflict. It is called once for each conflict, and must not use the connection.
         /// - Throws: A failure with the reason `conflict` that has all conflicts, or with `constraint` that has all
-        ///   violations, at most 100 each; what `decide` has thrown; and other errors of the database as they are.
+        ///   violations, at most 100 each; an error of `decide`; and other errors of the database unchanged.
         func run(
             _ db: Database, before: StateBefore, decide: (Conflict) throws(PersistenceFailure) -> ConflictDecision
         ) throws -> SaveReport {
@@ -56,7 +56,7 @@
                 case .inserted(let row): writes.append((key, .insert(row)))
                 case .updated(let row, let base):
                     let columns = row.changes(from: base)
-                    // A row that equals its base has its entry for the check of deleted parents alone.
+                    // A row that equals its base has an entry only for the check of deleted parents.
                     if !columns.isEmpty { writes.append((key, .update(row, columns: columns, base: base))) }
                 case .deleted(let base): writes.append((key, .delete(base: base)))
                 }
@@ -65,20 +65,20 @@
         }
     }
 
-    /// The rows of the file as they were before a save has written anything.
+    /// The rows of the file as they were before a save wrote its first row.
     ///
-    /// While a connection writes, no other one can, and what it has not committed is seen by itself alone. So a connection
-    /// that reads during the save sees the state before it, whatever triggers and foreign keys have changed meanwhile. It is
-    /// opened when the first row is judged. It is used by the one thread that saves.
+    /// While a connection writes, no other connection can write, and its uncommitted changes are visible only to
+    /// itself. So a connection that reads during the save sees the state before it, whatever triggers and foreign keys
+    /// have changed. It is opened when the first row is judged, and used only by the thread that saves.
     final class StateBefore {
         private let open: () throws -> DatabaseQueue
         private var queue: DatabaseQueue?
         private var statements: [String: RowStatements] = [:]
 
-        /// - Parameter open: Opens a connection to the file, which must keep a log.
+        /// - Parameter open: Opens a connection to the file, which must be in WAL mode.
         init(_ open: @escaping () throws -> DatabaseQueue) { self.open = open }
 
-        /// The row with an id; `nil` if there was none.
+        /// The row with an id; `nil` if it did not exist.
         func row(_ id: StoredValue, model: ModelSchema, layout: RowLayout) throws -> StoredRow? {
             let queue = try self.queue ?? open()
             self.queue = queue
@@ -99,7 +99,7 @@
     }
 
     extension SavePlan.Write {
-        /// The pending change that is written.
+        /// The pending change that this step writes.
         var entry: OverlayEntry {
             switch self {
             case .insert(let row): .inserted(row)

@@ -5,18 +5,18 @@
 
     /// Finds the rows that violate foreign keys, before a transaction ends.
     struct ForeignKeyCheck {
-        /// A foreign key that rows violate, of any number of columns.
+        /// A violated foreign key with any number of columns.
         private struct Key: Hashable {
             let table: String
             let number: Int
             let parent: String
         }
 
-        /// The columns of the keys of tables with a model.
+        /// The key column of each table with a model.
         let keys: [String: String]
-        /// The rows that the save brings.
+        /// The rows of the save.
         let level: OverlayLevel
-        /// The rows that could not be written, which may be the cause of others.
+        /// The rows that could not be written. They may cause violations of others.
         let failed: Set<RowKey>
 
         /// Whether SQLite knows of violations in the open transaction. It costs nothing.
@@ -33,13 +33,13 @@
             let found = try violated(db)
             for key in found where !list.isFull { try add(key, onlyConcerned: true, db, &list) }
             guard list.isEmpty, failed.isEmpty else { return }
-            // The store itself has changed rows through cascades or triggers.
+            // Cascades or triggers have changed rows.
             for key in found where !list.isFull { try add(key, onlyConcerned: false, db, &list) }
             guard list.isEmpty else { return }
             throw PersistenceFailure(.constraint, "A foreign key is violated by rows that are not known.")
         }
 
-        /// The foreign keys that any rows violate, in the order in which SQLite finds them.
+        /// The violated foreign keys, in the order in which SQLite finds them.
         private func violated(_ db: Database) throws -> [Key] {
             var seen: Set<Key> = []
             var found: [Key] = []
@@ -51,7 +51,7 @@
             return found
         }
 
-        /// The name that a model uses for a table. SQLite takes upper and lower case as equal.
+        /// The name that a model uses for a table. SQLite ignores case.
         private func name(ofModelTable table: String) -> String {
             keys[table] != nil ? table : keys.keys.first { $0.lowercased() == table.lowercased() } ?? table
         }
@@ -71,7 +71,7 @@
             sql.append("SELECT \(Self.name("c", id)), \(Self.name("c", from[0])) FROM ")
             sql.append("\"main\".\(SQLBuilder.quoted(key.table)) AS c WHERE ")
             sql.append(from.map { "\(Self.name("c", $0)) IS NOT NULL" }.joined(separator: " AND "))
-            // All rows violate a foreign key to a table that does not exist.
+            // If the parent table does not exist, all rows violate the foreign key.
             if parentKey.count == from.count {
                 sql.append(" AND NOT EXISTS (SELECT 1 FROM \"main\".\(SQLBuilder.quoted(key.parent)) AS p WHERE ")
                 sql.append(

@@ -4,10 +4,10 @@
 
     /// The statements that read and write single rows of one table, prepared once for each set of columns.
     ///
-    /// All of them address the tables of the file, never a temporary view, and fail as a statement of their own whatever
-    /// conflict clauses the table has.
+    /// All of them address the tables of the file, never a temporary view. A failure affects only its own statement,
+    /// whatever conflict clauses the table has.
     final class RowStatements {
-        /// Which columns a statement writes.
+        /// The columns that a statement writes.
         private enum Shape: Hashable {
             case insert([Int])
             case update([Int])
@@ -16,7 +16,7 @@
 
         /// The maximum number of shapes that are kept.
         private static let maximumShapes = 64
-        /// The maximum number of columns that are compared by a statement. SQLite limits the depth of expressions.
+        /// The maximum number of columns that a statement compares. SQLite limits the depth of expressions.
         private static let maximumCompared = 200
 
         let layout: RowLayout
@@ -24,7 +24,7 @@
         private let source: String
         private let key: String
         let keyIndex: Int
-        /// The columns in which NULL tells that the model of the row lacks them.
+        /// The columns in which NULL means that the model of the row lacks them.
         private let outside: [Int]
         private let all: [Int]
         private var prepared: [Shape: Statement] = [:]
@@ -47,9 +47,9 @@
             outside = layout.names.indices.filter { model.isLacking(layout.names[$0]) }
         }
 
-        /// Whether a statement can find out that a row still equals this one, byte for byte.
+        /// Whether a statement can check that a row still equals this one, byte for byte.
         ///
-        /// Two kinds of zero are equal in SQL, so the row must be read.
+        /// The two zeros of floating point are equal in SQL, so a row that has one must be read.
         func canCompare(_ base: StoredRow) -> Bool {
             base.values.count <= Self.maximumCompared
                 && !base.values.contains { value in
@@ -60,8 +60,8 @@
 
         /// The columns of a row that are written when an entry is saved.
         ///
-        /// A row that was created has NULL in the columns outside the model. So has one that was created in place of a
-        /// deleted one, although its base has a value there. These columns keep what is in the file, as they get their
+        /// A created row has NULL in the columns outside the model. So has a row that was created in place of a deleted
+        /// one, although its base has values there. These columns keep their values in the file, just as they get their
         /// defaults in a new row.
         func written(_ columns: [Int], of row: StoredRow, _ entry: OverlayEntry) -> [Int] {
             if outside.isEmpty { return columns }
@@ -73,7 +73,7 @@
 
         // MARK: Reading
 
-        /// The row with an id; `nil` if there is none.
+        /// The row with an id; `nil` if it does not exist.
         func read(_ id: StoredValue) throws -> StoredRow? {
             let statement = try db.cachedStatement(
                 sql: "SELECT \(list(layout.names.indices)) FROM \(source) WHERE \(hasKey(1))")
@@ -83,7 +83,7 @@
 
         // MARK: Writing
 
-        /// Inserts a row, and returns whether it is there: a trigger of the table can ignore it.
+        /// Inserts a row, and returns whether it was inserted: a trigger of the table can ignore it.
         ///
         /// Columns outside the model that are NULL are left out, so that they get their defaults.
         func insert(_ row: StoredRow) throws -> Bool {
@@ -97,7 +97,7 @@
             return db.changesCount > 0
         }
 
-        /// Writes some columns of a row, and returns whether there was a row with its id.
+        /// Writes some columns of a row, and returns whether a row had this id.
         func update(_ row: StoredRow, columns: [Int], id: StoredValue) throws -> Bool {
             if columns.isEmpty { return try read(id) != nil }
             let values = columns.map { row.values[$0] } + [id]
@@ -107,7 +107,7 @@
             return db.changesCount > 0
         }
 
-        /// Writes some columns of a row if all columns still equal a base, and returns whether they did.
+        /// Writes some columns of a row if all its columns still equal a base, and returns whether they did.
         func update(_ row: StoredRow, columns: [Int], ifEqualTo base: StoredRow) throws -> Bool {
             if columns.isEmpty { return try read(base.values[keyIndex]) == base }
             let values = columns.map { row.values[$0] } + base.values
@@ -117,7 +117,7 @@
             return db.changesCount > 0
         }
 
-        /// Deletes a row, and returns whether there was one with its id.
+        /// Deletes a row, and returns whether a row had this id.
         func delete(_ id: StoredValue) throws -> Bool {
             let statement = try db.cachedStatement(sql: "DELETE FROM \(source) WHERE \(hasKey(1))")
             try statement.execute(arguments: Self.arguments([id]))
@@ -137,13 +137,13 @@
             do {
                 try prepare(shape, isCommon: isCommon, sql: sql).execute(arguments: Self.arguments(values))
             } catch {
-                // A statement that has failed would report its error once more, at the next row.
+                // A failed statement would report its error again for the next row.
                 prepared[shape] = nil
                 throw error
             }
         }
 
-        /// The statement of a shape. The connection keeps common ones for later saves.
+        /// The statement of a shape. The connection caches common statements for later saves.
         private func prepare(_ shape: Shape, isCommon: Bool, sql: () -> String) throws -> Statement {
             if let statement = prepared[shape] { return statement }
             let statement = isCommon ? try db.cachedStatement(sql: sql()) : try db.makeStatement(sql: sql())
@@ -166,7 +166,8 @@
             columns.enumerated().map { "\(name($1)) = ?\($0 + 1)" }.joined(separator: ", ")
         }
 
-        /// The condition that finds a row by an argument. Its bytes count, although the index may have a collation.
+        /// The condition that finds a row by an argument. Its bytes are compared, because the index may have a
+        /// collation.
         private func hasKey(_ argument: Int) -> String {
             "\(key) = ?\(argument) AND \(key) COLLATE BINARY = ?\(argument)"
         }

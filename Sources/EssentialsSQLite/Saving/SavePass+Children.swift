@@ -2,14 +2,15 @@
     import EssentialsPersistence
     import GRDB
 
-    /// What `ON DELETE` has made of the rows of the save.
+    /// Checks how `ON DELETE` has changed the rows of the save.
     ///
-    /// It changes or deletes rows that others have brought meanwhile. But the scope has shown its own rows as they are, so
-    /// a save that would store them otherwise fails as it does for a created row. Foreign keys that leave the children alone
-    /// are not looked at: SQLite finds their violations itself.
+    /// `ON DELETE` may change or delete rows that others have written meanwhile. But the scope has shown its own rows
+    /// unchanged. So a save that would store them differently fails, as it does for a created row. Foreign keys that do
+    /// not change children are skipped: SQLite finds their violations itself.
     extension SavePass {
-        /// Judges the rows that refer to a row which the save has deleted, and if the store has deleted others because of
-        /// that, all rows that refer to any. A reference to a value that another row has taken over is written again.
+        /// Checks the rows that refer to a row that the save has deleted. If these deletions have cascaded, it checks
+        /// all rows with such references. If another row has taken over the referenced value, the reference is written
+        /// again.
         mutating func checkChildren() throws {
             var found: [EssentialsPersistence.ForeignKey: [StoredValue]] = [:]
             for (table, foreignKeys) in Dictionary(grouping: save.changingKeys, by: \.table) {
@@ -28,7 +29,7 @@
             }
         }
 
-        /// Whether a row refers to one that the save deletes.
+        /// Whether a row refers to a row that the save deletes.
         func refersToDeleted(_ row: StoredRow, at key: RowKey) -> Bool {
             save.changingKeys.contains { foreignKey in
                 guard foreignKey.table == key.table, let reference = foreignKey.reference(of: row) else { return false }
@@ -37,7 +38,7 @@
         }
 
         /// The foreign key whose parent is missing; `nil` if the row is stored as the scope has shown it, or if another
-        /// violation was noted. A reference that others have made, and that was merged into the row, follows `ON DELETE`.
+        /// violation was noted. If others made the reference and it was merged into the row, `ON DELETE` may change it.
         private mutating func lost(
             _ row: StoredRow, at key: RowKey, _ foreignKeys: [EssentialsPersistence.ForeignKey]
         ) throws -> EssentialsPersistence.ForeignKey? {
@@ -53,7 +54,8 @@
                 )
                 if !isStored || isDeleted, try foreignKey.isMissing(reference, db) { return foreignKey }
                 guard !isStored, isDeleted else { continue }
-                // With the row, those that refer to it have been changed or deleted. They would not come back.
+                // The rows that refer to this row were changed or deleted with it. Inserting this row again would not
+                // restore them.
                 guard now != nil else { return foreignKey }
                 changed.append(foreignKey)
             }
@@ -61,7 +63,7 @@
             let columns = Set(changed.flatMap(\.columns))
             let indices = row.layout.names.indices.filter { columns.contains(row.layout.names[$0]) }
             do {
-                // A trigger that ignores the update leaves the row as `ON DELETE` has made it.
+                // If a trigger ignores the update, the row stays as `ON DELETE` has left it.
                 return try statements.update(row, columns: indices, id: key.id) ? nil : changed.first
             } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
                 guard db.isInsideTransaction else { throw error }
@@ -71,7 +73,7 @@
             }
         }
 
-        /// Notes a violation if `ON DELETE` has taken a row that is not there any more, and returns whether it has.
+        /// Notes a violation if `ON DELETE` has deleted a missing row, and returns whether it has.
         mutating func wasTaken(_ key: RowKey, _ statements: RowStatements) throws -> Bool {
             guard hasCascaded, save.changingKeys.contains(where: { $0.table == key.table }) else { return false }
             let old = try before.row(key.id, model: model(key), layout: statements.layout)

@@ -2,12 +2,12 @@
     import EssentialsPersistence
     import GRDB
 
-    /// One save: what has been written so far, and what stands in its way.
+    /// One running save: its report, its blocked writes, its conflicts and its violations so far.
     struct SavePass {
-        /// A write whose place in the order, or whose row, has been judged.
+        /// A write that has been checked against the row in the file.
         private enum Change {
             case insert(StoredRow)
-            /// - Parameter isNew: Whether the save has created the row, which a trigger has created before it.
+            /// - Parameter isNew: Whether the save creates the row, which a trigger has already inserted.
             case update(StoredRow, columns: [Int], isNew: Bool)
             case delete
 
@@ -20,16 +20,16 @@
             }
         }
 
-        /// What has become of a statement.
+        /// The outcome of a statement.
         private enum Outcome {
             case written
             /// A trigger of the table has ignored the row.
             case ignored
-            /// There is no such row, or a trigger has ignored it.
+            /// The row does not exist, or a trigger has ignored it.
             case noRow
         }
 
-        /// A write that has failed, but may succeed after others.
+        /// A failed write that may succeed after others.
         private struct Blocked {
             let key: RowKey
             let change: Change
@@ -37,8 +37,8 @@
             var error: DatabaseError
         }
 
-        /// The number of deletions from which circles of rows are broken before. SQLite lets a deletion delete at most a
-        /// thousand rows one after the other.
+        /// The number of steps from which circles of rows are broken before they are deleted. In SQLite a deletion
+        /// cascades through at most a thousand rows in a chain.
         private static let longCircle = 500
 
         private(set) var report = SaveReport()
@@ -54,13 +54,13 @@
         var failed: Set<RowKey> = []
         /// The rows whose pending change a policy has dropped.
         var dropped: Set<RowKey> = []
-        /// The rows that were decided to be other ones than the pending ones.
+        /// The rows that the decision of a conflict has replaced by other ones.
         var decided: [RowKey: StoredRow] = [:]
-        /// The rows that a trigger has kept as they were.
+        /// The rows that a trigger has kept unchanged.
         var ignored: Set<RowKey> = []
-        /// The rows that have a free value in place of one that another row needs.
+        /// The rows with a temporary value, because another row needs their own.
         private var movedAside: Set<RowKey> = []
-        /// The keys of deleted rows to which others refer.
+        /// The keys of deleted rows that other rows refer to.
         let deleted: DeletedParentKeys
         /// Whether the store itself has changed rows because of a deletion.
         var hasCascaded = false
@@ -91,9 +91,11 @@
             guard violations.isEmpty else { throw violations.failure }
         }
 
-        /// Makes the writes in their order. Rows that wait for a value of another row are moved away, if they can be, before
-        /// `ON DELETE` of the row that they have referred to would take them. Rows that will refer to a value that a deleted
-        /// row has now come last, because another row may take it over.
+        /// Makes the writes in their order.
+        ///
+        /// Rows that wait for a value of another row are updated, if possible, before `ON DELETE` of their old parent
+        /// would change or delete them. Rows that will refer to a value of a deleted row come last, because another row
+        /// may take over the value.
         private mutating func write(
             _ plan: SavePlan, decide: (Conflict) throws(PersistenceFailure) -> ConflictDecision
         ) throws {
@@ -151,8 +153,8 @@
                 .invalidModel, "The store has no model of \(key.table).", model: key.table, ids: [key.id])
         }
 
-        /// Makes rows of long circles refer to none, so that the deletion of one of them does not cascade to all others. A
-        /// row that must refer to another one, or is not as it was, stays.
+        /// Clears references in long circles, so that deleting one of the rows does not cascade to all others. A row
+        /// stays as it is if its reference is required or if the row was changed.
         private func breakCircles(_ plan: SavePlan) throws {
             guard !plan.circles.isEmpty, plan.steps.count >= Self.longCircle else { return }
             for (key, columns) in plan.circles {
@@ -177,14 +179,14 @@
 
         // MARK: Conflicts
 
-        /// The change that a step means over the row as it was before the save; `nil` for none.
+        /// The change of a step, relative to the row before the save; `nil` if nothing changes.
         private mutating func judge(
             _ step: SavePlan.Step, _ statements: RowStatements,
             decide: (Conflict) throws(PersistenceFailure) -> ConflictDecision
         ) throws -> Change? {
             let (key, entry) = (step.key, step.write.entry)
             let now = try statements.read(key.id)
-            // What the save itself has made of the row, through triggers and foreign keys, is no change by others.
+            // Changes that the save itself has made through triggers and foreign keys are not changes by others.
             let theirs =
                 now == entry.base ? now : try before.row(key.id, model: model(key), layout: statements.layout)
             switch try ConflictRules.outcome(of: entry, at: key, theirs: theirs, decide: decide) {
@@ -207,7 +209,7 @@
                     return .update(row, columns: statements.written(columns, of: row, entry), isNew: true)
                 }
                 let columns = statements.written(row.changes(from: theirs), of: row, entry)
-                // Merged columns may be those that others have made already.
+                // Others may already have made all changes of merged columns.
                 return columns.isEmpty ? nil : .update(row, columns: columns, isNew: false)
             }
             return nil
@@ -225,7 +227,7 @@
             }
         }
 
-        /// Makes a change if the row is as it was seen, and returns whether the change is dealt with.
+        /// Makes a change if the row is as the scope saw it, and returns whether the change is complete.
         private mutating func attempt(_ step: SavePlan.Step, _ statements: RowStatements) throws -> Bool {
             // With `&&` in a `switch` expression, Swift 6.3 releases the rows twice if the statement throws.
             switch step.write {
@@ -248,7 +250,7 @@
             }
         }
 
-        /// Writes a change that has been judged.
+        /// Writes a checked change.
         private mutating func write(_ change: Change, at key: RowKey, _ statements: RowStatements) throws {
             let isDone = try attempt(change, at: key, statements) { () throws in
                 try Self.execute(change, at: key, statements)
@@ -267,7 +269,7 @@
             }
         }
 
-        /// Handles a row that was there when it was judged, and could not be written: the store itself has deleted it since, or
+        /// Handles a row that existed when it was checked but could not be written. The store has deleted it since, or
         /// a trigger ignores the write.
         private mutating func writeAgain(_ change: Change, at key: RowKey, _ statements: RowStatements) throws {
             guard try statements.read(key.id) == nil else {
@@ -290,12 +292,12 @@
             }
         }
 
-        /// Executes one statement, and counts what it and the store have done.
+        /// Executes one statement, and counts its changes and those that the store made through it.
         ///
         /// - Parameters:
-        ///   - existing: Whether a row with this id, if there is one, is the cause of every violation.
-        /// - Returns: Whether the change is dealt with: it is made, ignored by a trigger, or its violation is noted. Otherwise
-        ///   no row has fitted.
+        ///   - existing: Whether an existing row with this id explains every violation.
+        /// - Returns: Whether the change is complete: it is made, ignored by a trigger, or its violation is noted.
+        ///   Otherwise no row has matched.
         private mutating func attempt(
             _ change: Change, at key: RowKey, _ statements: RowStatements, existing: Bool = false,
             _ execute: () throws -> Outcome
@@ -337,7 +339,7 @@
             report.cascaded += max(changes - 1, 0)
         }
 
-        /// A trigger has kept a row as it was.
+        /// Records that a trigger has kept a row unchanged.
         private mutating func noteIgnored(_ key: RowKey) throws {
             guard !movedAside.contains(key) else {
                 throw PersistenceFailure(
@@ -351,7 +353,7 @@
 
         // MARK: Violations
 
-        /// Tries blocked writes again until no more of them succeed, and returns those that are left, in their order.
+        /// Retries blocked writes until no more of them succeed, and returns the remaining ones in their order.
         private mutating func retry() throws -> [Blocked] {
             guard !blocked.isEmpty else { return [] }
             let order = Dictionary(blocked.enumerated().map { ($1.key, $0) }) { first, _ in first }
@@ -376,14 +378,14 @@
             return queue.rest.sorted { order[$0.key, default: 0] < order[$1.key, default: 0] }
         }
 
-        /// The row that has the value which a blocked write needs.
+        /// The row that holds the value that a blocked write needs.
         private mutating func holder(_ write: Blocked) throws -> (key: RowKey, columns: [String])? {
             guard let row = write.change.row, let key = keys[write.key.table] else { return nil }
             return try uniqueValues.holder(of: row, at: write.key, primaryKey: key, write.error)
         }
 
-        /// Writes a free value in place of one that another row of a circle needs, and returns whether there is one. The row
-        /// gets its own value later.
+        /// Writes a free value in place of a value that another row of a circle needs, and returns whether that
+        /// succeeded. The row gets its final value later.
         private mutating func moveAside(_ circle: BlockedWrites<Blocked>.Circle) throws -> Bool {
             guard case .update(let row, let columns, _) = circle.write.change,
                 let wanted = circle.needed.write.change.row
@@ -392,7 +394,7 @@
             for column in columns where circle.needed.columns.contains(row.layout.names[column]) {
                 let name = row.layout.names[column]
                 let kind = wanted[name] ?? .null
-                // Values that were free for an earlier circle are so again, mostly.
+                // Values that were free for an earlier circle are mostly free again.
                 for isAnew in [false, true] {
                     let values = try uniqueValues.candidates(
                         like: kind, column: name, of: circle.row.table, anew: isAnew)

@@ -2,26 +2,27 @@
     import EssentialsPersistence
     import GRDB
 
-    /// Finds rows by the values of unique indexes, and values that no row has.
+    /// Finds rows by the values of unique indexes, and finds unused values.
     struct UniqueValues {
         private struct Index {
             /// The collation of each column.
             let collations: [String]
-            /// Which rows a partial index has, in SQL.
+            /// The condition of a partial index, in SQL.
             let condition: String?
         }
 
         private let db: Database
         /// The unique indexes by table and columns.
         private var indexes: [[String]: [Index]] = [:]
-        /// Numbers that no row had when they were looked for, by table and column.
+        /// Numbers that no row had when they were searched for, by table and column.
         private var freeNumbers: [[String]: [StoredValue]] = [:]
         /// Whether other rows refer to a column, by table and column.
         private var referred: [[String]: Bool] = [:]
 
         init(_ db: Database) { self.db = db }
 
-        /// The row that has the value for which a write has failed, and the columns of the value; `nil` if that is not known.
+        /// The row that holds the value for which a write has failed, and the columns of the value; `nil` if it is
+        /// unknown.
         mutating func holder(
             of row: StoredRow, at key: RowKey, primaryKey: String, _ error: DatabaseError
         ) throws -> (key: RowKey, columns: [String])? {
@@ -46,7 +47,7 @@
             return found.map { (RowKey(table: key.table, id: StoredValue($0)), columns) }
         }
 
-        /// The unique indexes over some columns, of which at least one is violated. The key may have none of its own.
+        /// The unique indexes over some columns. At least one of them is violated. The key may have no index.
         private mutating func indexes(over columns: [String], of table: String) throws -> [Index] {
             if let known = indexes[[table] + columns] { return known }
             let rows = try Row.fetchAll(
@@ -68,7 +69,7 @@
             return found
         }
 
-        /// The condition of a partial index, which no pragma tells.
+        /// The condition of a partial index. No pragma returns it.
         private func condition(of index: String) throws -> String? {
             let sql = try String?.fetchOne(
                 db, sql: "SELECT sql FROM main.sqlite_schema WHERE type = 'index' AND name = ?", arguments: [index])
@@ -78,12 +79,12 @@
             return scanner.text(scanner.position..<Int.max)
         }
 
-        /// Values that a column may take for a moment, the likeliest first. Whether they are free and allowed is seen when they
-        /// are written.
+        /// Values that a column may have temporarily, the most likely first. Only writing them shows whether they are
+        /// free and allowed.
         ///
         /// - Parameters:
-        ///   - value: A value of the column, of the kind that is wanted.
-        ///   - isAnew: Whether numbers are looked for again.
+        ///   - value: A value of the column, of the required kind.
+        ///   - isAnew: Whether to search for numbers again.
         mutating func candidates(
             like value: StoredValue, column: String, of table: String, anew isAnew: Bool
         ) throws -> [StoredValue] {
@@ -103,11 +104,11 @@
                 found = [.blob(random), .blob(Array((bytes + random).suffix(bytes.count)))]
             case .null: break
             }
-            // Rows that refer to the value would lose it.
+            // Rows that refer to the value would lose their reference.
             return try isReferred(column, of: table) ? found : found + [.null]
         }
 
-        /// Two numbers beyond those of a column. Each is found by one look at an index of the column.
+        /// Two numbers outside the range of those in a column. Each is found by one access to an index of the column.
         private func numbers(_ column: String, of table: String) throws -> [StoredValue] {
             let (name, source) = (SQLBuilder.quoted(column), "\"main\".\(SQLBuilder.quoted(table))")
             let row = try Row.fetchOne(

@@ -2,7 +2,7 @@
     import EssentialsPersistence
     import EssentialsTools
 
-    /// The pending rows of one scope, and the turn of those who change them.
+    /// The pending rows of one scope, and the lock for calls that change them.
     final class ScopeLevel: Sendable {
         private static let numbers = Atomic<UInt64>(1)
 
@@ -13,11 +13,11 @@
 
         /// The name of the scope, or the path of the store.
         let name: String
-        /// A number that no other scope of the process has.
+        /// A number that is unique among the scopes of the process.
         let number = ScopeLevel.numbers.wrappingAdd(1, ordering: .relaxed).oldValue
         let contents: Mutex<Contents>
         /// Held by the one call that changes the scope, from its first read to its save. A call that also changes the
-        /// scopes above takes their turns afterwards, from child to parent, so that no two calls wait for each other.
+        /// scopes above then takes their turns, from child to parent, so that no two calls wait for each other.
         let turn = Mutex(())
 
         init(_ name: String, limits: OverlayLimits) {
@@ -44,7 +44,7 @@
             }
         }
 
-        /// Drops all rows for good, and returns how many were pending.
+        /// Drops all rows permanently, and returns how many were pending.
         func close() -> Int {
             contents.withLock { contents in
                 defer {

@@ -2,9 +2,10 @@
     import EssentialsPersistence
     import GRDB
 
-    /// The rows that one call of a scope sees and changes. The highest level of its overlay holds its own changes alone.
+    /// The rows that one call of a scope sees and changes. The highest level of its overlay holds only the call's own
+    /// changes.
     final class ScopeWork: WorkRows {
-        /// Says that a query meets pending rows on a connection that does not show them.
+        /// Thrown when a query needs pending rows on a connection that does not show them.
         struct NeedsMounting: Error {}
 
         private(set) var machine: OverlayMachine
@@ -12,7 +13,7 @@
         /// The state, if its connection shows pending rows.
         private let mounted: MountedReads?
         let store: OpenStore
-        /// The names of the scopes, that of the root scope first.
+        /// The names of the scopes, beginning with the root scope.
         private let scopes: [String]
         private let mayChange: Bool
         private let isCancelled: () -> Bool
@@ -23,7 +24,7 @@
         /// - Parameters:
         ///   - machine: The levels of the scope, and one for the changes of the call.
         ///   - reads: The state of the file; `nil` for a call that reads nothing.
-        ///   - scopes: The names of the scopes, that of the root scope first.
+        ///   - scopes: The names of the scopes, beginning with the root scope.
         init(
             _ machine: OverlayMachine, reads: (any StateReads)?, store: OpenStore, scopes: [String], mayChange: Bool,
             isCancelled: @escaping () -> Bool
@@ -53,7 +54,7 @@
             guard !ReadLimit.isOver else { throw ReadLimit.failure }
             do {
                 if let mounted {
-                    // A query over no table needs no pending rows.
+                    // A query that reads no table needs no pending rows.
                     if isBehind, tables?.isEmpty != true {
                         try mounted.apply(machine)
                         isBehind = false
@@ -93,7 +94,7 @@
         }
 
         func rows(of table: String, ids: [StoredValue]) throws(PersistenceFailure) -> [StoredValue: StoredRow] {
-            // Most calls are about one row, for which lists and sets would take longer than the look-up.
+            // Most calls concern one row. Lists and sets would take longer than the look-up.
             if ids.count == 1 { return try row(of: table, id: ids[0]).map { [ids[0]: $0] } ?? [:] }
             var found: [StoredValue: StoredRow] = [:]
             var stored: [StoredValue] = []
@@ -106,9 +107,9 @@
             }
             guard !stored.isEmpty else { return found }
             let key = try store.schema.table(table).key
-            // Of rows that no level knows, those of the file count.
+            // Rows without an entry in any level are read from the file.
             let rows = try query([]) { try $0.storedRows(of: table, ids: stored) }
-            // The collation of a key may take another row along, which may be pending.
+            // The collation of a key may also match another row, which may be pending.
             let asked = Set(stored)
             for row in rows {
                 if let id = row[key], asked.contains(id) { found[id] = row }

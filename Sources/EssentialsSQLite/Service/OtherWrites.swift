@@ -2,16 +2,16 @@
     import Dispatch
     import EssentialsTools
 
-    /// Looks at regular intervals whether other processes have written, as long as somebody observes the store.
+    /// Checks at regular intervals whether other processes have written, as long as the store has observers.
     final class OtherWrites: Sendable {
         /// The shortest interval.
         static let minimum = Duration.milliseconds(10)
 
         private struct State {
             var observers = 0
-            /// Grows with each end, so that a look that is still planned does nothing.
+            /// Increases whenever checking ends, so that a check that is already scheduled does nothing.
             var round = 0
-            /// The number of writes at the last look, as SQLite counts them; `nil` before the store is open.
+            /// The number of writes at the last check, as SQLite counts them; `nil` before the store is open.
             var writes: Int64?
             var looks = 0
         }
@@ -23,9 +23,10 @@
         private let queue = DispatchQueue(label: "ServiceEssentials.persistence.others")
 
         /// - Parameters:
-        ///   - interval: The time between two looks.
-        ///   - look: A number that is another one after a write of another process; `nil` if it is not known. It may block.
-        ///   - onWrite: Called when it is another one.
+        ///   - interval: The time between two checks.
+        ///   - look: Returns a number that changes with each write of another process; `nil` if it is unknown. It may
+        ///     block.
+        ///   - onWrite: Called when the number has changed.
         init(
             every interval: Duration, look: @escaping @Sendable () -> Int64?, onWrite: @escaping @Sendable () -> Void
         ) {
@@ -35,13 +36,13 @@
             self.onWrite = onWrite
         }
 
-        /// The number of looks so far.
+        /// The number of checks so far.
         var looks: Int { state.withLock { $0.looks } }
 
-        /// Takes the state of a store that has just been opened, so that no later write is missed.
+        /// Records the state of a store that has just been opened, so that no later write is missed.
         func begin(_ writes: Int64?) { state.withLock { $0.writes = writes } }
 
-        /// Counts an observer. The first one makes the looks begin, at once.
+        /// Adds an observer. The first one starts checking at once.
         func add() {
             let round = state.withLock { state in
                 state.observers += 1
@@ -50,7 +51,7 @@
             if let round { queue.async { [weak self] in self?.run(round) } }
         }
 
-        /// Counts the end of an observer. The last one ends the looks.
+        /// Removes an observer. The last one stops checking.
         func remove() {
             state.withLock { state in
                 state.observers -= 1
@@ -58,7 +59,7 @@
             }
         }
 
-        /// Ends all looks, because the store is closed.
+        /// Stops checking, because the store is closed.
         func stop() { state.withLock { $0.round += 1 } }
 
         private func run(_ round: Int) {

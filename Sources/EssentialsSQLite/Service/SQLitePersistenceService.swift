@@ -2,7 +2,7 @@
     public import EssentialsPersistence
     import Dispatch
 
-    /// A persistence service over a file of SQLite, or a scope of it.
+    /// A persistence service over an SQLite file, or a scope of the service.
     ///
     /// ```swift
     /// try app.registerLazy((any PersistenceService).self) { _ in
@@ -31,8 +31,8 @@
         ///
         /// - Parameters:
         ///   - store: The file and the models.
-        ///   - migrations: The steps that lead to the present tables. Those that are missing run when the store opens.
-        ///   - resolution: How conflicts are decided if a save does not say. `nil` means as each model says.
+        ///   - migrations: The steps that lead to the present tables. Missing steps run when the store opens.
+        ///   - resolution: The resolution of conflicts for saves without one. `nil` means the policy of each model.
         public init(_ store: SQLiteStore, migrations: [Migration], resolving resolution: ConflictResolution? = nil) {
             core = StoreCore(store, migrations: migrations)
             name = core.store.path
@@ -81,7 +81,7 @@
             core.submit(job) { [self] in ScopeJob(job, self).execute() }
         }
 
-        /// A scope within this one. At most 16 scopes are within each other.
+        /// A scope within this one. Scopes can be nested 16 deep.
         public func child(
             _ name: String, resolving resolution: ConflictResolution?
         ) throws(PersistenceFailure) -> any PersistenceService {
@@ -107,7 +107,7 @@
             return core.observe(scopes: Set(chain.map(\.number)), observer)
         }
 
-        /// Opens a store again that could not be opened, after the cause was removed. It does nothing in other states.
+        /// Tries again to open a store that failed to open, after its cause was removed. Does nothing in other states.
         public func reopen() { if core.process.isCurrent { core.reopen() } }
 
         /// Calls a closure with each state of the scope, on a serial queue of the store.
@@ -122,9 +122,9 @@
             await withCheckedContinuation { continuation in end { continuation.resume() } }
         }
 
-        /// Drops the pending rows, and calls a closure when all is done.
+        /// Drops the pending rows, and calls a closure when the scope is closed.
         private func end(_ completion: @escaping @Sendable () -> Void) {
-            // A child process has none of the threads that close, and the files belong to its parent.
+            // A child process has no threads for closing, and the files belong to its parent.
             guard core.process.isCurrent else { return completion() }
             let level = level
             let core = core

@@ -17,13 +17,13 @@
                 guard !job.isCancelled else { throw PersistenceFailure(.cancelled, "The call was cancelled.") }
                 try commit()
             }
-            // What triggers have changed is not known in detail.
+            // The rows that triggers have changed are unknown.
             announce(in: nil) { report.cascaded > 0 ? nil : changed }
             return report
         }
     }
 
-    /// Takes the rows of an import. It reads nothing.
+    /// Collects the rows of an import. It reads nothing.
     private final class ImportWork: WorkRows {
         private let schema: FileSchema
         private(set) var rows: [RowChange] = []

@@ -4,16 +4,16 @@
     import GRDB
     import GRDBSQLite
 
-    /// One job of a scope while it runs. It blocks its thread.
+    /// One running job of a scope. It blocks its thread.
     struct ScopeJob {
         /// A connection that another thread may interrupt.
         private struct Interruptible: @unchecked Sendable {
-            // `@unchecked Sendable`: sqlite3_interrupt may be called from any thread while the connection is open. The job
-            // calls it under its lock, and the pointer is taken away from it before the connection is given back.
+            // `@unchecked Sendable`: sqlite3_interrupt may be called from any thread while the connection is open. The
+            // job calls it under its lock, and clears the pointer before the connection is returned.
             let connection: SQLiteConnection?
         }
 
-        /// What observers learn when the job has ended.
+        /// The changes that observers are notified of at the end of the job.
         private final class Changes {
             var list: [StoreObservers.ChangedRows] = []
         }
@@ -38,15 +38,15 @@
             } catch {
                 result = .failure(error.naming(store: core.store.path))
             }
-            // The caller goes on before any observer reads. Observers that it adds then do not hear of this change, and
-            // changes of its next calls follow this one.
+            // The caller resumes before any observer reads. Observers that it adds then do not receive this change, and
+            // changes by its next calls follow this one.
             let isDue = core.observers.note(changes.list)
             job.finish(result)
             if isDue { core.observers.deliver() }
         }
 
-        /// Notes which rows the readers of a scope, and of all scopes within it, see differently. It is called after the
-        /// change: observers that are added later do not hear of it.
+        /// Notes the rows that look different to the readers of a scope and of all scopes within it. It is called after
+        /// the change: observers that are added later are not notified of it.
         ///
         /// - Parameters:
         ///   - scope: The number of the scope; `nil` for all readers of the store.
@@ -112,7 +112,8 @@
             return try OverlayMachine(levels: chain.map(\.level) + [workLevel], limits: limits)
         }
 
-        /// An empty level for the changes of the call. What is saved to the store at once is never pending, and has no limit.
+        /// An empty level for the changes of the call. Rows that are saved to the store at once are never pending, and
+        /// have no limit.
         private var workLevel: OverlayLevel {
             OverlayLevel(limits: savesToStore ? .unlimited : scope.limits)
         }
@@ -125,13 +126,13 @@
             }
         }
 
-        /// Runs the caller's part on one state of everything, and returns its changes.
+        /// Runs the caller's part on one state of all rows, and returns its changes.
         private func work(_ store: OpenStore) throws(PersistenceFailure) -> OverlayLevel {
             let isChanging = if case .change = job.plan.action { true } else { false }
             var tables = job.plan.tables
             if tables?.isEmpty == true { return try run(store, reads: nil, machine(), isChanging) }
             if isChanging { tables = tables.map { store.closure($0) } }
-            // No other read must wait until a caller is done with its state.
+            // No other read may have to wait until a caller is done with its state.
             if job.plan.holdsState { return try mounted(store, isChanging) }
             // A closure may change rows and query them.
             if isChanging && tables == nil || chain.contains(where: { $0.isPending(in: tables) }) {
@@ -149,13 +150,13 @@
                 }
             }
             if let plain { return plain }
-            // Rows have become pending in between.
+            // Rows have become pending meanwhile.
             return try mounted(store, isChanging)
         }
 
         private func mounted(_ store: OpenStore, _ isChanging: Bool) throws(PersistenceFailure) -> OverlayLevel {
             try store.database.guarded {
-                // The levels of the pinned state are kept, because others may change them meanwhile.
+                // The levels of the pinned state are kept, because others may change the present ones.
                 var levels: OverlayMachine?
                 return try store.mounts.read(scope: scope.level.number, isHeld: job.plan.holdsState) { pin in
                     try core.gate.withLock { _ in
@@ -178,7 +179,7 @@
                 machine, reads: reads, store: store, scopes: chain.map(\.name), mayChange: isChanging,
                 isCancelled: { job.isCancelled })
             do throws(PersistenceFailure) {
-                // A call without a state of the file holds nothing.
+                // A call that reads no state of the file needs no time limit.
                 try ReadLimit.run(reads == nil ? nil : core.store.readTimeLimit) { () throws(PersistenceFailure) in
                     try job.run(on: work)
                 }
@@ -243,7 +244,7 @@
             }
         }
 
-        /// Takes the turns of scopes above, from child to parent.
+        /// Takes the turns of the scopes above, from child to parent.
         func withTurns<Result: Sendable>(
             of levels: ArraySlice<ScopeLevel>, _ body: () throws(PersistenceFailure) -> Result
         ) throws(PersistenceFailure) -> Result {
@@ -253,12 +254,13 @@
             }
         }
 
-        /// The rows of a call that refer to rows which the scope sees as deleted.
+        /// The rows of a call that refer to rows that the scope sees as deleted.
         private func orphans(_ work: OverlayLevel, _ store: OpenStore) throws(PersistenceFailure) -> Set<RowKey> {
             try store.orphans.rows(of: work, in: machine().replacingLast(work))
         }
 
-        /// The levels with the changes of the call in that of the scope. They are not limited: what goes up is limited there.
+        /// The levels, with the changes of the call merged into that of the scope. They have no limits: the limits
+        /// apply to the level that receives the rows.
         private func levels(_ work: OverlayLevel, _ store: OpenStore) throws(PersistenceFailure) -> OverlayMachine {
             let keeping = try orphans(work, store)
             var levels = chain.map(\.level)
@@ -270,7 +272,7 @@
         private func saveToParent(_ work: OverlayLevel, _ store: OpenStore) throws(PersistenceFailure) -> SaveReport {
             let parent = chain[chain.count - 2]
             return try withTurns(of: [parent]) { () throws(PersistenceFailure) in
-                // The levels are released with this statement, so that the parent's is not copied by its change.
+                // The levels are released after this statement, so that changing the parent's level does not copy it.
                 let moved = try levels(work, store).changesOfParent(orphans: store.orphans) {
                     (conflict) throws(PersistenceFailure) in try decide(conflict)
                 }
@@ -279,7 +281,7 @@
                         guard !contents.isClosed else { throw PersistenceFailure(.closed, "The scope is closed.") }
                         let version = contents.level.version
                         try contents.level.apply(moved)
-                        // Without observers nobody asks.
+                        // Without observers the changes are not needed.
                         return core.observers.areThere ? contents.level.changes(since: version) : nil
                     }
                     return (scope.level.empty(), changed)
@@ -289,7 +291,7 @@
             }
         }
 
-        /// The readers of the scope also see what its parent has kept, and the place of each row that has moved.
+        /// Readers of the scope also see changes that its parent has kept, and the new origin of each moved row.
         private func announceSave(
             of old: OverlayLevel, _ work: OverlayLevel, to parent: ScopeLevel, _ changed: Set<RowKey>?
         ) {
@@ -331,13 +333,13 @@
                 }
             }
             if isRehearsal { return report }
-            // What the store has changed by itself is not known in detail.
+            // The rows that the store has changed by itself are unknown.
             let isKnown = report.cascaded == 0 && count == report.inserted + report.updated + report.deleted
             announce(emptied: emptied, written: isKnown ? folded.keys : nil)
             return report
         }
 
-        /// The failure of a save whose levels contradict each other, with the conflicts that the store has too.
+        /// The failure of a save whose levels contradict each other, including conflicts with the store.
         private func failure(
             of conflicts: [Conflict], _ folded: OverlayLevel, _ store: OpenStore
         ) throws(PersistenceFailure) -> PersistenceFailure {
@@ -351,7 +353,7 @@
                         }
                     }
                 } committing: { _ in
-                    // Nothing is written.
+                    // The transaction is rolled back.
                 }
             } catch {
                 switch error.reason {
@@ -359,7 +361,7 @@
                     let all = (conflicts + error.conflicts).prefix(OverlayMachine.maximumConflicts)
                     return OverlayMachine.conflictFailure(Array(all))
                 case .cancelled, .work: throw error
-                // The conflicts are certain, whatever else stands in the way.
+                // The conflicts are certain, whatever other failure occurred.
                 default: break
                 }
             }
@@ -371,8 +373,8 @@
             chain.map { $0.empty() }
         }
 
-        /// All readers see what was written. Those of a scope also see the rows of the store where something else was
-        /// pending: what levels have taken back from each other, and what a policy has dropped.
+        /// All readers see the written rows. Readers of a scope also see the rows of the store where another row was
+        /// pending: where one level undid the change of another, or where a policy dropped a change.
         ///
         /// - Parameter written: The rows; `nil` for any rows.
         private func announce(emptied: [OverlayLevel], written: Set<RowKey>?) {

@@ -3,9 +3,10 @@
     import EssentialsTools
 
     extension SQLitePersistenceService {
-        /// The rows with these ids, if each of them is pending in the scope or in one above it, or deleted there.
+        /// The rows with these ids, if each of them is pending or deleted in the scope or in a scope above it.
         ///
-        /// It takes a lock for a dictionary access at each level, and neither runs SQL nor waits for I/O or other calls.
+        /// It takes a lock for one dictionary access at each level. It runs no SQL, and waits neither for I/O nor for
+        /// other calls.
         public func rowsAtHand(of table: String, ids: [StoredValue]) -> (any WorkRows)? {
             guard core.process.isCurrent, let layout = core.readyStore?.schema.tables[table]?.layout,
                 let found = ids.count == 1 ? pendingRow(of: table, id: ids[0]) : pendingRows(of: table, ids: ids)
@@ -16,7 +17,7 @@
         private func pendingRow(of table: String, id: StoredValue) -> [StoredValue: StoredRow]? {
             let key = RowKey(table: table, id: id)
             var entry: OverlayEntry?
-            // From near to far. Rows move from children to parents, and are in the parent before they leave the child.
+            // From the nearest to the farthest level. Rows that move are in the parent before they leave the child.
             for level in chain.reversed() {
                 let isOpen = level.contents.withLock { contents in
                     if entry == nil { entry = contents.level.entry(key) }
@@ -45,7 +46,7 @@
                 guard isOpen else { return nil }
             }
             guard missing.isEmpty else { return nil }
-            // Several rows of several levels are one state if no level has changed meanwhile.
+            // Rows of several levels are one state if no level has changed meanwhile.
             if ids.count > 1, chain.count > 1 {
                 let now = chain.reversed().map { $0.contents.withLock { $0.level.version } }
                 guard now == versions else { return nil }

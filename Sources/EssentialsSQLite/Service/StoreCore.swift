@@ -3,7 +3,7 @@
     import EssentialsPersistence
     import EssentialsTools
 
-    /// A store that is open, with all that its scopes share.
+    /// An open store, with the parts that its scopes share.
     struct OpenStore: Sendable {
         let database: StoreDatabase
         let mounts: MountPool
@@ -24,7 +24,7 @@
                 foreignKeys: database.schema.foreignKeys, keys: database.schema.tables.mapValues(\.key))
         }
 
-        /// The tables and all tables whose rows refer to them by one column, through any number of others.
+        /// The tables, and all tables whose rows refer to them by one column, directly or through other tables.
         func closure(_ tables: Set<String>) -> Set<String> {
             var tables = tables
             var count = 0
@@ -38,7 +38,8 @@
         }
     }
 
-    /// What all scopes of a store share: the store while it is opened, used and closed, its threads and its observers.
+    /// The parts of a store that all its scopes share: the store from opening to closing, its threads and its
+    /// observers.
     final class StoreCore: Sendable {
         private enum Phase {
             case opening([@Sendable () -> Void])
@@ -57,7 +58,7 @@
         }
 
         let store: SQLiteStore
-        /// All calls of other processes, which are children after a fork, are refused before they take a lock.
+        /// Calls of other processes, which are children after a fork, are refused before they take a lock.
         let process = OwnerProcess()
         private let migrations: [Migration]
         private let phase = Mutex(Phase.opening([]))
@@ -65,15 +66,16 @@
         /// So a reader finds a row either pending or stored.
         let gate = Mutex(())
         private let reads: WorkQueue
-        /// Reads that wait for their callers, and so have threads that no other read needs.
+        /// Runs reads that wait for their callers. Its threads serve no other reads.
         private let stateReads: WorkQueue
         /// The number of reads that hold a state of the rows.
         private let heldStates = Mutex(0)
         private let changes = WorkQueue("ServiceEssentials.persistence.changes", width: 8)
         let observers = StoreObservers()
-        /// Entered while the store is being opened or closed, so that each `close()` returns after the file is released.
+        /// Entered while the store is being opened or closed, so that each `close()` returns only after the file is
+        /// released.
         private let transitions = DispatchGroup()
-        /// Where the store is opened, and where scopes and the store are closed. Serial queues have threads of their own.
+        /// Opens the store, and closes scopes and the store. Serial queues have their own threads.
         private let opening = DispatchQueue(label: "ServiceEssentials.persistence.opening")
         let closing = DispatchQueue(label: "ServiceEssentials.persistence.closing")
         /// Set once, before the store is opened.
@@ -96,7 +98,7 @@
             others.withLock { $0 = watch }
         }
 
-        /// The looks for writes of other processes; `nil` if there are none.
+        /// The checks for writes of other processes; `nil` if they are off.
         var otherWrites: OtherWrites? { others.withLock { $0 } }
 
         // MARK: Opening
@@ -126,7 +128,7 @@
             }
         }
 
-        /// Tries to open a store again that could not be opened.
+        /// Tries again to open a store that failed to open.
         func reopen() {
             let isFailed = phase.withLock { phase in
                 guard case .failed = phase else { return false }
@@ -146,7 +148,7 @@
 
         /// The open store.
         ///
-        /// - Throws: A failure with the reason `notReady` or `closed`, or what has kept the store from opening.
+        /// - Throws: A failure with the reason `notReady` or `closed`, or the failure that kept the store from opening.
         func openStore() throws(PersistenceFailure) -> OpenStore {
             try phase.withLock { phase throws(PersistenceFailure) in
                 switch phase {
@@ -191,7 +193,7 @@
             if !isWaiting { queue.submit(body) }
         }
 
-        /// Closes the store. It blocks until running calls have ended, and a store that was being opened is closed too.
+        /// Closes the store. It blocks until running calls have ended. A store that is being opened is closed too.
         func close() {
             let old = phase.withLock { phase in
                 defer { phase = .closed }
@@ -213,7 +215,7 @@
 
         private static func close(_ store: OpenStore) {
             store.mounts.close()
-            // What is left of the log is brought into the file when the store is opened the next time.
+            // The rest of the log is copied into the file when the store is opened next time.
             try? store.database.close()
         }
 
@@ -236,14 +238,14 @@
             of chain: [ScopeLevel], _ call: @escaping @Sendable (PersistenceState) -> Void
         ) -> PersistenceObservation {
             let (number, observation) = observers.observeStates(scopes: Set(chain.map(\.number)), call)
-            // A scope that is closed from now on tells the observer itself.
+            // A scope that is closed from now on notifies the observer itself.
             let isClosed = chain.contains { $0.isClosed }
-            // The lock keeps the order of the states.
+            // The lock keeps the states in order.
             phase.withLock { phase in observers.begin(number, with: isClosed ? .closed : phase.state) }
             return observation
         }
 
-        /// Tells the observers of a scope and of those within it that it is closed.
+        /// Notifies the observers of a scope and of the scopes within it that it is closed.
         func scopeHasEnded(_ scope: UInt64) { observers.announce(.closed, in: scope) }
     }
 #endif

@@ -9,18 +9,19 @@
             let scopes: Set<UInt64>
             let call: @Sendable (Event) -> Void
 
-            /// Whether an event concerns the observer: one in a scope that it sees, or one of the whole store.
+            /// Whether an event concerns the observer: an event in a scope that it sees, or one of the whole store.
             func sees(_ scope: UInt64?) -> Bool { scope.map { scopes.contains($0) } ?? true }
         }
 
-        /// What one call has changed.
+        /// The changes of one call.
         private struct Due {
             let changes: [ChangedRows]
-            /// The last observer that is notified. Later ones were added after the change.
+            /// The number of the newest observer to notify. Later ones were added after the change.
             let newest: Int
         }
 
-        /// The maximum number of calls whose changes wait for slow observers. Then they become one change of any rows.
+        /// The maximum number of calls whose changes wait for slow observers. Beyond it, they become one change of
+        /// unknown rows.
         static let maximumDue = 1_000
 
         private struct State {
@@ -30,11 +31,11 @@
             var states: [Int: Observer<PersistenceState>] = [:]
         }
 
-        /// Rows that some readers see differently.
+        /// Rows that look different to some readers.
         struct ChangedRows: Sendable {
             /// The rows; `nil` for any rows.
             let keys: Set<RowKey>?
-            /// The scope whose readers, and those of the scopes within it, see the change; `nil` for all readers.
+            /// The scope. Its readers and those of the scopes within it see the change; `nil` for all readers.
             let scope: UInt64?
         }
 
@@ -64,8 +65,8 @@
         /// Whether there are observers of changes.
         var areThere: Bool { state.withLock { !$0.changes.isEmpty } }
 
-        /// Notes the rows that one call has changed. Each observer that is there now will be called once, with all rows
-        /// that it sees differently, in the order in which changes are noted.
+        /// Notes the rows that one call has changed. Each present observer will be called once, with all rows that look
+        /// different to it, in the order in which changes are noted.
         ///
         /// - Parameter changes: The rows, for the readers of each scope.
         /// - Returns: Whether ``deliver()`` must follow.
@@ -82,7 +83,7 @@
             }
         }
 
-        /// Calls the observers for what was noted.
+        /// Calls the observers for the noted changes.
         func deliver() { queue.async { [self] in deliverChanges() } }
 
         private func deliverChanges() {
@@ -117,7 +118,7 @@
 
         // MARK: States
 
-        /// Adds an observer of the states of a scope. ``begin(_:with:)`` gives it the first one.
+        /// Adds an observer of the states of a scope. ``begin(_:with:)`` sends it the first state.
         func observeStates(
             scopes: Set<UInt64>, _ call: @escaping @Sendable (PersistenceState) -> Void
         ) -> (number: Int, observation: PersistenceObservation) {
@@ -134,12 +135,12 @@
             )
         }
 
-        /// Tells one observer of the present state.
+        /// Sends the present state to one observer.
         func begin(_ number: Int, with present: PersistenceState) {
             queue.async { [self] in deliver(present) { other, _ in other == number } }
         }
 
-        /// Tells observers of a new state: those that see a scope, or all if it is that of the store.
+        /// Sends a new state to the observers that see a scope, or to all observers if it is the state of the store.
         func announce(_ new: PersistenceState, in scope: UInt64?) {
             guard state.withLock({ !$0.states.isEmpty }) else { return }
             queue.async { [self] in deliver(new) { _, observer in observer.sees(scope) } }
@@ -151,7 +152,7 @@
             deliverChanges()
             let observers = state.withLock { state in
                 let observers = state.states.sorted { $0.key < $1.key }.filter { isReceiver($0.key, $0.value) }
-                // Nothing follows the last state.
+                // No state follows the last one.
                 if new == .closed { for (number, _) in observers { state.states[number] = nil } }
                 return observers.map(\.value)
             }

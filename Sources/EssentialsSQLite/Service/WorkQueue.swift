@@ -2,17 +2,17 @@
     import Dispatch
     import EssentialsTools
 
-    /// Runs closures on threads of its own, a limited number at the same time, in the order in which they come.
+    /// Runs closures on its own threads, a limited number at the same time, in the order of submission.
     ///
-    /// The threads are those of serial queues. Those of concurrent ones are as few as the machine has cores, and tasks run on
-    /// them too on Linux: closures that wait for the disk would hold up the whole program.
+    /// The threads belong to serial queues. Concurrent queues have only as many threads as the machine has cores, and
+    /// on Linux tasks run on them too: closures that wait for the disk would block the whole program.
     final class WorkQueue: Sendable {
         private struct State {
-            /// The queues that run nothing. They are made when they are needed.
+            /// The idle queues. Queues are created on demand.
             var idle: [DispatchQueue] = []
             var running = 0
-            /// What came last, and what is next, the last of which is the first. What is taken out of an array is released,
-            /// which a slice of one would keep.
+            /// New work in order of arrival; older work reversed, so that the next item is the last. Removing an item
+            /// from an array releases it, while a slice would keep it.
             var added: [@Sendable () -> Void] = []
             var next: [@Sendable () -> Void] = []
 

@@ -21,7 +21,7 @@
                 model: name)
         }
 
-        /// Reads the tables of the models from the main file. Models without a table are left out.
+        /// Reads the tables of the models from the main file. Missing tables are left out.
         ///
         /// - Throws: An error of the database.
         static func read(_ db: Database, models: [ModelSchema]) throws -> FileSchema {
@@ -37,7 +37,7 @@
         let db: Database
         let models: [ModelSchema]
 
-        /// The table of a model; `nil` if there is none.
+        /// The table of a model; `nil` if it does not exist.
         func table(_ model: ModelSchema) throws -> TableSchema? {
             let columns = try columns(model.table)
             guard !columns.isEmpty else { return nil }
@@ -78,7 +78,7 @@
             }
         }
 
-        /// The collation of a column. No pragma tells it.
+        /// The collation of a column. No pragma returns it.
         private func collation(_ table: String, _ column: String) -> String {
             var name: UnsafePointer<CChar>?
             let code = sqlite3_table_column_metadata(
@@ -129,7 +129,7 @@
             }
         }
 
-        /// The default of a column; `nil` if it is none that a query can tell.
+        /// The default of a column; `nil` if a query cannot compute it.
         private func defaultValue(_ column: String, of table: String) throws -> StoredValue? {
             let text = try String?.fetchOne(
                 db, sql: "SELECT dflt_value FROM pragma_table_xinfo(?, 'main') WHERE lower(name) = lower(?)",
@@ -138,7 +138,8 @@
             return (try? DatabaseValue.fetchOne(db, sql: "SELECT \(text)")).map { StoredValue($0) }
         }
 
-        /// The columns that a foreign key names, as the parent's table spells them. Without names they are the primary key.
+        /// The columns that a foreign key names, as the parent's table spells them. Without names, the primary key is
+        /// used.
         private func keys(_ names: [String?], of parent: String) throws -> [String] {
             let rows = try Row.fetchAll(
                 db, sql: "SELECT name, pk FROM pragma_table_xinfo(?, 'main') ORDER BY pk, cid", arguments: [parent])
@@ -150,7 +151,7 @@
             }
         }
 
-        /// The name that a model uses for a table. SQLite takes upper and lower case as equal.
+        /// The name that a model uses for a table. SQLite ignores case.
         private func name(ofModelTable table: String) -> String {
             models.first { $0.table.lowercased() == table.lowercased() }?.table ?? table
         }

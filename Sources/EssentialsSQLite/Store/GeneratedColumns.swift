@@ -1,7 +1,7 @@
 #if Persistence
-    /// The expressions of generated columns in the text of a table, which no pragma tells.
+    /// The expressions of generated columns, read from the SQL text of a table. No pragma returns them.
     ///
-    /// The text is one that SQLite has accepted.
+    /// The text must be one that SQLite has accepted.
     struct GeneratedColumns {
         /// The words that begin a constraint of the table.
         private static let constraints: Set = ["CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN"]

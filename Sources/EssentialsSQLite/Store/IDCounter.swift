@@ -2,13 +2,13 @@
     import EssentialsPersistence
     import GRDB
 
-    /// The counters of reserved ids: a table of the store's own, with the next id of each table.
+    /// The counters of reserved ids: an internal table with the next id of each table.
     enum IDCounter {
         static let table = "essentials_ids"
 
-        /// Reserves ids, and returns the first of them, within a transaction that the caller has begun as a writing one.
+        /// Reserves ids, and returns the first, within a writing transaction that the caller has begun.
         ///
-        /// It begins after the greatest id of the table, because rows may have ids that were chosen.
+        /// The ids follow the greatest id of the table, because rows may have ids that the program chose.
         ///
         /// - Throws: A failure with the reason `limit` if there are not enough ids, or an error of the database.
         static func reserve(_ count: Int, of table: TableSchema, _ db: Database) throws -> Int64 {

@@ -3,21 +3,21 @@
     import GRDB
     import GRDBSQLite
 
-    /// The number of pages in the log since SQLite began it anew, and when they are worth a checkpoint.
+    /// Counts the pages in the log since SQLite last restarted it, and decides when a checkpoint is worth its time.
     ///
-    /// The size of the file does not tell: a log that was copied is written again from its beginning, and stays as long as it
-    /// was.
+    /// The size of the file does not show this: SQLite overwrites a copied log from its beginning, and keeps the size
+    /// of the file.
     ///
     /// It is used by the thread that holds the writing connection.
     final class LogPages: Sendable {
-        /// As many pages as are copied together: 4 MiB, with SQLite's usual size of a page.
+        /// The number of pages that are copied together: 4 MiB with SQLite's usual page size.
         static let step = 1_024
 
         private let count = Atomic<Int>(0)
-        /// The pages at the last checkpoint. What readers have kept from being copied then is copied a step later.
+        /// The pages at the last checkpoint. Pages that readers kept from being copied then are copied one step later.
         private let copied = Atomic<Int>(0)
 
-        /// Makes the connection that writes report the pages after each commit. The connection must not commit after this
+        /// Makes the writing connection report the pages after each commit. The connection must not commit after this
         /// object is released.
         func watch(_ db: Database) {
             let context = Unmanaged.passUnretained(self).toOpaque()
@@ -33,8 +33,8 @@
                 }, context)
         }
 
-        /// Whether a checkpoint is worth its time now. Then the next one is so after another step, or when the log has begun
-        /// anew and has grown.
+        /// Whether a checkpoint is worth its time now. If so, the next one is due after another step, or when the log
+        /// has restarted and grown by a step.
         func takeCheckpoint() -> Bool {
             let count = count.load(ordering: .relaxed)
             var last = copied.load(ordering: .relaxed)

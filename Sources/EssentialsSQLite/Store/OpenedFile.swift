@@ -5,13 +5,13 @@
 
     /// The file that the connections of a store have opened.
     ///
-    /// SQLite reads and writes the file that it has opened, wherever its path leads meanwhile. What is saved then would be
-    /// lost, and a new connection would read another file.
+    /// SQLite uses the file that it has opened, even if the path leads to another file later. Data saved then would be
+    /// lost, and a new connection would read the other file.
     final class OpenedFile: Sendable {
         private let path: String
         private let first: FileStatus.Identity?
 
-        /// Takes the file that is at a path now.
+        /// Records the file at a path.
         init(_ path: String) {
             self.path = path
             first = Self.identity(path)
@@ -21,7 +21,7 @@
             (try? FileStatus(of: path))?.identity
         }
 
-        /// Throws a failure with the reason `file` if the path does not lead to the file any more. It takes about a
+        /// Throws a failure with the reason `file` if the path no longer leads to the file. It takes about a
         /// microsecond.
         func check() throws(PersistenceFailure) {
             guard Self.identity(path) != first else { return }

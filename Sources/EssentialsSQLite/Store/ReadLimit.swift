@@ -5,14 +5,14 @@
 
     /// The time at which the read transaction of the current thread must end.
     ///
-    /// SQLite asks for it while a statement runs, so no timer is needed and a read that keeps its time pays nothing.
+    /// SQLite checks it while a statement runs. So no timer is needed, and a read that ends in time has no extra cost.
     enum ReadLimit {
-        /// The number of steps of SQLite's machine between two questions: less than a millisecond.
+        /// The number of SQLite's virtual machine steps between two checks: less than a millisecond.
         private static let steps: Int32 = 10_000
 
         @TaskLocal private static var end: ContinuousClock.Instant?
 
-        /// Runs a closure that must end within a time; `nil` lifts the limit of a closure around it.
+        /// Runs a closure that must end within a time; `nil` lifts an outer limit.
         static func run<Result, Failure: Error>(
             _ limit: Duration?, _ body: () throws(Failure) -> Result
         ) throws(Failure) -> Result {

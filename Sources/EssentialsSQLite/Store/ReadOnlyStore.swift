@@ -5,9 +5,9 @@
 
     /// A store whose file or folder this process cannot write.
     ///
-    /// It can be read, beside an owner too. It needs no claim, because it changes nothing.
+    /// It can be read, even while another process owns it. It needs no claim, because it changes nothing.
     enum ReadOnlyStore {
-        /// Whether there is a store that can only be read.
+        /// Whether the path has a store that can only be read.
         static func isThere(_ path: String) -> Bool {
             access(path, F_OK) == 0 && (isRefused(path) || isRefused(StorePath.parts(of: path).folder))
         }
@@ -16,7 +16,7 @@
             access(path, W_OK) != 0 && [EACCES, EPERM, EROFS].contains(errno)
         }
 
-        /// How a store is opened: the name for SQLite, and a file that is held as long as it is open.
+        /// The way to open a store: the name for SQLite, and a file that is kept open with it.
         struct Opening {
             let name: String
             let descriptor: Int32
@@ -38,15 +38,15 @@
 
         /// Decides how a store is opened.
         ///
-        /// SQLite needs two writable files beside the store, unless it is told that nothing changes. That is so if there is no
-        /// owner, the log is empty, and no journal of an interrupted change is there. The lock that is held then keeps an owner
-        /// with more rights away.
+        /// SQLite needs two writable files beside the store, unless the file is declared immutable. It is immutable if
+        /// it has no owner, the log is empty, and there is no journal of an interrupted change. The lock that is held
+        /// then excludes an owner with more rights.
         static func opening(_ path: String) -> Opening {
             let plain = Opening(name: path, descriptor: -1)
             guard FileState(path + "-wal").bytes == 0, FileState(path + "-journal").bytes == 0 else { return plain }
             var descriptor = Glibc.open(path + "-owner", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
             if descriptor < 0 {
-                // An owner that hides its file may be there.
+                // An owner may exist whose file is hidden from this process.
                 guard errno == ENOENT else { return plain }
                 descriptor = Glibc.open(path + "-owner", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
             }
@@ -57,7 +57,7 @@
             return Opening(name: uri(path), descriptor: descriptor)
         }
 
-        /// The path as a URI of SQLite with a parameter. All bytes but plain ones are escaped.
+        /// The path as a URI of SQLite with a parameter. All bytes except plain ones are escaped.
         static func uri(_ path: String, _ parameter: String = "immutable=1") -> String {
             let digits = Array("0123456789ABCDEF")
             var text = path.hasPrefix("/") ? "file:" : "file:./"

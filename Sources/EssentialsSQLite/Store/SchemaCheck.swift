@@ -26,7 +26,7 @@
                 model: Set(models.map(\.table)).count == 1 ? models.first?.table : nil)
         }
 
-        /// The remedy with the statements for the tables that are missing; `nil` if there is none.
+        /// The remedy with the statements for the missing tables; `nil` if no table is missing.
         private func remedy(_ db: Database) throws -> String? {
             let missing = try models.filter { try !db.tableExists($0.table, in: "main") }
             guard !missing.isEmpty else { return nil }
@@ -99,7 +99,7 @@
             return found
         }
 
-        /// Whether values of a storage stay as they are in a column of a declared type, by SQLite's rules of affinity.
+        /// Whether a column of a declared type keeps values of a storage unchanged, by SQLite's rules of affinity.
         static func fits(_ storage: ColumnStorage, type: String) -> Bool {
             let type = type.uppercased()
             func names(_ words: String...) -> Bool { words.contains { type.contains($0) } }

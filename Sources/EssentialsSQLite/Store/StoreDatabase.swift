@@ -3,14 +3,14 @@
     import GRDB
     import Glibc
 
-    /// An open store: its connections, and the claim on it.
+    /// An open store: its connections, and its claim.
     ///
     /// Closures run on the dispatch queues of the connections, never on the cooperative pool.
     final class StoreDatabase: Sendable {
-        /// The size to which SQLite cuts the log.
+        /// The size to which SQLite truncates the log.
         static let logLimit = 64 << 20
 
-        /// The stores whose closures are running above this call.
+        /// The stores with a closure on the stack of this call.
         @TaskLocal private static var running: Set<ObjectIdentifier> = []
 
         let path: String
@@ -21,17 +21,17 @@
         let name: String
         private let pool: DatabasePool
         private let busyMode: Database.BusyMode
-        /// The pool belongs to this object alone, so its connections commit nothing after the pages are released.
+        /// Only this object uses the pool, so its connections commit nothing after the pages are released.
         private let pages = LogPages()
         private let owner: StoreOwner
-        /// The file that was opened; `nil` if it is only read.
+        /// The opened file; `nil` if the store is only read.
         let file: OpenedFile?
-        /// The folder that goes with the store.
+        /// The folder of a temporary store, which is removed with the store.
         private let folder: TemporaryStore?
 
         /// Opens a store: claims and creates its file, runs migrations, and compares the tables with the models.
         ///
-        /// A file that cannot be written, or whose folder cannot, is opened for reading. It blocks. After a failure nothing is
+        /// If the file or its folder cannot be written, it is opened for reading. It blocks. After a failure nothing is
         /// held.
         static func open(_ store: SQLiteStore, migrations: [Migration]) throws(PersistenceFailure) -> StoreDatabase {
             if store.isTemporary { try TemporaryStore.makeFolder(of: store.path) }
@@ -131,19 +131,19 @@
             let milliseconds = Int64(busySeconds(store) * 1000)
             configuration.prepareDatabase { db in
                 try file?.check()
-                // Checkpoints are made outside commits.
+                // Checkpoints run outside commits.
                 try db.execute(sql: "PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = \(logLimit)")
-                // GRDB gives readers another timeout.
+                // GRDB uses another timeout for readers.
                 try db.execute(sql: "PRAGMA busy_timeout = \(milliseconds)")
                 ReadLimit.watch(db)
             }
             return configuration
         }
 
-        /// Repeats an attempt that another program's lock prevents, as long as the calls of a store wait.
+        /// Repeats an attempt that the lock of another program prevents, for as long as the store's calls wait.
         ///
-        /// SQLite waits for most locks by itself. It does not when it changes the journal mode, because it then holds a lock
-        /// that the other program may need.
+        /// SQLite waits for most locks by itself. It does not wait when it changes the journal mode, because it then
+        /// holds a lock that the other program may need.
         private static func waiting<Result>(for store: SQLiteStore, _ attempt: () throws -> Result) throws -> Result {
             let end = ContinuousClock.now + .seconds(busySeconds(store))
             var pause: UInt32 = 1_000
@@ -163,10 +163,10 @@
             return ResultCodes.reason(error.extendedResultCode.rawValue) == .busy
         }
 
-        /// What the connections of a store do while another process locks the file.
+        /// The behaviour of a store's connections while another process locks the file.
         static func busyMode(_ store: SQLiteStore) -> Database.BusyMode { .timeout(busySeconds(store)) }
 
-        /// An hour at most.
+        /// At most an hour.
         private static func busySeconds(_ store: SQLiteStore) -> Double {
             let (seconds, fraction) = min(max(store.busyTimeout, .zero), .seconds(3600)).components
             return Double(seconds) + Double(fraction) * 1e-18
@@ -181,13 +181,14 @@
             }
         }
 
-        /// Runs a closure in a transaction that begins as a writing one, so that it never fails half way for a lock.
+        /// Runs a closure in a transaction that begins with the write lock, so that it never fails half way because of
+        /// a lock.
         func write<Result>(_ body: (Database) throws -> Result) throws(PersistenceFailure) -> Result {
             try write(body) { commit in try commit() }
         }
 
-        /// Runs a closure in a transaction, and another one that commits it by calling its parameter. If it does not, the
-        /// transaction is rolled back.
+        /// Runs a closure in a transaction, and a second one that commits the transaction by calling its parameter. If
+        /// it does not, the transaction is rolled back.
         func write<Result>(
             _ body: (Database) throws -> Result, committing: (() throws -> Void) throws -> Void
         ) throws(PersistenceFailure) -> Result {
@@ -201,7 +202,7 @@
         func writeWithinRead<Result>(_ body: (Database) throws -> Result) throws(PersistenceFailure) -> Result {
             guard owner.isOwner else { throw PersistenceFailure(.closed, "The store is closed.", store: path) }
             do {
-                // The limit of the read is none of the write's.
+                // The time limit of the read does not apply to the write.
                 return try ReadLimit.run(nil) { () throws in try transaction(body) { commit in try commit() } }
             } catch {
                 throw PersistenceFailure(database: error, store: path)
@@ -220,10 +221,10 @@
                     if db.isInsideTransaction { try db.rollback() }
                     return result
                 } catch {
-                    // SQLite ends some transactions by itself, as when there is no space.
+                    // SQLite ends some transactions by itself, for example if there is no space.
                     if db.isInsideTransaction { try? db.rollback() }
                     if PersistenceFailure(database: error, store: path).reason == .full {
-                        // The log cannot grow. If it is copied, its space is used again by the next transaction.
+                        // The log cannot grow. Once it is copied, the next transaction can reuse its space.
                         _ = try? db.checkpoint(.passive)
                     }
                     throw error
@@ -248,7 +249,7 @@
             try checked { try Self.$running.withValue(running) { try body() } }
         }
 
-        /// Runs a closure of the caller, inside which blocking calls of the store are refused.
+        /// Runs a closure of the caller. Blocking calls of the store are refused inside it.
         func marking<Result>(_ body: () throws -> Result) rethrows -> Result {
             try Self.$running.withValue(running) { try body() }
         }
@@ -271,24 +272,24 @@
             }
         }
 
-        /// A number that changes with each commit of another process, and with none of this store.
+        /// A number that changes with each commit of another process, and never with a commit of this store.
         func otherWrites() throws(PersistenceFailure) -> Int64 {
             try checked {
                 try pool.writeWithoutTransaction { try Int64.fetchOne($0, sql: "PRAGMA data_version") ?? 0 }
             }
         }
 
-        /// Copies the log into the file when it has grown, outside commits.
+        /// Copies the log into the file if it has grown, outside commits.
         private func checkpointIfLarge() {
             guard pages.takeCheckpoint() else { return }
-            // Readers may hold parts of the log; what is left is copied after a later save.
+            // Readers may hold parts of the log, which are copied after a later save.
             try? pool.writeWithoutTransaction { _ = try $0.checkpoint(.passive) }
         }
 
-        /// Copies the log into the file, closes all connections, and gives the store up. It waits for running closures.
+        /// Copies the log into the file, closes all connections, and releases the claim. It waits for running closures.
         func close() throws(PersistenceFailure) {
             try checked {
-                // Readers go first. SQLite removes the log with the last connection, which must be one that may write.
+                // Readers are closed first. The last connection removes the log, so it must be one that may write.
                 pool.invalidateReadOnlyConnections()
                 try? pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
                 try pool.close()

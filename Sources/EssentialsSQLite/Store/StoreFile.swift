@@ -6,9 +6,10 @@
 
     /// The file of a store, before SQLite opens it.
     ///
-    /// Afterwards the file is left alone: closing any of its descriptors would drop the locks of SQLite in this process.
+    /// Afterwards the file must not be opened here: closing any of its descriptors would drop the locks of SQLite in
+    /// this process.
     enum StoreFile {
-        /// Creates the file with the mode 0600, unless there is one. The log and the shared memory take its mode over.
+        /// Creates the file with the mode 0600, unless it exists. The log and the shared memory inherit its mode.
         ///
         /// - Returns: Whether the file is new.
         static func create(_ path: String) throws(PersistenceFailure) -> Bool {
@@ -25,9 +26,10 @@
             return false
         }
 
-        /// Why an open file cannot be the claim beside a store, which is overwritten; `nil` if it can.
+        /// Why an open file cannot be the claim file of a store, which is overwritten; `nil` if it can.
         ///
-        /// It is a regular file without a second name (hard link) that belongs to the user of the process or of the store.
+        /// A claim file is a regular file without a second name (hard link) that belongs to the user of the process or
+        /// of the store.
         static func fault(ofClaim descriptor: Int32, store: String) -> String? {
             guard let claim = try? FileStatus(ofOpen: descriptor) else { return "cannot be examined" }
             guard claim.isRegular else { return "is no regular file" }

@@ -10,10 +10,11 @@
         /// - Parameter number: The number of the process. The default is that of the current one.
         init(number: pid_t = getpid()) { self.number = number }
 
-        /// Whether this is the process. It takes no lock, which another thread could have held at a fork.
+        /// Whether the current process is this one. It takes no lock, because another thread could have held that
+        /// during a fork.
         var isCurrent: Bool { number == getpid() }
 
-        /// The failure of all calls of a child process.
+        /// The failure of all calls in a child process.
         static func failure(store: String) -> PersistenceFailure {
             PersistenceFailure(
                 .closed, "The store belongs to the parent process, which opened it before a fork.",
@@ -21,13 +22,13 @@
         }
     }
 
-    /// The claim of one process on a store: a locked file beside it, which holds the number of the process.
+    /// The claim of one process on a store: a locked file beside it that holds the number of the process.
     ///
-    /// The lock is that of flock(2), which ends with the process and excludes a second owner in the same process too.
-    /// The file is never removed, because another process could hold a lock on the removed one.
+    /// The lock is that of flock(2), which ends with the process and also excludes a second owner in the same process.
+    /// The file is never removed, because another process could hold a lock on the removed file.
     final class StoreOwner: Sendable {
         private struct State {
-            /// The locked file; -1 if there is none.
+            /// The locked file; -1 if no file is open.
             var descriptor: Int32
             var isReleased = false
         }
@@ -37,9 +38,9 @@
 
         /// Claims a store.
         ///
-        /// - Throws: A failure with the reason `busy` if the store has an owner, whose process it names, `readOnly` if
-        ///   the folder cannot be written, and `file` for other errors and if another file is in the place of the claim: it
-        ///   is not overwritten.
+        /// - Throws: A failure with the reason `busy` that names the owner's process if the store has an owner,
+        ///   `readOnly` if the folder cannot be written, and `file` for other errors. If another file is in the place
+        ///   of the claim, it is not overwritten, and the reason is also `file`.
         init(store path: String, process: OwnerProcess = OwnerProcess()) throws(PersistenceFailure) {
             self.process = process
             let file = path + "-owner"
@@ -55,7 +56,7 @@
             while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
                 let code = errno
                 if code == EINTR { continue }
-                // A tool that looks for the owner has a lock for a moment.
+                // A tool that checks for an owner holds the lock for a moment.
                 if code == EWOULDBLOCK, attempts < 3 {
                     attempts += 1
                     usleep(1_000)
@@ -69,12 +70,12 @@
                     remedy: "End that process, or close its store.", store: path)
             }
             let text = Array("\(getpid())\n".utf8)
-            // The number is only advice for messages, so an error here is none of the store.
+            // The number only serves for messages, so an error here is not an error of the store.
             if ftruncate(descriptor, 0) == 0 { _ = pwrite(descriptor, text, text.count, 0) }
             state = Mutex(State(descriptor: descriptor))
         }
 
-        /// The use of a store that this process cannot write. It claims nothing.
+        /// Represents the use of a store that this process cannot write. It claims nothing.
         ///
         /// - Parameter descriptor: An open file that is closed at the end; -1 for none.
         init(reading descriptor: Int32) {
@@ -85,22 +86,22 @@
         /// Whether the store still belongs to this process. After a fork it belongs to the parent process.
         var isOwner: Bool { process.isCurrent && state.withLock { !$0.isReleased } }
 
-        /// Gives the store up. Calls after the first one do nothing.
+        /// Releases the store. Repeated calls do nothing.
         func release() {
             let descriptor = state.withLock { state in
                 defer { state = State(descriptor: -1, isReleased: true) }
                 return state.descriptor
             }
             guard descriptor >= 0 else { return }
-            // A program that another thread is starting has a copy of the descriptor until it runs, and would keep the lock as
-            // long. A forked process must not take the lock from its parent.
+            // A program that another thread is starting has a copy of the descriptor until it runs, and would keep the
+            // lock until then. A forked process must not release the lock of its parent.
             if process.isCurrent { flock(descriptor, LOCK_UN) }
             Glibc.close(descriptor)
         }
 
         deinit { release() }
 
-        /// The number of the process that a claim's file names; `nil` if it names none.
+        /// The number of the process in a claim file; `nil` if it has none.
         static func process(in descriptor: Int32) -> Int32? {
             var bytes: [UInt8] = Array(repeating: 0, count: 16)
             let count = pread(descriptor, &bytes, bytes.count, 0)

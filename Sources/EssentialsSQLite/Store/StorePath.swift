@@ -2,24 +2,25 @@
     import EssentialsPersistence
     import Glibc
 
-    /// The path by which all files of a store are found, whatever becomes of the program's folder and of links.
+    /// The path from which all file names of a store are formed. It stays valid if the program changes its folder or
+    /// links change.
     ///
-    /// A link and its target are one store only if both have the same owner, the same log and the same backups. So links are
-    /// followed before any of these names is formed.
+    /// A link and its target are one store only if both lead to the same owner, the same log and the same backups. So
+    /// links are followed before any of these names is formed.
     enum StorePath {
-        /// The maximum number of links that are followed. It is that of Linux.
+        /// The maximum number of links that are followed. Linux has the same limit.
         private static let maximumLinks = 40
 
-        /// The path without links, `.` and `..`: that of the file, or of the one that is to be created.
+        /// The path without links, `.` and `..`. The file may be one that is still to be created.
         ///
-        /// - Throws: A failure with the reason `file` if the folder is missing or the path names a folder that is missing, or
-        ///   `readOnly` if a folder cannot be searched.
+        /// - Throws: A failure with the reason `file` if the folder is missing or the path names a folder that is
+        ///   missing, or `readOnly` if a folder cannot be searched.
         static func resolved(_ path: String) throws(PersistenceFailure) -> String {
             var current = path
             for _ in 0...maximumLinks {
                 if let found = real(current) { return found }
                 guard errno == ENOENT else { throw StoreFile.failure(errno, file: path, store: path) }
-                // There is no such file, or it is a link to one that is still to be created.
+                // The file does not exist, or it is a link to a file that is still to be created.
                 let (folder, name) = parts(of: current)
                 guard let folder = real(folder) else { throw StoreFile.failure(errno, file: path, store: path) }
                 guard !["", ".", ".."].contains(name) else {
@@ -32,8 +33,8 @@
             throw StoreFile.failure(ELOOP, file: path, store: path)
         }
 
-        /// The resolved path. If it cannot be resolved yet, it is the path from the root of the file system, so that a later
-        /// attempt means the same file.
+        /// The resolved path. If it cannot be resolved yet, it is made absolute, so that a later attempt uses the same
+        /// file.
         static func located(_ path: String) -> String {
             if let resolved = try? resolved(path) { return resolved }
             guard !path.hasPrefix("/"), let folder = real(".") else { return path }
@@ -47,14 +48,14 @@
             return (folder, String(path[path.index(after: slash)...]))
         }
 
-        /// The path of an existing file without links; `nil` and an error number if there is none.
+        /// The path of an existing file without links; `nil`, with an error number, if it does not exist.
         static func real(_ path: String) -> String? {
             guard let found = realpath(path, nil) else { return nil }
             defer { free(found) }
             return String(cString: found)
         }
 
-        /// Where a link leads; `nil` if the path is no link.
+        /// The target of a link; `nil` if the path is not a link.
         private static func target(ofLink path: String) -> String? {
             var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
             let count = readlink(path, &bytes, bytes.count)

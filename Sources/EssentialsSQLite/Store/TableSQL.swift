@@ -3,15 +3,16 @@
     import GRDBSQLite
 
     extension SQLiteStore {
-        /// The statements that create the tables which the models expect, to be copied into a migration and completed there.
+        /// The statements that create the tables of the models, to be copied into a migration and completed there.
         ///
         /// ```swift
         /// print(SQLiteStore(path: path, models: [Studio.self, Film.self]).tableSQL)
         /// ```
         ///
-        /// Each has the columns, the types, `NOT NULL`, the key and the references of its models. Indexes, unique values, checks
-        /// and `ON DELETE` are the program's to add. A migration that has run never changes, so its text is copied, and not
-        /// computed when the store opens. Opening compares the models with what the migrations have made.
+        /// Each statement has the columns, the types, `NOT NULL`, the key and the references of its models. The program
+        /// adds indexes, unique values, checks and `ON DELETE`. A migration that has run never changes, so copy the
+        /// text instead of computing it when the store opens. Opening compares the models with the tables that the
+        /// migrations have created.
         public var tableSQL: String { TableSQL(models: models).statements.joined(separator: "\n") }
     }
 
@@ -19,7 +20,7 @@
     struct TableSQL {
         let models: [ModelSchema]
 
-        /// A statement for each table. Tables that others refer to come first, as far as they do not refer to each other.
+        /// A statement for each table. Parent tables come first, except where tables refer to each other.
         var statements: [String] {
             var tables: [ModelSchema] = []
             for model in models {
@@ -43,7 +44,7 @@
         private static func statement(_ model: ModelSchema) -> String {
             let columns = model.columns.map { "    " + column($0, model) }
             let key = model.columns.first { $0.name == model.key }
-            // The key of a table with integers is the number of its row.
+            // An integer key is the row number of its table.
             let options = key?.storage == .integer ? "STRICT" : "STRICT, WITHOUT ROWID"
             return "CREATE TABLE \(name(model.table))(\n\(columns.joined(separator: ",\n"))\n) \(options);"
         }

@@ -1,7 +1,7 @@
 #if Persistence
     import EssentialsPersistence
 
-    /// A table of the file, as far as pending rows over it need to know it.
+    /// The parts of a file's table that matter for pending rows over it.
     struct TableSchema: Sendable {
         /// A column that can be written. Generated columns are left out.
         struct Column: Sendable, Hashable {
@@ -36,22 +36,23 @@
         let name: String
         /// The column of the primary key.
         let key: String
-        /// The columns in the order of the file, those outside the model too.
+        /// The columns in the order of the file, including those outside the model.
         let columns: [Column]
-        /// The generated columns, which rows do not have, but which conditions in SQL can name.
+        /// The generated columns. Rows do not have them, but conditions in SQL can name them.
         let generated: [Generated]
         /// The indexes, without those of the primary key, of expressions, and of parts of the table.
         let indexes: [Index]
         /// The foreign keys of the table's rows.
         let foreignKeys: [EssentialsPersistence.ForeignKey]
-        /// The names of all columns. All rows of the table share it.
+        /// The names of all columns. All rows of the table share this object.
         let layout: RowLayout
-        /// The statement that looks a row of the file up by its id.
+        /// The statement that looks up a row of the file by its id.
         let lookup: String
 
-        /// Whether the collation of the key takes texts of different bytes as equal.
+        /// Whether the collation of the key treats texts with different bytes as equal.
         ///
-        /// Ids are compared by their bytes everywhere. The table itself holds only one of such rows.
+        /// Ids are compared by their bytes everywhere. The table itself can hold only one row of each group of equal
+        /// keys.
         var foldsKey: Bool {
             columns.contains { $0.name == key && $0.collation.uppercased() != "BINARY" }
         }
@@ -60,7 +61,7 @@
         static func affinity(of type: String, isStrict: Bool) -> String {
             let type = type.uppercased()
             func names(_ words: String...) -> Bool { words.contains { type.contains($0) } }
-            // In strict tables only, ANY keeps every value as it is.
+            // In strict tables only, a column of type ANY keeps every value unchanged.
             if isStrict, type == "ANY" { return "BLOB" }
             if names("INT") { return "INTEGER" }
             if names("CHAR", "CLOB", "TEXT") { return "TEXT" }

@@ -6,7 +6,8 @@
 
     /// The private folder of a temporary store, which is removed with the store.
     ///
-    /// Its name has the number of the process, so that the folder of a process that has ended without removing it is found.
+    /// Its name contains the number of the process, so that the folder can be found if the process ends without
+    /// removing it.
     final class TemporaryStore: Sendable {
         private static let prefix = "service-essentials-store-"
         private static let file = "store.sqlite"
@@ -20,7 +21,7 @@
 
         deinit { remove() }
 
-        /// Removes the folder with all files. Calls after the first one do nothing, nor do those of a forked process.
+        /// Removes the folder with all files. Repeated calls and calls of a forked process do nothing.
         func remove() {
             let isFirst = isRemoved.withLock { isRemoved in
                 defer { isRemoved = true }
@@ -31,7 +32,7 @@
 
         // MARK: Folders
 
-        /// The path of a new store: in memory where the system has a file system for that.
+        /// The path of a new store: in memory if the system has a file system for that.
         static func newPath() -> String {
             "\(root)/\(prefix)\(getpid())-\(String(UInt64.random(in: .min ... .max), radix: 36))/\(file)"
         }
@@ -48,7 +49,7 @@
             (try? FileStatus(of: path, followsLink: false))?.isDirectory == true
         }
 
-        /// Whether there is a folder that belongs to this user.
+        /// Whether the path is a folder of this user.
         private static func isOwnFolder(_ path: String) -> Bool {
             guard let status = try? FileStatus(of: path, followsLink: false) else { return false }
             return status.isDirectory && status.owner == geteuid()
@@ -56,7 +57,7 @@
 
         private static func folder(_ store: String) -> String { String(store.dropLast(file.count + 1)) }
 
-        /// Makes the folder of a store, and removes those of processes that have ended.
+        /// Creates the folder of a store, and removes folders of processes that have ended.
         ///
         /// - Throws: A failure with the reason `full`, `readOnly` or `file`.
         static func makeFolder(of store: String) throws(PersistenceFailure) {
@@ -64,7 +65,7 @@
             sweep(String(folder.prefix(upTo: folder.lastIndex(of: "/") ?? folder.startIndex)))
             if mkdir(folder, 0o700) == 0 { return }
             let code = errno
-            // The store is open already; its owner says so.
+            // The store is open already; its owner will report that.
             if code == EEXIST, isOwnFolder(folder) { return }
             throw StoreFile.failure(code, file: folder, store: store)
         }
@@ -76,7 +77,7 @@
                     kill(process, 0) != 0, errno == ESRCH
                 else { continue }
                 let folder = "\(root)/\(name)"
-                // A process of another container has a number that means nothing here, but it holds its lock.
+                // The number of a process in another container means nothing here, but such a process holds its lock.
                 if isFree(folder) { remove(folder) }
             }
         }
