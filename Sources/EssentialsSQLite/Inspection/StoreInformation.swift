@@ -16,7 +16,7 @@
 
         package struct Table: Sendable, Equatable {
             package let name: String
-            /// `nil` if the rows could not be counted in time.
+            /// `nil` if counting the rows failed or took too long.
             package let rows: Int64?
         }
 

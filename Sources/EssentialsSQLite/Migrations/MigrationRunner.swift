@@ -40,7 +40,7 @@
         /// Whether the store lacks migrations. Throws if these migrations do not match those of the store.
         func isBehind(_ db: Database) throws -> Bool { try !plan(db).pending.isEmpty }
 
-        /// Throws if migrations are missing. For a store that cannot be written.
+        /// Checks a store that cannot be written, and throws if migrations are missing.
         func checkAll(_ db: Database) throws -> Report {
             let plan = try plan(db)
             guard let first = plan.pending.first else { return Report(edited: plan.edited) }
