@@ -4,43 +4,45 @@ public import Logging
 extension CurlTransport {
     /// The settings that apply to every request of a transport.
     public struct Configuration: Sendable {
-        /// How many connections to one origin are used at the same time. Further requests wait. The default is 256.
+        /// The maximum number of concurrent connections to one origin. Further requests wait. The default is 256.
         ///
-        /// An origin that speaks HTTP/2 gets ``streamsPerConnection`` times as many requests at once. If its server
-        /// allows fewer requests on a connection, there may be more connections.
+        /// An origin that speaks HTTP/2 can have ``streamsPerConnection`` times as many concurrent requests. If its
+        /// server allows fewer requests on a connection, there may be more connections.
         public var connectionsPerOrigin: Int = 256
-        /// How many requests are in flight at the same time. Further ones wait. The default is 2,048.
+        /// The maximum number of requests in flight. Further requests wait. The default is 2,048.
         public var requestsInFlight: Int = 2_048
-        /// How many requests may wait. One more fails as `queueFull`. The default is 10,000.
+        /// The maximum number of waiting requests. A further request fails as `queueFull`. The default is 10,000.
         public var queueLimit: Int = 10_000
-        /// How many requests share an HTTP/2 connection, if its server allows as many. The default is 100.
+        /// The maximum number of requests that share an HTTP/2 connection, if its server allows as many. The default is
+        /// 100.
         public var streamsPerConnection: Int = 100
-        /// How many idle connections are kept. The default is 256. 0 keeps none.
+        /// The maximum number of idle connections that are kept. The default is 256. 0 keeps none.
         ///
-        /// While several requests share an HTTP/2 connection, as many more connections may be kept.
+        /// While several requests share an HTTP/2 connection, additional connections may be kept.
         public var connectionCacheSize: Int = 256
-        /// A connection that was idle for longer is not reused. The default is 60 seconds.
+        /// The longest time for which a connection may be idle and still be reused. The default is 60 seconds.
         ///
-        /// A server that keeps its connections for a shorter time, and says so in `Keep-Alive: timeout=` (HTTP/1.1),
-        /// shortens it to two seconds less than that, and at least one second. When a request is sent to it, libcurl also
-        /// closes connections to other servers that were idle for that long.
+        /// A server that announces a shorter time in `Keep-Alive: timeout=` (HTTP/1.1) shortens it to two seconds less
+        /// than that, and at least one second. When a request is sent to such a server, libcurl also closes connections
+        /// to other servers that were idle for that long.
         public var idleLifetime: Duration = .seconds(60)
         /// A connection older than this is not reused. The default is `nil`, which means no limit.
         public var connectionLifetime: Duration?
-        /// After this time without traffic the system begins to probe the peer (tcp(7)). The default is 60 seconds. `nil`
-        /// means that it never does.
+        /// The time without traffic after which the system begins to probe the peer (tcp(7)). The default is 60
+        /// seconds. `nil` means that it never does.
         public var keepAliveInterval: Duration? = .seconds(60)
-        /// How long a resolved address is remembered, rounded up to whole seconds. The default is 60 seconds. Zero means
-        /// that none is remembered.
+        /// How long a resolved address is remembered, rounded up to whole seconds. The default is 60 seconds. Zero
+        /// means that no address is remembered.
         public var addressLifetime: Duration = .seconds(60)
         /// How much earlier an IPv6 address is tried than an IPv4 address (RFC 8305, 5). The default is 200 ms.
         public var happyEyeballsDelay: Duration = .milliseconds(200)
-        /// How many engine threads share the work. The default is 1. All requests to one origin stay on one thread.
+        /// The number of engine threads that share the work. The default is 1. All requests to one origin stay on one
+        /// thread.
         ///
         /// ``requestsInFlight``, ``queueLimit`` and ``connectionCacheSize`` are divided among the threads as evenly as
         /// possible. Each of them must be at least the number of threads, or 0 if that is allowed.
         public var shards: Int = 1
-        /// Which proxy a request goes through. The default is the proxy that the process's environment names.
+        /// The choice of the proxy for each request. The default is the proxy that the process's environment names.
         public var proxy: ProxyPolicy = .environment
         /// The trust policy, with the client's identity, for proxies that are reached over TLS. The default trusts the
         /// system's anchors. The servers behind a proxy are judged by the transport's own policy.
@@ -48,19 +50,19 @@ extension CurlTransport {
         /// A Unix-domain socket that every request goes to, whatever the host of its URL is. The default is `nil`.
         ///
         /// It is a path, or `@` and a name in the abstract namespace (unix(7)). No proxy is used then, and each request
-        /// opens a connection of its own.
+        /// opens its own connection.
         public var unixSocket: String?
         /// The network interface or local address to send from, such as `eth0` or `192.0.2.1`. The default is `nil`,
         /// which leaves the choice to the system.
         public var networkInterface: String?
-        /// The `User-Agent` of requests that set none. `nil` sends none.
+        /// The `User-Agent` of requests that set none. `nil` sends no such field.
         public var userAgent: String? = "ServiceEssentials"
         /// Addresses that replace name resolution.
         public var addressOverrides: [AddressOverride] = []
         /// Receives one debug message for each exchange, without query, fields or bodies. The default logs nothing.
         public var logger = Logger(label: "essentials.http", factory: { _ in SwiftLogNoOpLogHandler() })
 
-        /// Makes a configuration of defaults.
+        /// Creates a configuration of defaults.
         public init() {}
     }
 
@@ -73,7 +75,7 @@ extension CurlTransport {
         /// The address to connect to.
         public let address: HostName
 
-        /// Makes an override.
+        /// Creates an override.
         ///
         /// - Throws: `invalidRequest` if `address` is a name or `host` is an address.
         public init(host: HostName, port: UInt16, address: HostName) throws(RequestFailure) {

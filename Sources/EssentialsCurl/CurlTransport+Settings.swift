@@ -22,7 +22,7 @@ extension CurlTransport.Configuration {
         }
         guard queueLimit >= 0 else { throw Self.invalid("queueLimit is negative.", "Use 0 for no queue.") }
         guard connectionCacheSize >= 0 else { throw Self.invalid("connectionCacheSize is negative.", "Use 0 or more.") }
-        // A shard whose part is 0 could start no request, or would serve its origins worse than the others.
+        // A shard whose share is 0 could start no request, or would serve its origins worse than the others.
         for (name, value) in [
             ("requestsInFlight", requestsInFlight), ("queueLimit", queueLimit),
             ("connectionCacheSize", connectionCacheSize),
@@ -80,7 +80,7 @@ extension CurlTransport.Configuration {
         settings.streams_per_connection = min(streamsPerConnection, 1 << 30)
     }
 
-    /// Returns the interface or address with a prefix, so that libcurl need not resolve it to know which one it is.
+    /// Adds a prefix to the interface or address, so that libcurl need not resolve it to find out its kind.
     private static func marked(_ interface: String) -> String {
         guard !interface.contains("!") else { return interface }
         guard let host = try? HostName(interface), host.isAddress else { return "if!" + interface }
@@ -104,9 +104,9 @@ extension CurlTransport.Configuration {
 }
 
 extension CurlTransport.Configuration {
-    /// The configuration of each shard: limits are divided among the shards, all else is copied.
+    /// The configuration of each shard: limits are divided among the shards, and all other settings are copied.
     ///
-    /// The parts add up to the whole and differ by one at most. ``checked()`` makes sure that each shard gets a part of
+    /// The shares add up to the whole and differ by at most one. ``checked()`` ensures that each shard has a share of
     /// every limit that is not 0.
     func divided() -> [Self] {
         (0..<shards).map { shard in

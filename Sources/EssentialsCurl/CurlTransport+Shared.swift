@@ -2,11 +2,11 @@ import EssentialsTools
 public import EssentialsTransport
 
 extension CurlTransport {
-    /// Returns a transport with the system's trust and the default configuration. The first call makes it, and it is kept
-    /// for the life of the process.
+    /// Returns a transport with the system's trust and the default configuration. The first call creates it, and it is
+    /// kept for the life of the process.
     ///
-    /// It is meant for tools and scripts. A service should have a transport of its own, which it can shut down. After
-    /// ``shutdown()`` of the shared transport the next call makes another one.
+    /// It is meant for tools and scripts. A service should have its own transport, which it can shut down. After
+    /// ``shutdown()`` of the shared transport, the next call creates another one.
     ///
     /// ```swift
     /// let response = try await CurlTransport.shared().send(request)

@@ -3,7 +3,7 @@ public import EssentialsTransport
 import Glibc
 import Logging
 
-/// Sends requests through libcurl, under one trust policy, on a thread of its own.
+/// Sends requests through libcurl, under one trust policy, on its own thread.
 ///
 /// ```swift
 /// let transport = try CurlTransport(trust: TrustPolicy(pins: [.publicKey("sha256/…"), .publicKey("sha256/…")]))
@@ -11,18 +11,18 @@ import Logging
 /// await transport.shutdown()
 /// ```
 ///
-/// Connections are pooled, and requests share them over HTTP/2 if the server offers it. The policy judges every request on
-/// a kept connection again before its first byte. Make one transport and keep it, because each one costs a thread, an
-/// epoll descriptor and its own connections. Releasing the last reference cancels all requests and ends the thread in the
-/// background. ``shutdown()`` waits for its end.
+/// Connections are pooled, and requests share them over HTTP/2 if the server offers it. On a kept connection, the
+/// policy is checked again for every request, before its first byte is sent. Create one transport and keep it, because
+/// each one costs a thread, an epoll descriptor and its own connections. Releasing the last reference cancels all
+/// requests and ends the thread in the background. ``shutdown()`` waits for its end.
 ///
 /// If requests have several policies, ``CurlTransports`` keeps a transport for each policy.
 ///
-/// **Fork.** A transport belongs to the process that made it. In a child after fork(2) without exec its thread does not
-/// exist, and ``send(_:)`` fails as `closed`. A child that was forked before the first request can make its own
+/// **Fork.** A transport belongs to the process that created it. In a child after fork(2) without exec its thread does
+/// not exist, and ``send(_:)`` fails as `closed`. A child that was forked before the first request can create its own
 /// transport. A child that was forked after a request lacks the threads of Swift's task pool and of Dispatch. It never
-/// runs a new task or calls a completion handler, and making a transport fails as `closed`. Such a child can only call
-/// exec(2), which closes all descriptors except the one that libcurl uses while it resolves a name.
+/// runs a new task or calls a completion handler, and creating a transport fails as `closed`. Such a child can only
+/// call exec(2), which closes all descriptors except the one that libcurl uses while it resolves a name.
 public final class CurlTransport: Transport {
     private let configuration: Configuration
     private let trust: CompiledTrust
@@ -30,10 +30,10 @@ public final class CurlTransport: Transport {
     private let shards: [EngineOwner]
     private let generation: Int
 
-    /// Makes a transport from a policy.
+    /// Creates a transport from a policy.
     ///
     /// - Throws: The failures of ``CompiledTrust/init(_:)``; `resources` if there is no memory, descriptor or thread;
-    ///   `closed` in a process that was forked from one in which a request was sent.
+    ///   `closed` in a process that was forked from a process in which a request was sent.
     public convenience init(
         trust policy: TrustPolicy = .system, configuration: Configuration = Configuration()
     )
@@ -42,11 +42,11 @@ public final class CurlTransport: Transport {
         try self.init(trust: CompiledTrust(policy), configuration: configuration)
     }
 
-    /// Makes a transport from a compiled policy, which several transports may share.
+    /// Creates a transport from a compiled policy, which several transports may share.
     ///
     /// - Throws: `resources` if there is no memory, descriptor or thread; `invalidRequest` for a value of the
-    ///   configuration, or a proxy in the environment, that cannot be used; `closed` in a process that was forked from one
-    ///   in which a request was sent.
+    ///   configuration, or a proxy in the environment, that cannot be used; `closed` in a process that was forked from
+    ///   a process in which a request was sent.
     public init(trust: CompiledTrust, configuration: Configuration = Configuration()) throws(RequestFailure) {
         guard !ProcessGeneration.hasLostTasks else { throw Failures.lostTasks }
         self.configuration = try configuration.checked()
@@ -66,12 +66,13 @@ public final class CurlTransport: Transport {
         self.shards = shards
     }
 
-    /// Sends a request; see the protocol. Callable from any task; nothing blocks.
+    /// Sends a request; see the protocol. It can be called from any task, and blocks no thread.
     public func send(_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse {
         try await exchange(request, cancellation: nil)
     }
 
-    /// Sends a request that can be cancelled from outside; see the protocol. Callable from any task; nothing blocks.
+    /// Sends a request that can be cancelled from outside; see the protocol. It can be called from any task, and blocks
+    /// no thread.
     public func send(
         _ request: TransportRequest, cancellation: Cancellation
     ) async throws(RequestFailure) -> TransportResponse {
@@ -120,7 +121,7 @@ public final class CurlTransport: Transport {
         }
     }
 
-    /// Whether the caller runs in the common pool of tasks, on no actor and no executor of its own.
+    /// Whether the caller runs in the common pool of tasks, and not on an actor or a custom executor.
     private func isInPool(isolation: (any Actor)? = #isolation) -> Bool {
         isolation == nil && withUnsafeCurrentTask { $0?.unownedTaskExecutor == nil }
     }
@@ -136,7 +137,7 @@ public final class CurlTransport: Transport {
         for shard in shards { await shard.engine.awaitTermination() }
     }
 
-    /// How busy the transport is, summed over its shards. It is zero after a shutdown.
+    /// The load of the transport, summed over its shards. It is zero after a shutdown.
     ///
     /// The engine's threads compute it, so the call waits for at most one turn of each of them.
     public var load: TransportLoad {
@@ -152,7 +153,7 @@ public final class CurlTransport: Transport {
         }
     }
 
-    /// The refusals of the transport's policy, and those that its report-only rules would have made. See
+    /// The refusals of the transport's policy, and those that its report-only rules would have caused. See
     /// ``CompiledTrust/reports()``.
     public var trustReports: AsyncStream<TrustReport> { trust.reports() }
 
@@ -167,7 +168,7 @@ public final class CurlTransport: Transport {
     /// let response = try await withTaskExecutorPreference(executor) { try await transport.send(request) }
     /// ```
     ///
-    /// After a shutdown, tasks that prefer it run on the common pool.
+    /// After a shutdown, tasks that prefer this executor run on the common pool.
     public func taskExecutor(for origin: Origin) -> any TaskExecutor { owner(of: origin).engine }
 
     /// Returns the header lines of a request as they are sent, including those that the transport adds.
@@ -175,7 +176,7 @@ public final class CurlTransport: Transport {
         try prepare(request).fieldLines
     }
 
-    /// Lays a request out, and refuses a request that this transport cannot send.
+    /// Prepares a request, and refuses a request that this transport cannot send.
     func prepare(_ request: TransportRequest) throws(RequestFailure) -> PreparedRequest {
         let prepared: PreparedRequest
         let origin = request.url.origin
@@ -200,10 +201,11 @@ public final class CurlTransport: Transport {
     /// Whether a shutdown has begun.
     var isClosed: Bool { shards.contains { $0.engine.isClosed } }
 
-    /// How many turns the loops of the engine's threads have made. A loop that never waits shows here.
+    /// The number of turns that the loops of the engine's threads have made. It shows a loop that never waits.
     package var turns: Int { shards.reduce(0) { $0 + $1.engine.turns.load(ordering: .relaxed) } }
 
-    /// How many times the engine's threads have stopped listening to a writable socket, because nothing was written.
+    /// The number of times that the engine's threads have stopped watching a writable socket, because nothing was
+    /// written.
     package var mutes: Int { shards.reduce(0) { $0 + $1.engine.mutes.load(ordering: .relaxed) } }
 
     /// Returns the shard that keeps the connections of an origin.
@@ -235,21 +237,21 @@ public final class CurlTransport: Transport {
     }
 }
 
-/// How busy a transport is at a moment.
+/// The load of a transport at one moment.
 ///
 /// ```swift
 /// let load = await transport.load
 /// logger.info("http", metadata: ["waiting": "\(load.waiting)", "longest": "\(load.longestWait)"])
 /// ```
 public struct TransportLoad: Sendable, Hashable {
-    /// The number of requests that have a connection, or for which one is being opened.
+    /// The number of requests that have a connection or are opening one.
     public var inFlight: Int
     /// The number of requests that wait for their turn.
     public var waiting: Int
     /// How long the oldest of the waiting requests has waited.
     public var longestWait: Duration
 
-    /// Makes a load. The default is that of a transport without requests.
+    /// Creates a load. The default is that of a transport without requests.
     public init(inFlight: Int = 0, waiting: Int = 0, longestWait: Duration = .zero) {
         self.inFlight = inFlight
         self.waiting = waiting

@@ -9,12 +9,12 @@ public import EssentialsTransport
 /// let response = try await transports.send(request)
 /// ```
 ///
-/// The server of a request is judged by the policy in the request's options, or by the policy of the initialiser if there
-/// is none. Transports share nothing: no connection or TLS session of one policy serves a request of another. At most 16
-/// policies are kept; the one that was used longest ago makes room for another, and its running requests have five
-/// minutes to finish. Callable from any task.
+/// The server of a request is judged by the policy in the request's options. A request without one uses the policy of
+/// the initialiser. Transports share nothing: no connection or TLS session of one policy serves a request of another.
+/// At most 16 policies are kept. A further one replaces the least recently used policy, whose running requests have
+/// five minutes to finish. It can be called from any task.
 public final class CurlTransports: Transport {
-    /// A transport that is created without the lock of all entries.
+    /// A transport that is created outside the lock of all entries.
     private final class Entry: Sendable {
         private let transport = Mutex<CurlTransport?>(nil)
 
@@ -31,7 +31,7 @@ public final class CurlTransports: Transport {
     }
 
     private struct State {
-        /// The policy and the transport of the last request, which nearly always are those of the next one.
+        /// The policy and the transport of the last request. The next request nearly always uses the same ones.
         var last: (policy: TrustPolicy, transport: CurlTransport)?
         var entries: [TrustPolicy: Entry] = [:]
         /// The policies, least recently used first.
@@ -40,7 +40,7 @@ public final class CurlTransports: Transport {
     }
 
     static let maximum = 16
-    /// How long the running requests of a policy may take after the policy made room for another.
+    /// How long the running requests of a replaced policy may take.
     static let grace = Duration.seconds(300)
 
     private let policy: TrustPolicy
@@ -53,7 +53,7 @@ public final class CurlTransports: Transport {
     /// Creates no transport until the first request.
     ///
     /// - Parameters:
-    ///   - trust: The policy for requests that name none.
+    ///   - trust: The policy for requests without one.
     ///   - configuration: The configuration of every transport.
     public init(
         trust: TrustPolicy = .system, configuration: CurlTransport.Configuration = CurlTransport.Configuration()
@@ -65,7 +65,8 @@ public final class CurlTransports: Transport {
 
     /// Sends a request; see the protocol.
     ///
-    /// - Throws: also what creating a transport throws, ``CurlTransport/init(trust:configuration:)-(TrustPolicy,_)``.
+    /// - Throws: also the failures of creating a transport,
+    ///   ``CurlTransport/init(trust:configuration:)-(TrustPolicy,_)``.
     public func send(_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse {
         try await transport(for: policy(for: request)).send(request)
     }
@@ -86,7 +87,7 @@ public final class CurlTransports: Transport {
 
     /// The transport for a policy. For the policy of the last call it costs a lock and a comparison of pointers.
     ///
-    /// - Throws: what creating it throws; `closed` after a shutdown.
+    /// - Throws: the failures of creating it; `closed` after a shutdown.
     public func transport(for policy: TrustPolicy) throws(RequestFailure) -> CurlTransport {
         // `last` is set only while the transports are open.
         let last = state.withLock { state in
@@ -98,15 +99,15 @@ public final class CurlTransports: Transport {
             try CurlTransport(trust: CompiledTrust(policy, reporter: reporter), configuration: configuration)
         }
         return try state.withLock { state throws(RequestFailure) in
-            // A shutdown in the meantime has not seen a transport that was being created.
+            // A shutdown meanwhile did not see the transport, because it was still being created.
             guard !state.isClosed else { throw Self.closed }
-            // The entry may have made room for others in the meantime.
+            // The entry may have been replaced meanwhile.
             if state.order.last == policy, state.entries[policy] === entry { state.last = (policy, transport) }
             return transport
         }
     }
 
-    /// The entry for a policy, which becomes the one that was used last.
+    /// The entry for a policy, which becomes the most recently used one.
     private func entry(for policy: TrustPolicy) throws(RequestFailure) -> Entry {
         let (entry, retired) = try state.withLock { state throws(RequestFailure) -> (Entry, Entry?) in
             guard !state.isClosed else { throw Self.closed }
@@ -130,7 +131,7 @@ public final class CurlTransports: Transport {
     /// Cancels the requests of all policies, and waits until all threads have ended. Further calls have no effect.
     public func shutdown() async { await shutdown(grace: .zero) }
 
-    /// Refuses new requests as `closed`, gives the others the grace period to finish, and ends.
+    /// Refuses new requests as `closed`, lets running requests finish within the grace period, and shuts down.
     public func shutdown(grace: Duration) async {
         let entries = state.withLock { state in
             state.isClosed = true
@@ -144,6 +145,7 @@ public final class CurlTransports: Transport {
         }
     }
 
-    /// The refusals under all policies, and what report-only rules would have refused; see ``CompiledTrust/reports()``.
+    /// The refusals under all policies, and those that report-only rules would have caused; see
+    /// ``CompiledTrust/reports()``.
     public var trustReports: AsyncStream<TrustReport> { reporter.stream() }
 }

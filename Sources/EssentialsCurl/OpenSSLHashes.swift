@@ -26,7 +26,7 @@ extension Checksum {
 
 /// A SHA-256 digest that is being computed.
 ///
-/// If OpenSSL fails or has no memory, the digest is empty, which equals no other.
+/// If OpenSSL fails or has no memory, the digest is empty, so it equals no other digest.
 private final class SHA256Digest: IncrementalHash {
     // Owned. It is nil after a failure.
     private var pointer = ce_digest_create()

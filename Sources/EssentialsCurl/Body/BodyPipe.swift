@@ -18,7 +18,7 @@ final class BodyPipe: Sendable {
     /// The reader's requests to the engine. They are set before the exchange is posted.
     let requests: Requests
 
-    /// What a reader can ask the engine to do.
+    /// The requests that a reader can make to the engine.
     struct Requests: Sendable {
         var read: @Sendable () -> Void
         var cancel: @Sendable () -> Void
@@ -34,8 +34,8 @@ final class BodyPipe: Sendable {
 
     /// Adds chunks and returns whether the reader has enough for now.
     ///
-    /// All chunks that have arrived are added at once. A reader that is woken for the first often waits again before the
-    /// second comes, and waking it costs more than copying the chunk.
+    /// All chunks that have arrived are added at once. A reader that is resumed for the first chunk often waits again
+    /// before the second arrives, and resuming it costs more than copying the chunk.
     func push(_ chunks: [BodyChunk]) -> Bool {
         let (waiter, isFull) = state.withLock { state in
             for chunk in chunks { state.chunks.append(chunk) }
@@ -88,7 +88,7 @@ final class BodyPipe: Sendable {
         await withTaskCancellationHandler {
             await withWaiter { continuation in
                 let resumesNow = state.withLock { state in
-                    // If another reader has come in between, this one looks again and is refused then.
+                    // If another reader has arrived meanwhile, this one checks again and is then refused.
                     let hasNews = state.count > 0 || state.end != nil || state.waiter != nil
                     if !hasNews { state.waiter = continuation }
                     return hasNews

@@ -2,15 +2,15 @@ import EssentialsTools
 import EssentialsTransport
 import FoundationEssentials
 
-/// Reads the source of a streamed request body, a little ahead of what the engine sends.
+/// Reads the source of a streamed request body, slightly ahead of the engine.
 ///
-/// It reads nothing before the engine asks for the first piece, and nothing beyond the announced length.
+/// It reads nothing before the engine requests the first piece, and nothing beyond the announced length.
 final class UploadPump: Sendable {
-    /// The source pauses when this number of bytes waits to be sent, and resumes when half of them are left. A source that
-    /// was woken for each small piece would spend most of its time on that.
+    /// The source pauses when this number of bytes waits to be sent, and resumes when half of them are left. Resuming
+    /// it for each small piece would take most of its time.
     static let readAhead = 512 << 10
 
-    /// What the engine gets when it asks for a piece.
+    /// The result of the engine's request for a piece.
     enum Supply {
         case piece(Data)
         case later
@@ -19,7 +19,7 @@ final class UploadPump: Sendable {
 
     private struct State {
         var pieces = Fifo<Data>()
-        /// The bytes of the waiting pieces, and of all pieces so far.
+        /// The number of bytes in the waiting pieces, and in all pieces so far.
         var waiting = 0
         var supplied = 0
         var isWanted = false

@@ -2,14 +2,14 @@ import CEssentials
 import EssentialsTransport
 import FoundationEssentials
 
-/// Cuts the pieces of a streamed request body into what libcurl has room for. Only the engine's thread uses it.
+/// Cuts the pieces of a streamed request body to fit libcurl's buffers. Only the engine's thread uses it.
 struct UploadReader {
     let pump: UploadPump
-    /// The piece that is being sent, and how many of its bytes were sent.
+    /// The piece that is being sent, and the number of its bytes that were sent.
     private var piece = Data()
     private var sent = 0
 
-    /// Makes a reader if the body is a stream.
+    /// Creates a reader if the body is a stream.
     init?(_ body: RequestBody) {
         guard case .stream(let length, _, let open) = body.content else { return nil }
         pump = UploadPump(length: length, open: open)

@@ -1,7 +1,7 @@
 import EssentialsTools
 import EssentialsTransport
 
-/// How many requests and connections an engine thread uses at the same time.
+/// The limits of concurrent requests and connections of an engine thread.
 struct AdmissionLimits: Sendable {
     /// Connections to one origin at the same time.
     var perOrigin: Int
@@ -31,7 +31,7 @@ struct AdmissionMachine<Ticket: Hashable> {
     /// What is known about the long uploads to an origin.
     enum LongUploads: Hashable {
         case unknown
-        /// libcurl has discarded a response that came before the end of its request over HTTP/2.
+        /// libcurl has discarded a response that arrived before the end of its request over HTTP/2.
         case loseResponses
         /// The server refuses connections that speak HTTP/1.1.
         case needHTTP2
@@ -48,8 +48,8 @@ struct AdmissionMachine<Ticket: Hashable> {
         var waiting = PriorityFifo<Ticket>()
         /// The number of waiting requests that were not withdrawn.
         var waitingCount = 0
-        /// The number of entries in `waiting` that count no more: of withdrawn requests, and of raised ones at their
-        /// earlier priorities.
+        /// The number of obsolete entries in `waiting`: those of withdrawn requests, and those of raised requests at
+        /// their earlier priorities.
         var deadCount = 0
         var sharing = Sharing.unknown
         /// The time for which the origin's server keeps an idle connection, in seconds; 0 if it has not said so.
@@ -58,7 +58,7 @@ struct AdmissionMachine<Ticket: Hashable> {
         var isReady = false
     }
 
-    /// The maximum number of idle lanes that are remembered, with what was learned about their origins.
+    /// The maximum number of idle lanes that are remembered, with the facts about their origins.
     static var idleMaximum: Int { 1_024 }
 
     private let limits: AdmissionLimits
@@ -73,7 +73,7 @@ struct AdmissionMachine<Ticket: Hashable> {
     private var dead: [Ticket: Int] = [:]
     /// How many entries a waiting request has at its earlier priorities. A queue hands out its highest entry first.
     private var surpassed: [Ticket: Int] = [:]
-    /// The number of lanes at which idle lanes are looked for next.
+    /// The number of lanes at which idle lanes are searched for next.
     private var sweepCount = idleMaximum
     private(set) var active = 0
     private(set) var waiting = 0
@@ -100,8 +100,8 @@ struct AdmissionMachine<Ticket: Hashable> {
         return index
     }
 
-    /// Decides about a new request. One that waits is handed out by ``next()`` when its turn has come, after the more
-    /// urgent requests of its lane.
+    /// Decides about a new request. ``next()`` returns a waiting request when its turn has come, after the more urgent
+    /// requests of its lane.
     mutating func arrive(_ ticket: Ticket, lane index: Int, priority: RequestPriority = .normal) -> Admission {
         if lanes[index].waitingCount == 0, hasRoom(index), active < limits.total {
             lanes[index].active += 1
@@ -143,8 +143,8 @@ struct AdmissionMachine<Ticket: Hashable> {
         sweepIfNeeded(index)
     }
 
-    /// Returns the next request whose turn has come, and counts it as started. The caller repeats this until `nil` after
-    /// requests have left, and after ``learn(_:lane:)``.
+    /// Returns the next request whose turn has come, and counts it as started. The caller repeats this until `nil`
+    /// after requests have left, and after ``learn(_:lane:)``.
     mutating func next() -> Ticket? {
         while active < limits.total, let index = ready.popFirst() {
             lanes[index].isReady = false
@@ -157,27 +157,27 @@ struct AdmissionMachine<Ticket: Hashable> {
         return nil
     }
 
-    /// Notes what an exchange has shown about its origin.
+    /// Notes a fact about an origin that an exchange has shown.
     mutating func learn(_ sharing: Sharing, lane index: Int) {
         guard lanes[index].sharing != sharing else { return }
         lanes[index].sharing = sharing
         makeReady(index)
     }
 
-    /// Notes for how many seconds the server of an origin keeps an idle connection; 0 if it has not said so.
+    /// Notes for how many seconds the server of an origin keeps an idle connection; 0 if the server has not said so.
     mutating func learn(keepAliveSeconds: Int, lane index: Int) { lanes[index].keepAliveSeconds = keepAliveSeconds }
 
-    /// The number of whole seconds after which an idle connection of an origin is not used any more; `nil` if its server
+    /// The number of whole seconds after which an idle connection of an origin is no longer used; `nil` if its server
     /// sets no limit.
     ///
-    /// A request must arrive before the server closes the connection, so the limit is a second shorter than the server's. One
-    /// more is taken off, because libcurl drops the fraction of the time for which a connection was idle.
+    /// A request must arrive before the server closes the connection, so the limit is a second shorter than the
+    /// server's. Another second is subtracted, because libcurl drops the fraction of the idle time.
     func idleSeconds(lane index: Int) -> Int? {
         let seconds = lanes[index].keepAliveSeconds
         return seconds > 0 ? max(1, seconds - 2) : nil
     }
 
-    /// Notes what an exchange has shown about long uploads to its origin.
+    /// Notes a fact about long uploads to an origin that an exchange has shown.
     mutating func learn(_ longUploads: LongUploads, lane index: Int) { lanes[index].longUploads = longUploads }
 
     func longUploads(lane index: Int) -> LongUploads { lanes[index].longUploads }
@@ -192,7 +192,7 @@ struct AdmissionMachine<Ticket: Hashable> {
         return lanes.flatMap { lane in lane.waiting.all }.filter { Self.isLive($0, &dead, &surpassed) }
     }
 
-    /// How many lanes there are, and how many entries are in their queues, including those that count no more.
+    /// The numbers of lanes and of entries in their queues, including obsolete entries.
     var laneCount: Int { lanes.count }
     var storedCount: Int { lanes.reduce(0) { $0 + $1.waiting.count } }
 
@@ -224,8 +224,8 @@ struct AdmissionMachine<Ticket: Hashable> {
         return nil
     }
 
-    /// Whether the next entry of a lane is that of a waiting request. The entries of a lane are passed in the order in
-    /// which it hands them out, each of them once.
+    /// Whether the next entry of a lane belongs to a waiting request. Each entry of a lane is passed here once, in the
+    /// order of the queue.
     private static func isLive(
         _ ticket: Ticket, _ dead: inout [Ticket: Int], _ surpassed: inout [Ticket: Int]
     ) -> Bool {
@@ -233,13 +233,13 @@ struct AdmissionMachine<Ticket: Hashable> {
             dead[ticket] = count > 1 ? count - 1 : nil
             return false
         }
-        // The entries of the request that follow are those at its earlier priorities.
+        // The later entries of the request are those at its earlier priorities.
         if !surpassed.isEmpty, let count = surpassed.removeValue(forKey: ticket) { dead[ticket] = count }
         return true
     }
 
-    /// A sweep costs about as much as what has happened since the last one, so that a blocked lane does not grow. A lane
-    /// without waiting requests keeps none of the others in memory.
+    /// Removes obsolete entries. A sweep costs about as much as the changes since the last one, so a blocked lane does
+    /// not grow. A lane without waiting requests keeps no obsolete entry in memory.
     private mutating func sweepIfNeeded(_ index: Int) {
         let (dead, waiting) = (lanes[index].deadCount, lanes[index].waitingCount)
         if dead > waiting + 32 || waiting == 0 && dead > 0 { sweep(index) }
@@ -262,7 +262,7 @@ struct AdmissionMachine<Ticket: Hashable> {
             freeLanes.append(index)
             indexes[origin] = nil
         }
-        // If most lanes are busy, a search for each new lane would cost more and more.
+        // If most lanes are busy, searching at each new lane would cost more and more.
         sweepCount = max(Self.idleMaximum, indexes.count * 2)
     }
 }

@@ -9,21 +9,21 @@ final class Engine: Sendable {
     enum Message: Sendable {
         case start(Exchange)
         case cancel(Exchange)
-        /// A request that may still wait has become more urgent.
+        /// A request that may still be waiting has become more urgent.
         case raise(Exchange, RequestPriority)
         /// The reader of a streamed body has room, or waits for a chunk.
         case read(Exchange)
         /// The reader of a streamed body has dropped it.
         case drop(Exchange)
-        /// The source of a streamed request body has a piece, or is at its end, after the engine had to wait for it.
+        /// The source of a streamed request body has a piece or has ended, and the engine was waiting for it.
         case upload(Exchange, UploadPump)
         /// The source of a streamed request body has failed.
         case uploadFailed(Exchange, UploadPump)
-        /// Asks how busy the engine is.
+        /// Requests the load of the engine.
         case load(Waiter<TransportLoad>)
         /// A job of a task that prefers the engine's thread.
         case job(UnownedJob)
-        /// Starts no more requests, and cancels those that run after the grace period.
+        /// Starts no more requests, and cancels requests that still run after the grace period.
         case shutdown(graceMilliseconds: Int64)
     }
 
@@ -41,9 +41,10 @@ final class Engine: Sendable {
     private let wakeup: Int32
     /// Holds received responses until the awaiting tasks have read them.
     let answers: AnswerPool
-    /// How many turns the thread's loop has made. A loop that never waits shows here.
+    /// The number of turns that the thread's loop has made. It shows a loop that never waits.
     let turns = Atomic<Int>(0)
-    /// How many times the thread has stopped listening to a writable socket. Too many would slow a fast upload down.
+    /// The number of times that the thread has stopped watching a writable socket. Too many would slow down a fast
+    /// upload.
     let mutes = Atomic<Int>(0)
 
     private struct Termination {
@@ -52,9 +53,9 @@ final class Engine: Sendable {
         var waiters: [Waiter<Void>] = []
     }
 
-    /// Makes the engine and starts its thread.
+    /// Creates the engine and starts its thread.
     ///
-    /// - Parameter configuration: The part of the transport's configuration that is for this thread.
+    /// - Parameter configuration: This thread's share of the transport's configuration.
     /// - Throws: `resources` if there is no memory, descriptor or thread.
     init(
         trust: CompiledTrust, proxies: ProxySetup, configuration: CurlTransport.Configuration
@@ -84,14 +85,14 @@ final class Engine: Sendable {
         }
     }
 
-    // The thread refers to the engine until it has ended, so nobody writes to the descriptor any more.
+    // The thread refers to the engine until it has ended, so no thread writes to the descriptor any more.
     deinit { if wakeup >= 0 { close(wakeup) } }
 
     // MARK: Any thread
 
     /// Posts a message. The engine is woken only if it sleeps.
     ///
-    /// - Returns: Whether the engine will read the message. It does not after its shutdown.
+    /// - Returns: Whether the engine will read the message. After its shutdown it reads no messages.
     @discardableResult
     func post(_ message: Message) -> Bool {
         let (isAccepted, wakes) = mailbox.withLock { box in
@@ -114,7 +115,7 @@ final class Engine: Sendable {
 
     private static func runElsewhere(_ job: UnownedJob) { globalConcurrentExecutor.enqueue(job) }
 
-    /// Returns how busy the engine is.
+    /// Returns the load of the engine.
     func load() async -> TransportLoad {
         await withWaiter { continuation in
             if !post(.load(continuation)) { continuation.resume(returning: TransportLoad()) }
@@ -146,7 +147,7 @@ final class Engine: Sendable {
         termination.withLock { $0.thread.take() }?.join()
     }
 
-    /// Leaves it to the system to release the thread, because nobody waits for its end.
+    /// Lets the system release the thread, because no caller waits for its end.
     func abandonThread() {
         termination.withLock { $0.thread.take() }?.detach()
     }
@@ -161,7 +162,7 @@ final class Engine: Sendable {
         }
     }
 
-    /// Notes that the thread is about to wait, and returns whether it may: there is no message to read first.
+    /// Records that the thread is about to wait, and returns whether it may: there must be no message to read first.
     func prepareToSleep() -> Bool {
         mailbox.withLock { box in
             box.isSleeping = box.messages.isEmpty
@@ -169,7 +170,7 @@ final class Engine: Sendable {
         }
     }
 
-    /// Ends the mailbox before the thread returns. Messages that nobody waits for are dropped.
+    /// Ends the mailbox before the thread returns. Messages without a waiting caller are dropped.
     func terminated() {
         let left = mailbox.withLock { box in
             box.isOver = true
@@ -200,7 +201,7 @@ extension Engine: TaskExecutor {
     }
 }
 
-/// Shuts an engine down when nobody refers to it any more.
+/// Shuts an engine down when its last owner is released.
 final class EngineOwner: Sendable {
     let engine: Engine
 

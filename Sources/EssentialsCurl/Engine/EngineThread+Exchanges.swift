@@ -2,7 +2,7 @@ import CEssentials
 import EssentialsTools
 import EssentialsTransport
 
-// Events of an exchange go to its machine, and what the machine decides is done here.
+// Events of an exchange go to its machine, and the actions of the machine are performed here.
 extension EngineThread {
     // MARK: Beginnings
 
@@ -24,8 +24,8 @@ extension EngineThread {
         perform(exchange.machine.entered(result), on: exchange, failure: failure, now: now)
     }
 
-    /// The lane of an exchange. Once libcurl has lost a response of an origin over HTTP/2, long uploads go over HTTP/1.1, on
-    /// connections of their own.
+    /// The lane of an exchange. Once libcurl has lost a response of an origin over HTTP/2, long uploads use HTTP/1.1,
+    /// on their own connections.
     private func lane(for exchange: Exchange) -> Int {
         let prepared = exchange.prepared
         let usual = admission.lane(for: prepared.origin)
@@ -43,7 +43,7 @@ extension EngineThread {
         while let exchange = admission.next() { perform(exchange.machine.turnCame(), on: exchange, now: now) }
     }
 
-    /// Moves an exchange forward in the queue. One that does not wait, or is as urgent already, is left alone.
+    /// Moves an exchange forward in the queue. Nothing happens if it does not wait or is already as urgent.
     func raise(_ exchange: Exchange, to priority: RequestPriority) {
         guard exchange.machine.isWaiting, priority > exchange.priority else { return }
         admission.raise(exchange, lane: exchange.lane, to: priority)
@@ -79,7 +79,7 @@ extension EngineThread {
         perform(actions, on: exchange, failure: source ?? failure)
     }
 
-    /// What a failed transfer says about its connection.
+    /// The evidence of a failed transfer about its connection.
     private func fault(
         of exchange: Exchange, _ transfer: OpaquePointer, _ failure: RequestFailure
     ) -> ExchangeMachine.Fault {
@@ -98,7 +98,8 @@ extension EngineThread {
             refusals: exchange.machine.earlierRefusals + fault.refusedCount, fraction: .random(in: 0...1))
         // Pauses end together, because each end looks at all exchanges.
         exchange.pauseEnd = (ce_now_ms() + Int64(max(1, pause.milliseconds)) + 9) / 10 * 10
-        // Without time for the next attempt, the request fails now and for its own reason, and not later as a timeout.
+        // If there is no time for another attempt, the request fails now and with its actual reason, instead of a later
+        // timeout.
         fault.canPause = exchange.pauseEnd < exchange.deadlines?.waiting?.moment ?? .max
         return fault
     }
@@ -118,10 +119,10 @@ extension EngineThread {
 
     // MARK: Actions
 
-    /// Performs what a machine has decided, in the order in which its actions are declared.
+    /// Performs the actions of a machine, in the order in which they are declared.
     ///
     /// - Parameters:
-    ///   - failure: How the exchange fails, if it does.
+    ///   - failure: The failure of the exchange, if it fails.
     ///   - now: The time of a transfer's start in monotonic milliseconds, if the caller knows it.
     func perform(
         _ actions: ExchangeMachine.Actions, on exchange: Exchange, failure: RequestFailure? = nil, now: Int64? = nil
@@ -177,7 +178,7 @@ extension EngineThread {
         if actions.contains(.restartUpload), let upload = exchange.upload { engine.start(upload, for: exchange) }
     }
 
-    /// Hands a transfer to libcurl, and returns the failure if libcurl refuses it.
+    /// Passes a transfer to libcurl, and returns the failure if libcurl refuses it.
     private func begin(_ exchange: Exchange, _ transfer: OpaquePointer) -> RequestFailure? {
         var code: Int32 = 0
         let multi = multis.all[exchange.multi]
@@ -192,7 +193,7 @@ extension EngineThread {
         return Failures.multi(multiCode, exchange.prepared)
     }
 
-    /// Gives the awaiting task what the transfer has received.
+    /// Delivers the response of the transfer to the awaiting task.
     private func respond(_ exchange: Exchange, _ transfer: OpaquePointer) {
         if ce_transfer_streams(transfer) { exchange.openBody() }
         let answer = engine.answers.take(from: transfer, of: exchange)

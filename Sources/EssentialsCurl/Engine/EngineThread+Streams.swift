@@ -1,9 +1,9 @@
 import CEssentials
 import EssentialsTransport
 
-// Bodies that move while the exchange runs.
+// Bodies that are transferred while the exchange runs.
 extension EngineThread {
-    /// How long reading the rest of a dropped body may take, in milliseconds.
+    /// The time limit for reading the rest of a dropped body, in milliseconds.
     static var drainTime: Int64 { 1_000 }
 
     /// Serves the transfers whose head, chunks or upload need attention.
@@ -47,7 +47,7 @@ extension EngineThread {
         perform(exchange.machine.completed(), on: exchange)
     }
 
-    /// Gives a reader what has arrived, and lets its transfer continue if the reader has room.
+    /// Delivers the received chunks to a reader, and lets its transfer continue if the reader has room.
     func serveReader(of exchange: Exchange) {
         guard let transfer = exchange.transfer, let body = exchange.body else { return }
         if deliver(to: body, from: transfer, partial: body.isAwaited) { return }
@@ -68,7 +68,7 @@ extension EngineThread {
         deadlines.ends(at: moment)
     }
 
-    /// Resumes sending a request body whose source had nothing to give.
+    /// Resumes sending a request body whose source had no piece available.
     func resumeUpload(of exchange: Exchange) {
         guard let transfer = exchange.transfer else { return }
         resume(exchange, ce_transfer_resume_upload(transfer))

@@ -8,8 +8,8 @@ import Glibc
 /// Each turn reads the mailbox, starts transfers, runs timers that are due, collects finished transfers, resumes the tasks
 /// that wait for them, and waits on epoll.
 final class EngineThread: @unchecked Sendable {
-    // Argument for @unchecked: the object is made on the caller's thread, handed to the new thread by `launch`, and used
-    // only there.
+    // Argument for @unchecked: the object is created on the caller's thread, passed to the new thread by `launch`, and
+    // used only there.
     // Argument for exclusivity(unchecked): the values below do not know this class, so none of them is accessed again
     // while one of its methods runs. The checks would cost a dozen look-ups for each request.
     let engine: Engine
@@ -23,10 +23,10 @@ final class EngineThread: @unchecked Sendable {
     @exclusivity(unchecked) var pausing: [Exchange] = []
     @exclusivity(unchecked) var resumes = ResumePolicy()
     @exclusivity(unchecked) var deadlines = DeadlineWatch()
-    /// Whether a shutdown has begun. The thread ends once no request runs or waits.
+    /// Whether a shutdown has begun. The thread ends once no request is running or waiting.
     private(set) var isStopping = false
     private static let turnsWithoutWaitingMaximum = 3
-    /// When a shutdown stops waiting for requests, in monotonic milliseconds.
+    /// The time at which a shutdown stops waiting for requests, in monotonic milliseconds.
     private var stopMoment: Int64?
 
     init(engine: Engine, trust: CompiledTrust, limits: AdmissionLimits, loop: OpaquePointer, multis: MultiSet) {

@@ -3,12 +3,12 @@ import EssentialsTransport
 
 /// The multi handles of one engine thread.
 ///
-/// One handle is enough for most. An origin with very many connections gets more, because libcurl walks through all
-/// connections to a host whenever it looks for a free one. After its creation, only the engine's thread uses the set.
+/// One handle is enough for most. An origin with very many connections has more, because libcurl walks through all
+/// connections to a host to find a free one. After its creation, only the engine's thread uses the set.
 struct MultiSet {
-    /// The maximum of requests to one origin on one handle.
+    /// The maximum number of requests to one origin on one handle.
     static let crowd = 1_000
-    /// The maximum of handles. The last one takes all further requests.
+    /// The maximum number of handles. The last one takes all further requests.
     static let maximum = 64
 
     private let loop: OpaquePointer
@@ -18,7 +18,7 @@ struct MultiSet {
     /// The number of requests on each handle, for lanes that need more than one.
     private var crowds: [Int: [Int]] = [:]
 
-    /// - Throws: `resources` if libcurl gives no handle.
+    /// - Throws: `resources` if libcurl returns no handle.
     init(loop: OpaquePointer, trust: CompiledTrust, proxyTrust: CompiledTrust?) throws(RequestFailure) {
         self.loop = loop
         self.trust = trust

@@ -9,7 +9,7 @@ enum ProcessGeneration {
     /// The last generation in which a request was sent, so that a Swift task ran. It is -1 before the first request.
     private static let taskGeneration = Atomic<Int>(-1)
 
-    /// The number of this process's generation. A child process has the next one.
+    /// The generation number of this process. A child process has the next number.
     static var current: Int {
         _ = isWatching
         return forks.load(ordering: .relaxed)

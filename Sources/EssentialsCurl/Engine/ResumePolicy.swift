@@ -2,11 +2,11 @@
 ///
 /// Tasks are resumed after the whole turn's work, because a resumed task competes for the processor.
 struct ResumePolicy {
-    /// From this number on, tasks of the common pool are resumed together by one task of the pool. Tasks with executors of
-    /// their own, such as the main actor's, are always resumed by the engine's thread: they must not wait for the pool.
+    /// From this number on, tasks of the common pool are resumed together by one task of the pool. Tasks with their own
+    /// executors, such as the main actor's, are always resumed by the engine's thread: they must not wait for the pool.
     ///
     /// Each task that the engine's thread resumes wakes a thread of the pool, which sleeps again before the next task
-    /// comes. Resuming them together serves 5 % more requests a second on two cores, and 14 % more on one.
+    /// arrives. Resuming them together serves 5 % more requests a second on two cores, and 14 % more on one.
     static let together = 4
 
     private var ended: [Exchange] = []
@@ -23,7 +23,7 @@ struct ResumePolicy {
             guard let waiter = exchange.continuation.take() else { continue }
             if exchange.isAwaitedInPool { waiters.append(waiter) } else { waiter.resume() }
         }
-        // The exchanges are released first, so that the thread that made their memory frees it.
+        // The exchanges are released first, so that their memory is freed by the thread that allocated it.
         ended.removeAll(keepingCapacity: true)
         guard waiters.count >= Self.together else {
             for waiter in waiters { waiter.resume() }
@@ -41,7 +41,7 @@ struct ResumePolicy {
     /// The continuation of a task that waits for the engine.
     typealias Waiter<Value> = CheckedContinuation<Value, Never>
 #else
-    /// The continuation of a task that waits for the engine. A checked one costs an allocation for each request.
+    /// The continuation of a task that waits for the engine. A checked one would cost an allocation for each request.
     typealias Waiter<Value> = UnsafeContinuation<Value, Never>
 #endif
 

@@ -1,8 +1,8 @@
 import CEssentials
 
-/// Transfers that wait for their next request. Their handles keep options and buffers of libcurl.
+/// Idle transfers that can be reused. Their handles keep options and buffers of libcurl.
 struct TransferPool {
-    /// The maximum of transfers that are kept. Further ones are destroyed.
+    /// The maximum number of kept transfers. Further ones are destroyed.
     static let maximum = 256
 
     private var idle: [OpaquePointer] = []

@@ -1,10 +1,10 @@
 import CEssentials
 import EssentialsTransport
 
-/// Received responses in C's memory, which is reused with its buffers.
+/// A pool of received responses in C's memory, which is reused with its buffers.
 final class AnswerPool: @unchecked Sendable {
-    // Argument for @unchecked: the pool's stack is atomic, and only the engine's thread takes from it. A thread that gives
-    // an answer back retains the pool.
+    // Argument for @unchecked: the pool's stack is atomic, and only the engine's thread takes from it. A thread that
+    // returns a response retains the pool.
     private let pool: OpaquePointer
 
     /// - Throws: `resources` if there is no memory.
@@ -17,7 +17,8 @@ final class AnswerPool: @unchecked Sendable {
 
     deinit { ce_answer_pool_destroy(pool) }
 
-    /// Takes what a transfer has received, once its head has arrived. It is `nil` if there is no memory. Engine thread.
+    /// Takes the received response of a transfer, once its head has arrived. It is `nil` if there is no memory. Engine
+    /// thread.
     func take(from transfer: OpaquePointer, of exchange: Exchange) -> ReceivedAnswer? {
         guard let answer = ce_transfer_take_answer(transfer, pool) else { return nil }
         answer.pointee.queued_ms = exchange.queued
@@ -25,7 +26,7 @@ final class AnswerPool: @unchecked Sendable {
         return ReceivedAnswer(pointer: answer)
     }
 
-    /// Makes a response of an answer and returns the answer to the pool. Any thread.
+    /// Creates a Swift response from a received one, which returns to the pool. Any thread.
     ///
     /// - Parameter trust: The policy under which the request was sent.
     func read(_ answer: ReceivedAnswer, of exchange: Exchange, under trust: CompiledTrust) -> TransportResponse {
@@ -36,11 +37,11 @@ final class AnswerPool: @unchecked Sendable {
     }
 }
 
-/// What a transfer has received, on its way from the engine's thread to the awaiting task.
+/// A received response on its way from the engine's thread to the awaiting task.
 struct ReceivedAnswer: @unchecked Sendable {
     // Argument for @unchecked: it has one owner at a time. Exchange publishes it to the next one.
     fileprivate let pointer: UnsafeMutablePointer<ce_answer>
 
-    /// Frees an answer that nobody will read.
+    /// Frees a response that will not be read.
     func destroy() { ce_answer_destroy(pointer) }
 }

@@ -7,11 +7,11 @@ struct Deadlines {
         case queue, total, connect, firstByte, idle
     }
 
-    /// How far the exchange has come.
+    /// The progress of the exchange.
     struct Progress {
         var isConnected = false
         var hasFirstByte = false
-        /// When bytes moved last, or `nil` if the peer is not expected to send.
+        /// The time of the last transferred bytes, or `nil` if the peer is not expected to send.
         var lastActivity: Int64?
     }
 
@@ -37,7 +37,7 @@ struct Deadlines {
         connect = connectTimeout.map { now + $0 }
     }
 
-    /// Limits an exchange whose response nobody reads any more.
+    /// Limits an exchange whose response is no longer read.
     mutating func end(by moment: Int64) { total = min(total ?? moment, moment) }
 
     /// The earliest deadline of an exchange that waits for its turn.
@@ -46,7 +46,7 @@ struct Deadlines {
     /// Returns the earliest deadline of a running exchange.
     func running(_ progress: Progress) -> (kind: Kind, moment: Int64)? {
         var next: (kind: Kind, moment: Int64)? = total.map { (.total, $0) }
-        // Nothing can move before there is a connection.
+        // No bytes can move before there is a connection.
         guard progress.isConnected else { return Self.earlier(next, connect.map { (.connect, $0) }) }
         guard let silent = progress.lastActivity else { return next }
         if !progress.hasFirstByte {
@@ -55,7 +55,7 @@ struct Deadlines {
         return Self.earlier(next, idle.map { (.idle, silent + $0) })
     }
 
-    /// The next moment at which a deadline of a running exchange could be over, even if the exchange is connected right
+    /// The next moment at which a deadline of a running exchange could pass, even if the exchange is connected right
     /// after now and nothing moves from then on.
     func nextCheck(_ progress: Progress, now: Int64) -> Int64? {
         let next = running(progress)?.moment

@@ -5,20 +5,21 @@ import EssentialsTransport
 /// One request on its way through the engine.
 final class Exchange: @unchecked Sendable {
     // Argument for @unchecked: `prepared` and `owner` are constant, and `isCancelled` is atomic. `continuation` and
-    // `isAwaitedInPool` are set before the exchange is posted to the engine. Everything under "Engine thread" is used by that thread alone, except
-    // `outcome` and `body`. The engine's thread writes these two before it publishes `isDone`, and the awaiting task
-    // reads them after it has seen `isDone`. The body of a request for a stream is set before the exchange is posted.
+    // `isAwaitedInPool` are set before the exchange is posted to the engine. Everything under "Engine thread" is used
+    // by that thread alone, except `outcome` and `body`. The engine's thread writes these two before it publishes
+    // `isDone`, and the awaiting task reads them after it has seen `isDone`. If a request is for a stream, `body` is
+    // set before the exchange is posted.
     let prepared: PreparedRequest
-    /// What a streamed body comes through. A collected body has no pipe until its status turns it into a stream.
+    /// The pipe for a streamed body. A collected body has no pipe unless its status turns it into a stream.
     private(set) var body: BodyPipe?
     /// Keeps the engine's thread alive while the request runs.
     private let owner: EngineOwner
-    /// Whether somebody has cancelled the exchange, even before the engine reads its start.
+    /// Whether the exchange was cancelled, even before the engine reads its start.
     let isCancelled = Atomic<Bool>(false)
     private let isDone = Atomic<Bool>(false)
     var continuation: Waiter<Void>?
-    /// Whether the awaiting task runs in the common pool, where it may also be resumed by another task of the pool. A task
-    /// with an executor of its own must not wait for the pool. Set before the exchange is posted.
+    /// Whether the awaiting task runs in the common pool, where another task of the pool may resume it. A task with its
+    /// own executor must not wait for the pool. Set before the exchange is posted.
     var isAwaitedInPool = false
 
     // MARK: Engine thread
@@ -27,11 +28,12 @@ final class Exchange: @unchecked Sendable {
     /// Reads a streamed body for the transfer.
     private var uploadReader: UploadReader?
     private var outcome: Outcome?
-    /// The transfer that runs for the exchange.
+    /// The running transfer of the exchange.
     var transfer: OpaquePointer?
     /// The exchange's index among those with a transfer.
     var index: Int?
-    /// When the engine read the exchange's start, in monotonic milliseconds, and how long the exchange waited then.
+    /// The time at which the engine read the exchange's start, in monotonic milliseconds, and how long the exchange
+    /// then waited.
     var arrival: Int64 = 0
     var queued: Int64 = 0
     /// The lane of its origin, and the index of its multi handle.
@@ -40,10 +42,10 @@ final class Exchange: @unchecked Sendable {
     /// The priority with which the exchange waits in its lane.
     var priority = RequestPriority.normal
     var deadlines: Deadlines?
-    /// When the pause before the next attempt is over, in monotonic milliseconds.
+    /// The end of the pause before the next attempt, in monotonic milliseconds.
     var pauseEnd: Int64 = 0
 
-    /// What the awaiting task receives.
+    /// The outcome that the awaiting task receives.
     enum Outcome {
         case answer(ReceivedAnswer)
         case failure(RequestFailure)
@@ -87,8 +89,8 @@ final class Exchange: @unchecked Sendable {
         uploadReader?.take(into: buffer) ?? ce_supply()
     }
 
-    /// Sets what the awaiting task will receive, and resumes nobody. The engine's thread calls it, or the caller's if the
-    /// engine was shut down.
+    /// Sets the outcome for the awaiting task, but does not resume it. The engine's thread calls this, or the caller's
+    /// thread if the engine was shut down.
     func setOutcome(_ outcome: Outcome) {
         self.outcome = outcome
         isDone.store(true, ordering: .releasing)

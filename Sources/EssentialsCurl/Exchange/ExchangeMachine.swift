@@ -8,7 +8,7 @@ struct ExchangeMachine: Equatable {
         case new
         /// The exchange is in its lane's queue.
         case waiting
-        /// The exchange has a place in its lane. A transfer runs for it.
+        /// The exchange has a place in its lane, and a transfer runs for it.
         case running(Delivery)
         /// The exchange keeps its place in its lane, and is sent again after a pause.
         case pausing(restartsUpload: Bool)
@@ -16,7 +16,7 @@ struct ExchangeMachine: Equatable {
         case ended
     }
 
-    /// What has reached the awaiting task while the transfer runs.
+    /// The part of the response that the awaiting task has received while the transfer runs.
     enum Delivery: Hashable {
         case nothing
         /// The response, whose body follows as a stream.
@@ -34,7 +34,7 @@ struct ExchangeMachine: Equatable {
         case freshHandshake
     }
 
-    /// Why libcurl ended a transfer, as far as it decides whether the request is sent again.
+    /// The cause for which libcurl ended a transfer, as far as it decides whether the request is sent again.
     struct Fault: Hashable {
         enum Kind: Hashable {
             /// A resumed TLS session lacked the certificates that a policy needs.
@@ -45,11 +45,11 @@ struct ExchangeMachine: Equatable {
             case closedConnection
             /// The server has refused the HTTP/2 stream, without processing the request.
             case refusedStream
-            /// The same, because the server demands HTTP/1.1.
+            /// The server has refused the HTTP/2 stream because it demands HTTP/1.1.
             case demandsHTTP1
             /// The server has responded with 417 because of `Expect: 100-continue`.
             case refusesExpectation
-            /// libcurl has discarded a response that came before the end of the request.
+            /// libcurl has discarded a response that arrived before the end of the request.
             case lostResponse
             /// The server has refused a connection that speaks HTTP/1.1.
             case refusesHTTP1
@@ -57,15 +57,15 @@ struct ExchangeMachine: Equatable {
         }
 
         var kind: Kind
-        /// How many times the transfer has sent the request.
+        /// The number of times that the transfer has sent the request.
         var sendCount: Int
-        /// How many of these attempts the server has certainly not processed.
+        /// The number of these attempts that the server has certainly not processed.
         var refusedCount = 0
         /// Whether a byte of a response has arrived.
         var hasFirstByte = false
         /// Whether the server may process the request twice.
         var isIdempotent = false
-        /// Whether the request body has begun to be read from its source, and whether it can be read again.
+        /// Whether the request body was read from its source, and whether it can be read again.
         var body = Body.unread
         /// Whether the request was sent over HTTP/2, which other requests share.
         var sharesConnection = false
@@ -86,19 +86,19 @@ struct ExchangeMachine: Equatable {
         }
     }
 
-    /// What the engine does after an event, in the order of declaration.
+    /// The engine's actions after an event, in the order of declaration.
     struct Actions: OptionSet, Hashable {
         let rawValue: UInt16
 
-        /// Asks the lane for a place and passes its result to ``entered(_:)``.
+        /// Requests a place in the lane and passes the result to ``entered(_:)``.
         static let enterLane = Actions(rawValue: 1 << 0)
         static let leaveQueue = Actions(rawValue: 1 << 1)
         static let abortTransfer = Actions(rawValue: 1 << 2)
         /// Reports a chain without pins under a rule that only reports.
         static let reportPins = Actions(rawValue: 1 << 3)
-        /// Gives the awaiting task what the transfer has received.
+        /// Delivers the received response to the awaiting task.
         static let respond = Actions(rawValue: 1 << 4)
-        /// Gives the reader of a stream all chunks that have arrived.
+        /// Delivers all received chunks to the reader of a stream.
         static let deliverRest = Actions(rawValue: 1 << 5)
         /// Discards the rest of the body, or cancels the exchange if that is not worth it.
         static let drain = Actions(rawValue: 1 << 6)
@@ -111,7 +111,7 @@ struct ExchangeMachine: Equatable {
         /// Chooses a multi handle and notes how long the exchange has waited.
         static let takePlace = Actions(rawValue: 1 << 11)
         static let startTransfer = Actions(rawValue: 1 << 12)
-        /// Gives the awaiting task the failure.
+        /// Delivers the failure to the awaiting task.
         static let fail = Actions(rawValue: 1 << 13)
         /// Waits, and then calls ``pauseEnded()``.
         static let pause = Actions(rawValue: 1 << 14)
@@ -121,13 +121,13 @@ struct ExchangeMachine: Equatable {
     private(set) var connection: Connection
     /// Whether the request is sent over HTTP/1.1, although it does not insist on it.
     private(set) var usesHTTP1 = false
-    /// Whether that is so because libcurl could lose its response over HTTP/2.
+    /// Whether HTTP/1.1 is used because libcurl could lose the response over HTTP/2.
     private(set) var prefersHTTP1 = false
     /// Whether the request is sent without `Expect: 100-continue`, because its server has refused the expectation.
     private(set) var omitsExpectation = false
-    /// How many times the request was sent before the transfer that runs now.
+    /// The number of times that the request was sent before the running transfer.
     private(set) var earlierSendings = 0
-    /// How many of these attempts the server has certainly not processed.
+    /// The number of these attempts that the server has certainly not processed.
     private(set) var earlierRefusals = 0
     private var hasRepeated = false
 
@@ -248,12 +248,12 @@ struct ExchangeMachine: Equatable {
     /// The engine ends the exchange: a deadline has passed, or the transfer cannot continue.
     mutating func stopped() -> Actions { stop(adding: .deliverRest) }
 
-    /// Nobody wants the response any more. A reader gets nothing that it has not received yet.
+    /// The response is no longer wanted. A reader receives no further chunks.
     mutating func cancelled() -> Actions { stop(adding: []) }
 
     // MARK: Private
 
-    /// Returns how the request is sent again, `.startTransfer` or `.pause`, or `nil` if it is not.
+    /// Returns the action that sends the request again, `.startTransfer` or `.pause`, or `nil` if it is not sent again.
     private mutating func next(after fault: Fault) -> Actions? {
         guard fault.body != .spent else { return nil }
         switch fault.kind {
@@ -287,7 +287,7 @@ struct ExchangeMachine: Equatable {
         case .closedConnection:
             guard mayRepeat(fault) else { return nil }
             hasRepeated = true
-            // Another kept connection may be closed, too. Over HTTP/2 all requests would open one of their own.
+            // Another kept connection may be closed, too. Over HTTP/2, each request would then open its own connection.
             if connection == .any, !fault.sharesConnection { connection = .fresh }
             return .startTransfer
         case .other: return nil
@@ -300,7 +300,7 @@ struct ExchangeMachine: Equatable {
         fault.isIdempotent && !hasRepeated && fault.sendCount - fault.refusedCount == 1 && !fault.hasFirstByte
     }
 
-    /// Sends the request over HTTP/1.1, on a connection of its own.
+    /// Sends the request over HTTP/1.1, on its own connection.
     private mutating func useHTTP1() {
         usesHTTP1 = true
         if connection == .any { connection = .fresh }

@@ -3,9 +3,9 @@ import EssentialsTransport
 import FoundationEssentials
 import Glibc
 
-/// Makes Swift values of what a transfer has received.
+/// Creates Swift values from a received response.
 ///
-/// The awaiting task's thread makes them, because it usually releases them, too.
+/// The awaiting task's thread creates them, because it usually releases them, too.
 enum ResponseReader {
     /// Bodies up to this size are copied, so that their buffers can be reused.
     private static var copyLimit: Int { Int(CE_ANSWER_BUFFER_KEPT) }
@@ -33,7 +33,7 @@ enum ResponseReader {
             informational: informational.count == 0 ? [] : HeaderBlock.readAll(block(informational)))
     }
 
-    /// Returns what comes with the end of a streamed body. Engine thread.
+    /// Returns the trailers and metrics at the end of a streamed body. Engine thread.
     static func ending(_ transfer: OpaquePointer, of exchange: Exchange) -> ResponseEnding {
         let trailers = ce_transfer_take_trailers(transfer)
         defer { free(trailers.data) }

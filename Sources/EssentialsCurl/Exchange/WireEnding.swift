@@ -1,9 +1,9 @@
 import CEssentials
 import EssentialsTransport
 
-/// How the wire ended a transfer: what it means for the request, and what is done.
+/// How the wire ended a transfer: the meaning for the request, and the action.
 ///
-/// | on the wire | processed | what is done | failure, if that does not help |
+/// | on the wire | processed | action | failure, if that does not help |
 /// |---|---|---|---|
 /// | the response has its whole length, and then its stream or connection ends | yes | the response is delivered | |
 /// | a stream with REFUSED_STREAM, or above the last one of a GOAWAY | no | sent again, at once and then after pauses | `interrupted`, or `notReplayable` |
@@ -12,12 +12,12 @@ import EssentialsTransport
 /// | 417 to `Expect: 100-continue`, before the body | no | sent again without the expectation | the response with 417 |
 /// | a kept connection ends before the response | unknown | sent again, once, if idempotent | `interrupted` |
 /// | a response, or its end, and the reset of its stream in one piece, which libcurl before 8.1 discards | yes | sent again over HTTP/1.1, once, if idempotent | `interrupted` |
-/// | the handshake of an HTTP/1.1 connection fails that was opened after such a loss | no | sent over HTTP/2 | as there |
+/// | an HTTP/1.1 connection opened after such a loss fails in its handshake | no | sent over HTTP/2 | as there |
 /// | a client certificate was demanded, none was sent, and the connection ends before its first response | no | nothing | `tls` |
 /// | a stream with another code, or a new connection that ends | unknown | nothing | `interrupted` |
 ///
-/// RFC 9113, 6.8, 8.1 and 8.7, and RFC 9110, 9.2.2 and 10.1.1. What is unknown is never sent twice unless the request is
-/// idempotent. The retries of a service come on top of this, and each attempt begins a new exchange.
+/// RFC 9113, 6.8, 8.1 and 8.7, and RFC 9110, 9.2.2 and 10.1.1. If processing is unknown, a request is sent again only
+/// if it is idempotent. The retries of a service are additional, and each attempt begins a new exchange.
 enum WireEnding {
     /// The rule that applies to a transfer that failed.
     static func fault(
@@ -55,15 +55,15 @@ enum WireEnding {
         return refusal == CE_REFUSED_STALE || isOfOtherVersion ? .unusableConnection : .other
     }
 
-    /// The pauses before a refused request is sent again: random, and longer after each refusal, so that requests that were
-    /// refused together do not return together.
+    /// The pauses before a refused request is sent again. They are random and grow with each refusal, so that requests
+    /// that were refused together do not return together.
     private static let backoff = Backoff.exponential(base: .milliseconds(40), cap: .seconds(2))
-    /// No pause is shorter, because the server needs time for the settings that limit its streams to arrive.
+    /// The minimum pause. The server needs time for the settings that limit its streams to arrive.
     private static let shortestPause = Duration.milliseconds(5)
 
     /// The pause before the next attempt.
     ///
-    /// - Parameter refusals: How many times the server has refused the request.
+    /// - Parameter refusals: The number of times that the server has refused the request.
     static func pause(refusals: Int, fraction: Double) -> Duration {
         max(shortestPause, backoff.wait(retry: refusals, previous: .zero, fraction: fraction))
     }

@@ -22,9 +22,10 @@ enum CurlCodes {
     /// The largest code that the table knows.
     static let last: Int32 = 99
 
-    /// Returns the reason for a code. Failures that share a code are told apart by `detail`, which is libcurl's own text.
+    /// Returns the reason for a code. If failures share a code, `detail`, which is libcurl's own text, distinguishes
+    /// them.
     ///
-    /// The proxy is responsible for a failure before its tunnel stands.
+    /// The proxy is responsible for a failure before its tunnel is established.
     static func reason(_ code: Int32, detail: String, isProxied: Bool = false) -> RequestFailure.Reason {
         switch code {
         // libcurl itself resolves only the proxy's name. A host that a SOCKS 5 proxy resolves has a code of its own.
@@ -82,7 +83,7 @@ enum CurlCodes {
     }()
 
     /// Whether the server has refused the request's HTTP/2 stream without processing it. Only the text, which libcurl
-    /// and nghttp2 write, tells it from other errors of a stream.
+    /// and nghttp2 write, distinguishes this from other errors of a stream.
     static func meansRefusedStream(_ code: Int32, _ detail: String) -> Bool {
         code == 92 && detail.contains("REFUSED_STREAM")
     }

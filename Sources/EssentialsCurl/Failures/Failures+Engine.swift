@@ -3,7 +3,7 @@ import EssentialsTransport
 
 // Failures that the engine decides by itself.
 extension Failures {
-    /// The failure with how far the request came.
+    /// Adds the progress of the request to the failure.
     static func adding(_ exchange: Exchange, to failure: RequestFailure) -> RequestFailure {
         guard failure.transmission == nil else { return failure }
         let (transfer, machine) = (exchange.transfer, exchange.machine)
@@ -77,7 +77,8 @@ extension Failures {
             .timeout, message, phase: phase(of: prepared, transfer), host: origin.host.text)
     }
 
-    /// The source of a request's body has thrown an error. A failure, such as that of a file, is passed on as it is.
+    /// The source of a request's body has thrown an error. If it is a failure, such as that of a file, it is passed on
+    /// unchanged.
     static func source(_ error: any Error, _ prepared: PreparedRequest) -> RequestFailure {
         if let failure = error as? RequestFailure { return failure }
         return RequestFailure(

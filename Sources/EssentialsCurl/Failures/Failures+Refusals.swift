@@ -5,7 +5,7 @@ import EssentialsTransport
 extension Failures {
     /// Returns the failure for a refusal.
     ///
-    /// - Parameter phase: How far the exchange came.
+    /// - Parameter phase: The phase that the exchange has reached.
     static func refused(
         _ refusal: ce_refusal, _ prepared: PreparedRequest, phase: RequestFailure.Phase
     ) -> RequestFailure {
@@ -32,7 +32,7 @@ extension Failures {
         }
     }
 
-    /// The request gate did not run, because of an error here or in a newer libcurl.
+    /// The request gate did not run, because of an error in this package or in a newer libcurl.
     private static func unjudged(_ origin: Origin) -> RequestFailure {
         RequestFailure(
             .trustEvidence, "The connection of the exchange with \(origin) was not checked against the policy.",
@@ -122,7 +122,7 @@ extension Failures {
         }
     }
 
-    /// Returns a failure that the response is responsible for.
+    /// Returns a failure that the response causes.
     static func received(
         _ reason: RequestFailure.Reason, _ message: String, remedy: String? = nil, _ prepared: PreparedRequest
     ) -> RequestFailure {

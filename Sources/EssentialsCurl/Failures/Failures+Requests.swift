@@ -60,7 +60,7 @@ extension Failures {
             remedy: "Put the name in the URL, and use an address override to connect elsewhere.")
     }
 
-    /// A field that was copied from a response can have bytes that no request sends.
+    /// A field that was copied from a response can have bytes that requests must not send.
     static func fieldValue(_ name: HTTPField.Name) -> RequestFailure {
         RequestFailure(
             .invalidRequest, "The value of the header \(name.rawName) has a control character.",

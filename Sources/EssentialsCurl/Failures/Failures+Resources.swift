@@ -9,7 +9,7 @@ extension Failures {
             phase: phase, host: prepared.origin.host.text)
     }
 
-    /// There was no memory for something that every request needs.
+    /// There was no memory for a part that every request needs.
     static func noMemory(for what: String) -> RequestFailure {
         RequestFailure(.resources, "There is no memory for \(what).", remedy: "Free some memory.")
     }

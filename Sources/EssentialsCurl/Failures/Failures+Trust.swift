@@ -69,8 +69,8 @@ extension GateReport {
         }
     }
 
-    /// Returns what to try after a result of OpenSSL's verification (X509_V_ERR_…), or `nil` for the advice that every
-    /// chain has.
+    /// Returns the remedy for a result of OpenSSL's verification (X509_V_ERR_…), or `nil` for the general remedy for
+    /// chains.
     static func remedy(x509Error: Int32) -> String? {
         switch x509Error {
         case 9: "Check this machine's clock. If it is right, have the server use a certificate that is already valid."

@@ -1,7 +1,8 @@
 import CEssentials
 import EssentialsTransport
 
-/// Makes every failure of a transport: from what libcurl and the trust gates report, and from what the engine decides.
+/// Creates every failure of a transport, from the reports of libcurl and the trust gates and from decisions of the
+/// engine.
 enum Failures {
     /// Returns the failure of a finished transfer, or `nil` if the transfer succeeded.
     static func failure(
@@ -15,7 +16,7 @@ enum Failures {
         let report = ce_transfer_report(transfer).map { GateReport($0) }
         let proxy = ce_transfer_report_is_of_proxy(transfer) ? prepared.proxy : nil
         let verdict = report?.failure(host: proxy?.host.text ?? host, phase: phase)
-        // A handshake that a gate of this side has refused ends as one that the server has ended.
+        // If a gate of this side refuses a handshake, libcurl reports it as if the server had ended the handshake.
         if ce_transfer_ended(transfer) == CE_ENDED_NO_IDENTITY, let verdict { return verdict }
         if let failure = ended(prepared, transfer, detail: detail) { return failure }
         let refusal = ce_transfer_refusal(transfer)
@@ -51,7 +52,7 @@ enum Failures {
             transmission: CurlCodes.meansRefusedStream(code, detail) ? .refused : nil)
     }
 
-    /// Returns the failure of a transfer that libcurl wrongly takes for a success.
+    /// Returns the failure of a transfer that libcurl wrongly reports as successful.
     private static func hiddenFailure(_ prepared: PreparedRequest, _ transfer: OpaquePointer) -> RequestFailure? {
         // libcurl accepts a connection that closes between two header lines.
         guard ce_transfer_has_head(transfer) else {
@@ -138,7 +139,7 @@ enum Failures {
             phase: phase, host: prepared.origin.host.text)
     }
 
-    /// Returns how far a transfer came, which the moments show that libcurl has noted.
+    /// Returns the phase that a transfer has reached, according to the moments that libcurl has noted.
     static func phase(
         of prepared: PreparedRequest, _ transfer: OpaquePointer, _ code: Int32 = 0
     ) -> RequestFailure.Phase {

@@ -1,9 +1,9 @@
 import CEssentials
 import EssentialsTransport
 
-/// A TLS handshake that failed for a reason other than trust: what happened and what to try.
+/// A TLS handshake that failed for a reason other than trust: the cause and the remedy.
 ///
-/// Nothing of the server's bytes becomes part of a text. They only decide between texts.
+/// No bytes of the server become part of a text. They only decide between texts.
 struct HandshakeFault: Equatable {
     /// The peer as messages name it, such as `https://a.example`.
     var peer: String
@@ -86,9 +86,9 @@ struct HandshakeFault: Equatable {
         return Account(reason: .tlsTooOld, message: message, remedy: Self.versionRemedy(serverVersion, minimumVersion))
     }
 
-    /// What to try if a server's version is too old.
+    /// The remedy if a server's version is too old.
     ///
-    /// - Parameter server: The server's version, or 0 if it is not known.
+    /// - Parameter server: The server's version, or 0 if it is unknown.
     static func versionRemedy(_ server: Int32, _ minimum: Int32) -> String {
         if minimum < tls13 { return "Have the server offer TLS 1.2 or 1.3; no policy allows older versions." }
         return switch server {
@@ -115,7 +115,7 @@ struct HandshakeFault: Equatable {
 
     // MARK: Alerts
 
-    /// What to do if the server requires a client certificate.
+    /// The remedy if the server requires a client certificate.
     static let identityRemedy =
         "Give the policy a client identity, which is a client certificate that the server accepts."
 

@@ -2,10 +2,10 @@ import CEssentials
 import EssentialsTransport
 import FoundationEssentials
 
-/// A request in the form that the engine's thread hands to libcurl.
+/// A request in the form that the engine's thread passes to libcurl.
 ///
-/// All texts are in one block. Preparing it costs the caller's thread two allocations, and starting it costs the engine's
-/// thread none. It is a class because each asynchronous function on its path would copy a value of this size.
+/// All texts are in one block. Preparing it costs the caller's thread two allocations, and starting it costs the
+/// engine's thread none. It is a class because each asynchronous function on its path would copy a value of this size.
 final class PreparedRequest: Sendable {
     /// Bodies up to this size are copied before they are sent. Larger ones are lent.
     static let copyLimit = 64 << 10
@@ -33,7 +33,7 @@ final class PreparedRequest: Sendable {
     /// The Unix-domain socket that the request goes to whatever its URL is, or `nil` if there is none.
     let unixSocket: String?
 
-    /// Checks a request and lays its texts out.
+    /// Checks a request and lays out its texts.
     ///
     /// - Throws: `invalidRequest` for fields that only the transport may set, `plaintextRefused` for `http` under pins,
     ///   `hostRefused` for a host that the policy refuses.
@@ -126,7 +126,7 @@ final class PreparedRequest: Sendable {
         target.records_trust = options.recordsTrust
         target.body_kind = Int32(bodyKind.rawValue)
         target.body_length = bodyLength
-        // libcurl takes 0 as its own default of 300 seconds for connecting, and as no limit for the whole transfer.
+        // For libcurl, 0 means its default of 300 seconds for connecting, and no limit for the whole transfer.
         let connect = options.connectTimeout.milliseconds
         target.connect_timeout_ms = connect > 0 ? connect : Self.noTimeout
         target.continue_wait_ms = options.continueWait.map { max(1, $0.milliseconds) } ?? 0

@@ -28,7 +28,7 @@ struct RequestTexts: Sendable {
     /// Whether the request asks for 100 Continue before its body is sent.
     let expectsContinue: Bool
 
-    /// Lays the texts out.
+    /// Lays out the texts.
     ///
     /// - Throws: `invalidRequest` for fields that only the transport may set.
     init(
@@ -68,7 +68,7 @@ struct RequestTexts: Sendable {
         expectsContinue = lines.waitsForContinue
     }
 
-    /// The bytes that the origin takes in addition to its host, and the zeros.
+    /// The number of bytes for the origin without its host, and for the zeros.
     private static let room = 32
 
     private static func texts(of proxy: Proxy) -> [(place: WritableKeyPath<Offsets, Int?>, text: String)] {
@@ -115,7 +115,7 @@ struct RequestTexts: Sendable {
     /// The header lines as they are sent, without those that libcurl adds.
     var fieldLines: [String] {
         bytes[offsets.headers...].split(separator: 0).compactMap { line in
-            // A line without a value removes a field of libcurl's, and a semicolon ends the name of an empty field.
+            // A line without a value removes one of libcurl's own fields. A semicolon ends the name of an empty field.
             if line.last == UInt8(ascii: ":") { return nil }
             let text = String(decoding: line, as: UTF8.self)
             return text.contains(": ") ? text : text.dropLast() + ":"
@@ -130,7 +130,7 @@ struct RequestTexts: Sendable {
         let waitsForContinue: Bool
         private var hasContentType = false
         private(set) var encodings: String?
-        /// At least the number of bytes that the lines take.
+        /// An upper bound for the number of bytes in the lines.
         private(set) var size = 0
 
         init(
@@ -158,7 +158,7 @@ struct RequestTexts: Sendable {
             size += Self.room + (self.userAgent?.utf8.count ?? 0) + (encodings?.utf8.count ?? 0)
         }
 
-        /// The bytes that the names of the transport's own lines take together, with their ends.
+        /// The total size of the names of the transport's own lines, with their ends.
         private static let room = 96
 
         private static func check(_ field: HTTPField, _ origin: Origin) throws(RequestFailure) {
@@ -168,7 +168,7 @@ struct RequestTexts: Sendable {
             case .proxyAuthorization: throw Failures.proxyAuthorizationField
             case let name where name.canonicalName == "host":
                 guard field.value.lowercased() == origin.authority else { throw Failures.hostField }
-            // The name stands for a field that could not be made.
+            // The name stands for a field that could not be created.
             case let name where name.canonicalName == "essentials-refused-field":
                 try HTTPFields([field]).checkNothingRefused()
             default: break

@@ -9,8 +9,8 @@ import Glibc
 /// for certificate in chain.certificates { print(certificate.publicKeyPin.text) }
 /// ```
 public struct CertificateChain: Sendable {
-    /// The certificates, leaf first. For a trusted server they are the verified path including its root, and for any other
-    /// server what it presented.
+    /// The certificates, leaf first. For a trusted server they are the verified path including its root, and otherwise
+    /// the chain that the server presented.
     public let certificates: [CertificateFacts]
     /// Why the chain is not trusted. It is `nil` for a trusted chain, and for certificates of a file.
     public let distrust: RequestFailure?

@@ -2,7 +2,7 @@ import CEssentials
 public import EssentialsTransport
 import FoundationEssentials
 
-// The rules for hosts, and the use of a policy for TLS connections that the transport did not make.
+// The rules for hosts, and the use of a policy for TLS connections of other libraries.
 extension CompiledTrust {
     /// Returns the index of the rule for a host.
     ///
@@ -23,8 +23,8 @@ extension CompiledTrust {
         }
     }
 
-    /// Judges a chain that did not come through a transport. It checks signatures, validity, purpose, host name, revocation
-    /// lists and pins, as a transport does. OCSP staples belong to a handshake and are not judged.
+    /// Judges a chain that was not received through a transport. It checks signatures, validity, purpose, host name,
+    /// revocation lists and pins, as a transport does. OCSP staples belong to a handshake and are not judged.
     ///
     /// ```swift
     /// let path = try trust.evaluate(chain: peerCertificates, host: HostName("stream.example.com"))
@@ -77,14 +77,14 @@ extension CompiledTrust {
     /// ```
     ///
     /// - Parameters:
-    ///   - context: An OpenSSL `SSL_CTX *` of the libssl that the process is linked with. It keeps what it needs of the
-    ///     policy. Handshakes that run at the same time need a context each. A context takes one policy for one host,
-    ///     because OpenSSL cannot remove an identity from it: another policy or host is refused and changes nothing. The
-    ///     same policy for the same host may be installed again.
+    ///   - context: An OpenSSL `SSL_CTX *` of the libssl that the process is linked with. It keeps the parts of the
+    ///     policy that it needs. Each concurrent handshake needs its own context. A context takes one policy for one
+    ///     host, because OpenSSL cannot remove an identity from it: another policy or host is refused and changes
+    ///     nothing. The same policy for the same host may be installed again.
     ///   - host: The host that the server should be. Every `SSL` of the context must have it as its server name, or no
     ///     server name if the host is an address.
-    /// - Throws: `hostRefused`, `otherTrust` for a context with another policy or host, `file` for a bundle of the system's
-    ///   anchors that cannot be read, and `tls` if OpenSSL refuses.
+    /// - Throws: `hostRefused`, `otherTrust` for a context with another policy or host, `file` for a bundle of the
+    ///   system's anchors that cannot be read, and `tls` if OpenSSL refuses.
     public func install(on context: OpaquePointer, host: HostName) throws(RequestFailure) {
         let rule = try reportedRule(for: host)
         // The documentation demands that the pointer is an SSL_CTX. C cannot check it.

@@ -40,11 +40,11 @@ public final class CompiledTrust: @unchecked Sendable {
 
     deinit { ce_trust_release(pointer) }
 
-    /// Returns a stream of the policy's refusals, and of those that its report-only rules would have made.
+    /// Returns a stream of the policy's refusals, and of those that its report-only rules would have caused.
     ///
-    /// The same rule, chain and result is reported once in 24 hours, counted from the first report while anybody listens.
-    /// A listener that lags by more than 100 reports loses the oldest. Each call makes a new stream, which ends with the
-    /// policy.
+    /// The same rule, chain and result is reported once in 24 hours, counted from the first report that had a listener.
+    /// A listener that lags by more than 100 reports loses the oldest. Each call creates a new stream, which ends with
+    /// the policy.
     public func reports() -> AsyncStream<TrustReport> { reporter.stream() }
 
     private static func compile(

@@ -1,6 +1,6 @@
 import EssentialsTransport
 
-/// The rules of a policy by host. A look-up costs a few hashes whatever the number of rules is.
+/// The rules of a policy by host. A look-up costs a few hashes, whatever the number of rules is.
 struct HostRuleTable: Sendable {
     struct Entry: Sendable {
         let pattern: HostPattern?

@@ -18,14 +18,14 @@ final class TrustReporter: Sendable {
 
     /// The time in which the same rule, chain and result is not reported again.
     static let period = Duration.seconds(24 * 3600)
-    /// How many reports are remembered.
+    /// The maximum number of remembered reports.
     static let memory = 1_000
-    /// How many reports may wait for a listener.
+    /// The maximum number of reports that wait for a listener.
     static let backlog = 100
 
     private let state = Mutex(State())
 
-    /// Returns a stream for one listener. It ends with the reporter, or when nobody reads it any more.
+    /// Returns a stream for one listener. It ends with the reporter, or when its listener stops reading.
     func stream() -> AsyncStream<TrustReport> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: TrustReport.self, bufferingPolicy: .bufferingNewest(Self.backlog))
@@ -42,7 +42,7 @@ final class TrustReporter: Sendable {
 
     deinit { state.withLock { $0 }.listeners.values.forEach { $0.finish() } }
 
-    /// Delivers a report, unless nobody listens or the same was reported within the period.
+    /// Delivers a report, unless there is no listener or the same report was delivered within the period.
     func report(_ report: TrustReport) {
         let key = Key(
             host: report.pattern?.description ?? report.host, reason: report.reason, isEnforced: report.isEnforced,
