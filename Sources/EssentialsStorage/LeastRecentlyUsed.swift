@@ -1,7 +1,7 @@
-/// Entries in the order of their last use, up to a number and a size. The oldest go first.
+/// Entries in the order of their last use, limited in number and total size. The least recently used are evicted first.
 ///
-/// Entries are linked by index in one array, whose slots are used again. Finding, inserting and removing take constant
-/// time on average.
+/// Entries are linked by index in one array, whose slots are reused. Finding, inserting and removing take constant time
+/// on average.
 package struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Slot: Sendable {
         /// `nil` in a free slot.
@@ -21,7 +21,7 @@ package struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sen
     private var oldest = -1
     private var newest = -1
 
-    /// Creates an empty order.
+    /// Creates an empty collection.
     package init(maximumCount: Int, maximumBytes: Int) {
         // The upper limit keeps sums from overflowing.
         self.maximumCount = min(max(maximumCount, 0), 1 << 30)
@@ -30,7 +30,7 @@ package struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sen
 
     /// The number of entries.
     package var count: Int { index.count }
-    /// The keys from the one that was used longest ago to the newest.
+    /// The keys, least recently used first.
     package var keys: [Key] {
         var keys: [Key] = []
         var slot = oldest
@@ -51,10 +51,10 @@ package struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sen
         return slots[slot].entry?.value
     }
 
-    /// Inserts an entry as the newest, in place of the one with the same key. An entry that is larger than the maximum is
-    /// not kept.
+    /// Inserts an entry as the newest, or replaces the one with the same key. An entry that is larger than the maximum
+    /// is not kept.
     ///
-    /// - Returns: The keys that were evicted. The inserted one is among them if it was too large.
+    /// - Returns: The keys that were evicted. They include the inserted key if its entry was too large.
     package mutating func insert(_ value: Value, for key: Key, bytes size: Int) -> [Key] {
         remove(key)
         let size = max(size, 0)
@@ -90,7 +90,7 @@ package struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sen
         return entry.value
     }
 
-    /// Removes the entry that was used longest ago; `nil` if there is none.
+    /// Removes the least recently used entry; `nil` if there is no entry.
     package mutating func removeOldest() -> (key: Key, value: Value)? {
         guard oldest >= 0, let entry = slots[oldest].entry else { return nil }
         remove(entry.key)

@@ -1,12 +1,12 @@
-/// Lets tasks do their work one after the other, in the order of their calls.
+/// Lets tasks work one after the other, in the order of their calls.
 package final class AsyncMutex: Sendable {
-    /// How a wait for the mutex has ended.
+    /// The end of a wait for the mutex.
     package enum Entry: Sendable {
-        /// The caller has the mutex, and calls ``AsyncMutex/leave()`` once.
+        /// The caller has the mutex, and must call ``AsyncMutex/leave()`` once.
         case entered
         /// The task was cancelled while it waited.
         case cancelled
-        /// The maximum number of tasks waits already.
+        /// The maximum number of tasks is already waiting.
         case full
     }
 
@@ -20,7 +20,7 @@ package final class AsyncMutex: Sendable {
     private let state = Mutex(State())
     private let maximumWaiters: Int
 
-    /// Creates a mutex that is free.
+    /// Creates a free mutex.
     ///
     /// - Parameter maximumWaiters: The maximum number of tasks that wait. A further one is refused.
     package init(maximumWaiters: Int = .max) { self.maximumWaiters = maximumWaiters }
@@ -28,7 +28,7 @@ package final class AsyncMutex: Sendable {
     /// The number of tasks that wait.
     package var waiterCount: Int { state.withLock { $0.waiters.count } }
 
-    /// Takes the mutex. A task that finds it free gets it, even if it is cancelled.
+    /// Takes the mutex. A task that finds it free takes it, even if the task is cancelled.
     package func enter() async -> Entry {
         let number = state.withLock { state -> UInt64? in
             guard state.isHeld else {
@@ -44,7 +44,7 @@ package final class AsyncMutex: Sendable {
                 let entry = state.withLock { state -> Entry? in
                     // If the cancellation came first, its handler has found no waiter.
                     if Task.isCancelled { return .cancelled }
-                    // The mutex may have become free in the meantime.
+                    // The mutex may have become free meanwhile.
                     guard state.isHeld else {
                         state.isHeld = true
                         return .entered

@@ -1,18 +1,19 @@
-/// Tells one reader that something has changed. Several changes before the reader looks are one, so nothing piles up.
+/// Notifies one reader that something has changed. All changes before the reader's next look are one signal, so signals
+/// do not pile up.
 package struct ChangeSignal: Sendable {
     private let changes = Latest<Void>(())
 
     package init() {}
 
-    /// Says that something has changed.
+    /// Reports a change.
     package func raise() { changes.put(()) }
 
-    /// Says that nothing will change any more.
+    /// Reports that there are no further changes.
     package func finish() { changes.finish() }
 
     /// Waits for a change. The first call returns at once.
     ///
-    /// - Returns: Whether there was one; `false` at the end, and if the calling task is cancelled.
+    /// - Returns: Whether there was a change; `false` at the end, or if the calling task is cancelled.
     package func next() async -> Bool { await changes.next() != nil }
 }
 
@@ -29,7 +30,7 @@ package final class ChangeSignals: Sendable {
 
     /// Adds a signal.
     ///
-    /// - Returns: The number with which it is removed.
+    /// - Returns: The number for removing the signal.
     package func add(_ signal: ChangeSignal) -> UInt64 {
         state.withLock { state in
             state.last += 1
@@ -50,7 +51,7 @@ package final class ChangeSignals: Sendable {
         return Place { self.remove(number) }
     }
 
-    /// Says to all readers that something has changed.
+    /// Reports a change to all readers.
     package func raise() {
         for signal in state.withLock({ Array($0.signals.values) }) { signal.raise() }
     }

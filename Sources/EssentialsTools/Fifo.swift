@@ -3,7 +3,7 @@
 /// A queue that releases each element as soon as it is popped. The first element has the index 0.
 package struct Fifo<Element>: RandomAccessCollection {
     @usableFromInline var elements: [Element?] = []
-    /// The number of elements that were popped and still have a place.
+    /// The number of popped elements whose slots still exist.
     @usableFromInline var first = 0
 
     @inlinable
@@ -33,7 +33,7 @@ package struct Fifo<Element>: RandomAccessCollection {
         let element = elements[first].take()
         first += 1
         if first == elements.count {
-            // The memory of a rush is given back.
+            // Frees the memory that a burst has allocated.
             elements.removeAll(keepingCapacity: elements.capacity <= 1_024)
             first = 0
         } else if first >= 64, first * 2 >= elements.count {
@@ -54,9 +54,9 @@ package struct Fifo<Element>: RandomAccessCollection {
 
 extension Fifo: Sendable where Element: Sendable {}
 
-/// A queue that hands out the most urgent elements first, and equally urgent ones in the order in which they came.
+/// A queue that returns the most urgent elements first, and equally urgent ones in the order of their arrival.
 package struct PriorityFifo<Element> {
-    /// One queue for each level, the most urgent first. A queue is added with its first element.
+    /// One queue for each level, the most urgent first. A level is added with its first element.
     @usableFromInline var levels: [Fifo<Element>] = []
 
     @inlinable
@@ -64,10 +64,10 @@ package struct PriorityFifo<Element> {
 
     @inlinable package var count: Int { levels.reduce(0) { $0 + $1.count } }
 
-    /// The elements in the order in which they would be handed out.
+    /// The elements in the order in which they would be returned.
     @inlinable package var all: [Element] { levels.flatMap { $0 } }
 
-    /// - Parameter level: How urgent the element is: 0 is the most urgent level.
+    /// - Parameter level: The urgency of the element: 0 is the most urgent level.
     @inlinable
     package mutating func append(_ element: Element, level: Int) {
         while levels.count <= level { levels.append(Fifo()) }

@@ -26,7 +26,7 @@ package struct Heap<Key: Hashable, Order: Comparable, Element> {
 
     /// The number of elements.
     @inlinable package var count: Int { heap.count }
-    /// The least order; `nil` if the queue is empty.
+    /// The smallest order; `nil` if the queue is empty.
     @inlinable package var first: Order? { heap.first?.order }
 
     /// Sets the element of a key and its order.
@@ -41,7 +41,7 @@ package struct Heap<Key: Hashable, Order: Comparable, Element> {
 
     /// Removes the element of a key.
     ///
-    /// - Returns: The element; `nil` if there was none.
+    /// - Returns: The element; `nil` if the key had none.
     @discardableResult @inlinable
     package mutating func remove(_ key: Key) -> Element? {
         guard let place = places.removeValue(forKey: key) else { return nil }
@@ -69,14 +69,14 @@ package struct Heap<Key: Hashable, Order: Comparable, Element> {
         return due
     }
 
-    /// Removes all elements, in their order. It takes the time of sorting them.
+    /// Removes all elements, in their order. It takes as long as sorting them.
     @inlinable
     package mutating func takeAll() -> [Element] {
         defer { (heap, places) = ([], [:]) }
         return heap.sorted { $0.order < $1.order }.map(\.element)
     }
 
-    /// Moves an entry to where it belongs.
+    /// Moves an entry to its correct position.
     @inlinable
     mutating func settle(_ start: Int) {
         var place = start

@@ -1,11 +1,11 @@
-/// A value that is replaced by a newer one until it is read.
+/// A value that stays until it is read or a newer one replaces it.
 package struct LatestValue<Element: Sendable>: MailboxContents {
     fileprivate var value: Element?
 
     package mutating func take() -> Element? { value.take() }
 }
 
-/// Passes the newest value to one reader at a time. Values that come before it reads are replaced, so nothing piles up.
+/// Passes the newest value to one reader at a time. Unread values are replaced, so values do not pile up.
 package typealias Latest<Value: Sendable> = Mailbox<LatestValue<Value>>
 
 extension Mailbox {

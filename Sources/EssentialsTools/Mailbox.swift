@@ -1,15 +1,15 @@
-/// What a mailbox keeps until it is read.
+/// The elements that a mailbox keeps until they are read.
 package protocol MailboxContents: Sendable {
     associatedtype Element: Sendable
 
-    /// Takes out the next element; `nil` if there is none.
+    /// Removes and returns the next element; `nil` if there is none.
     mutating func take() -> Element?
 }
 
 /// Passes elements to one reader at a time, which waits for the next one.
 ///
-/// The contents decide what is kept while nobody reads, and what is done when they are full. Nothing is resumed or
-/// released under the lock.
+/// The contents decide which elements are kept without a reader, and what happens when they are full. Nothing is
+/// resumed or released under the lock.
 package final class Mailbox<Contents: MailboxContents>: Sendable {
     package typealias Element = Contents.Element
     private typealias Reader = CheckedContinuation<Element?, Never>
@@ -25,7 +25,7 @@ package final class Mailbox<Contents: MailboxContents>: Sendable {
         fileprivate let reader: CheckedContinuation<Element?, Never>
         fileprivate let element: Element
 
-        /// Resumes the reader. It must be called once, under no lock.
+        /// Resumes the reader. It must be called exactly once, without holding a lock.
         package func make() { reader.resume(returning: element) }
     }
 
@@ -33,9 +33,10 @@ package final class Mailbox<Contents: MailboxContents>: Sendable {
 
     package init(_ contents: Contents) { state = Mutex(State(contents: contents)) }
 
-    /// Changes the contents. A reader that waits gets the next element, if there is one now.
+    /// Changes the contents. A waiting reader receives the next element, if there is one now.
     ///
-    /// - Parameter body: The change. What it takes out it returns, so that this is not released under the lock.
+    /// - Parameter body: The change. It returns the elements that it removes, so that they are not released under the
+    ///   lock.
     @discardableResult
     package func change<Result: Sendable>(_ body: (inout Contents) -> Result) -> Result {
         let (result, delivery) = changeHeld(body)
@@ -43,9 +44,9 @@ package final class Mailbox<Contents: MailboxContents>: Sendable {
         return result
     }
 
-    /// As ``change(_:)``, for a caller that holds a lock.
+    /// Like ``change(_:)``, for a caller that holds a lock.
     ///
-    /// - Returns: The result of the change, and the delivery that is to be made after the lock.
+    /// - Returns: The result of the change, and the delivery to make after releasing the lock.
     package func changeHeld<Result: Sendable>(_ body: (inout Contents) -> Result) -> (Result, Delivery?) {
         state.withLock { state in
             let result = body(&state.contents)
@@ -55,7 +56,7 @@ package final class Mailbox<Contents: MailboxContents>: Sendable {
         }
     }
 
-    /// Ends the mailbox: a reader that waits gets `nil`. What was there already can still be read.
+    /// Ends the mailbox: a waiting reader receives `nil`. Elements that are already there can still be read.
     package func finish() {
         let reader = state.withLock { state in
             state.isFinished = true
@@ -92,7 +93,7 @@ package final class Mailbox<Contents: MailboxContents>: Sendable {
 
 /// Elements in order, up to a limit.
 package struct BoundedQueue<Element: Sendable>: MailboxContents {
-    /// What is done with an element that finds the queue full.
+    /// The handling of an element when the queue is full.
     package enum Overflow: Sendable {
         /// The oldest element is dropped.
         case dropsOldest

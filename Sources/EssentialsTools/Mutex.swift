@@ -6,10 +6,9 @@
 
     /// A mutex that the thread sanitizer understands. It replaces `Synchronization.Mutex` in sanitized builds only.
     ///
-    /// The standard library's mutex uses a futex in code that is not instrumented. The sanitizer therefore sees
-    /// neither the ordering nor the protection of the value, and reports every access. It understands the mutex of
-    /// pthread. In a file that imports this module and not `Synchronization`, the type hides the exported type of the
-    /// same name.
+    /// The standard library's mutex uses a futex in code that is not instrumented. The sanitizer therefore sees neither
+    /// the ordering nor the protection of the value, and reports every access. It understands pthread's mutex. In a
+    /// file that imports this module and not `Synchronization`, the type hides the exported type of the same name.
     package struct Mutex<Value>: ~Copyable, @unchecked Sendable {
         // `@unchecked Sendable`: the value is accessed only between lock and unlock. Both pointers are constants, and
         // their memory is freed by the one struct that owns them.

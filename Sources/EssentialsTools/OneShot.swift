@@ -13,7 +13,7 @@ package final class OneShot<Value: Sendable>: Sendable {
             }
         }
 
-        /// Ends the wait without a value. Only waits that can end in this way are asked to.
+        /// Ends the wait without a value. It is called only for waits that can end in this way.
         func leave() {
             if case .cancellable(let continuation) = self { continuation.resume(returning: nil) }
         }
@@ -37,7 +37,7 @@ package final class OneShot<Value: Sendable>: Sendable {
 
     /// Creates an object without a value.
     ///
-    /// - Parameter maximumWaiters: The maximum number of cancellable waits at a time. A further one ends at once.
+    /// - Parameter maximumWaiters: The maximum number of concurrent cancellable waits. A further one ends at once.
     package init(maximumWaiters: Int = .max) { self.maximumWaiters = maximumWaiters }
 
     /// The value; `nil` if it was not provided yet.
@@ -49,9 +49,9 @@ package final class OneShot<Value: Sendable>: Sendable {
     /// The number of waits.
     package var waiterCount: Int { state.withLock { $0.waiters.count } }
 
-    /// Provides the value: resumes the tasks that wait, and then calls the listeners.
+    /// Provides the value: resumes the waiting tasks, and then calls the listeners.
     ///
-    /// - Returns: Whether this was the first call. Later ones have no effect.
+    /// - Returns: Whether this was the first call. Later calls have no effect.
     @discardableResult
     package func provide(_ value: Value) -> Bool {
         typealias Waiting = (waiters: [Waiter], listeners: [@Sendable (Value) -> Void])
@@ -67,7 +67,7 @@ package final class OneShot<Value: Sendable>: Sendable {
         return true
     }
 
-    /// Calls a closure with the value; at once if it was provided already.
+    /// Calls a closure with the value, immediately if it was already provided.
     package func whenProvided(_ listener: @escaping @Sendable (Value) -> Void) {
         let value = state.withLock { state in
             if state.value == nil { state.listeners.append(listener) }
@@ -92,13 +92,13 @@ package final class OneShot<Value: Sendable>: Sendable {
 
     /// Waits for the value, until the task is cancelled.
     ///
-    /// - Returns: The value, also in a task that is cancelled; `nil` if there was none before the cancellation.
+    /// - Returns: The value, even in a cancelled task; `nil` if there was none before the cancellation.
     @discardableResult
     package func valueUnlessCancelled() async -> Value? { await wait { _ in } }
 
     /// Waits for the value, until a time limit is reached or the task is cancelled.
     ///
-    /// - Parameter limit: Returns when the limit is reached. It runs in a task of its own, which is cancelled at the end of
+    /// - Parameter limit: Returns when the limit is reached. It runs in its own task, which is cancelled at the end of
     ///   the wait.
     @discardableResult
     package func valueUnlessCancelled(before limit: @escaping @Sendable () async -> Void) async -> Value? {
@@ -113,7 +113,7 @@ package final class OneShot<Value: Sendable>: Sendable {
         return value
     }
 
-    /// - Parameter begin: Called with the number of the wait if the value is not there and the wait has begun.
+    /// - Parameter begin: Called with the number of the wait if the value is missing and the wait has begun.
     private func wait(_ begin: (UInt64) -> Void) async -> Value? {
         let (known, number) = state.withLock { state in (state.value, state.nextNumber()) }
         if let known { return known }

@@ -1,4 +1,4 @@
-/// The place of an observer, which is left when the object is released.
+/// The place of an observer. The observer is removed when this object is released.
 package final class Place: Sendable {
     private let leave: @Sendable () -> Void
 

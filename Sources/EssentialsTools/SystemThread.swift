@@ -14,7 +14,7 @@
 /// `@unchecked Sendable`: the handle is a constant that any thread may pass to the system. `pthread_t` is a pointer on
 /// Darwin, so that the compiler cannot see this.
 package struct SystemThread: @unchecked Sendable {
-    /// The number of the system's error, such as `EAGAIN`, if it gives no thread.
+    /// The number of the system's error, such as `EAGAIN`, if it cannot create a thread.
     package struct Failure: Error {
         package let code: Int32
     }
@@ -49,7 +49,7 @@ package struct SystemThread: @unchecked Sendable {
         #else
             var handle = pthread_t()
         #endif
-        // The thread takes this reference over.
+        // The thread takes ownership of this reference.
         let start = Unmanaged.passRetained(Start(name, body))
         let code = pthread_create(&handle, nil, Self.run, start.toOpaque())
         guard code == 0 else {
@@ -68,7 +68,7 @@ package struct SystemThread: @unchecked Sendable {
     /// Waits until the thread has ended.
     package func join() { pthread_join(handle, nil) }
 
-    /// Leaves it to the system to release the thread once it has ended.
+    /// Lets the system release the thread once it has ended.
     package func detach() { pthread_detach(handle) }
 
     #if canImport(Darwin)
@@ -88,7 +88,7 @@ package struct SystemThread: @unchecked Sendable {
         }
 
         private static func nameThread(_ name: String) {
-            // Swift does not import pthread_setname_np(3) here. The kernel takes the name by way of this file, too.
+            // Swift does not import pthread_setname_np(3) here. The kernel also reads the name from this file.
             let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
             guard file >= 0 else { return }
             _ = name.withCString { write(file, $0, strlen($0)) }

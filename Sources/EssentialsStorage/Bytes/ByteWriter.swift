@@ -23,14 +23,14 @@ package struct ByteWriter {
     package mutating func append(_ other: some Sequence<UInt8>) { bytes.append(contentsOf: other) }
 }
 
-/// Reads what ``ByteWriter`` has written. Damaged bytes give `nil`, whatever they are.
+/// Reads the output of ``ByteWriter``. Every read of damaged bytes returns `nil`.
 package struct ByteReader {
     private let bytes: UnsafeRawBufferPointer
     private var position = 0
 
     package init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-    /// The number of bytes that are left.
+    /// The number of remaining bytes.
     package var count: Int { bytes.count - position }
 
     package mutating func number<Number: FixedWidthInteger>(_ type: Number.Type = Number.self) -> Number? {
@@ -43,11 +43,11 @@ package struct ByteReader {
     package mutating func text() -> String? {
         guard let part = counted() else { return nil }
         let text = String(decoding: part, as: UTF8.self)
-        // Bytes that are no text were repaired, so they are not what was written.
+        // Decoding repairs bytes that are not valid text. Such bytes were not written here.
         return text.utf8.count == part.count && text.utf8.elementsEqual(part) ? text : nil
     }
 
-    /// The bytes whose number stands before them.
+    /// The bytes that follow their count.
     package mutating func counted() -> UnsafeRawBufferPointer? {
         guard let size: UInt32 = number() else { return nil }
         return take(Int(size))

@@ -4,11 +4,12 @@
     package import Foundation
 #endif
 
-/// The checksums of a file: one for each MiB, so that a part is checked without reading the rest. Each changed byte is found.
+/// The checksums of a file: one for each MiB, so that a part is checked without reading the rest. Each changed byte is
+/// found.
 package struct PieceChecksums: Sendable, Hashable {
-    /// The number of bytes that have a checksum together.
+    /// The number of bytes that share a checksum.
     package static let pieceSize = 1 << 20
-    /// The maximum size of a file, which has a million checksums then.
+    /// The maximum size of a file, which then has a million checksums.
     package static let maximumSize = Int64(pieceSize) << 20
 
     package let sums: [UInt64]
@@ -27,7 +28,7 @@ package struct PieceChecksums: Sendable, Hashable {
         Int(clamping: (max(0, min(size, .max - Int64(pieceSize))) + Int64(pieceSize) - 1) / Int64(pieceSize))
     }
 
-    /// One checksum for all of them.
+    /// One checksum for all pieces.
     package var total: UInt64 {
         var writer = ByteWriter()
         for sum in sums { writer.append(sum) }
@@ -43,7 +44,7 @@ package struct PieceChecksums: Sendable, Hashable {
     }
 }
 
-/// Computes checksums of bytes that come in parts of any size.
+/// Computes checksums of bytes that arrive in parts of any size.
 package struct RunningChecksums: Sendable {
     /// The size of a block. The blocks of a piece are added to its checksum one after another.
     private static let blockSize = 4_096
@@ -53,7 +54,7 @@ package struct RunningChecksums: Sendable {
     private var sum: UInt64 = 0
     /// The number of bytes that this checksum covers.
     private var count = 0
-    /// A block that is not complete.
+    /// An incomplete block.
     private var block: [UInt8] = []
 
     package init() {}
@@ -95,7 +96,7 @@ package struct RunningChecksums: Sendable {
     }
 }
 
-/// An open file whose bytes are checked before they are handed out.
+/// An open file whose bytes are checked before they are returned.
 package struct CheckedFile: Sendable {
     package let file: OpenFile
     package let size: Int64

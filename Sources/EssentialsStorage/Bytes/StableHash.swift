@@ -1,5 +1,5 @@
 /// Hashes that are the same in every process, for the names and the contents of files. They do not resist an attacker
-/// who chooses the bytes. Nothing depends on that: equal names only lose an entry, because the keys are compared.
+/// who chooses the bytes, but equal names only lose an entry, because the keys are compared.
 package enum StableHash {
     /// FNV-1a with 128 bits.
     package static func name(of bytes: some Sequence<UInt8>) -> UInt128 {
@@ -35,8 +35,8 @@ package enum StableHash {
         return product ^ (product >> 32)
     }
 
-    /// A number in lower-case hexadecimal digits, as many as its type has. Names of files are made of it, so it writes digits
-    /// in place.
+    /// A number in lower-case hexadecimal digits, as many as its type has. File names are built from it, so it writes
+    /// digits in place.
     package static func hexadecimal<Number: FixedWidthInteger & UnsignedInteger>(_ number: Number) -> String {
         let count = Number.bitWidth / 4
         return String(unsafeUninitializedCapacity: count) { digits in

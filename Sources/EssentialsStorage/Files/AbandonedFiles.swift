@@ -13,15 +13,15 @@ package enum AbandonedFiles {
     /// The maximum number of directory entries that are examined.
     package static let maximumEntries = 10_000
 
-    /// Removes the files in a directory that no process writes to any more, and returns their names.
+    /// Removes the files in a directory that no process is writing any more, and returns their names.
     ///
-    /// - Parameter belongs: Whether a file name is one of those to remove.
+    /// - Parameter belongs: Whether a file name may be removed.
     package static func remove(in directory: String, where belongs: (String) -> Bool) -> [String] {
         let place = FileDirectory(absolute: directory)
         return names(in: directory, where: belongs).filter { removeIfAbandoned(place.path(of: $0)) }
     }
 
-    /// Removes the temporary files of a place that no process writes to any more.
+    /// Removes the temporary files of a place that no process is writing any more.
     package static func remove(beside place: FilePlace) {
         _ = remove(in: place.directory, where: place.isTemporary)
     }

@@ -6,13 +6,14 @@
     import Darwin
 #endif
 
-/// A new version of a file, which is written under a temporary name beside the old one and renamed. A reader finds the old
-/// version or the new one. A process that is killed leaves the old one and at worst the temporary file.
+/// A new version of a file. It is written under a temporary name beside the old version, and then renamed. A reader
+/// finds the old version or the new one. If the process is killed, the old version stays, and possibly the temporary
+/// file.
 ///
-/// Every value ends with ``commit()``, ``commitUnlessThere()`` or ``abandon()``. All calls can block, so they belong on a
-/// file thread.
+/// Every value ends with ``commit()``, ``commitUnlessThere()`` or ``abandon()``. All calls can block, so they belong on
+/// a file thread.
 package struct AtomicFile: Sendable {
-    /// What is on the disk after ``commit()``, and not only in the memory of the system.
+    /// The guarantee for a loss of power after ``commit()``.
     package enum Durability: Sendable {
         /// A loss of power can leave an empty or damaged file.
         case none
@@ -26,7 +27,7 @@ package struct AtomicFile: Sendable {
 
     package let path: String
     package let temporary: String
-    /// The file that is written. Its lock shows other processes that it is in use.
+    /// The written file. Its lock shows other processes that it is in use.
     package let file: OpenFile
     private let durability: Durability
     private let calls: FileCalls
@@ -48,10 +49,10 @@ package struct AtomicFile: Sendable {
             let mode: UInt16 = isPrivate ? 0o600 : 0o666
             let file = try calls.open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
             do throws(FileError) {
-                // A sweep may have taken the file for one of a killed process before it was locked.
+                // Before it was locked, a sweep may have removed the file as one of a killed process.
                 let isLocked = try calls.lock(file, otherwise: true)
                 let isOurs = isLocked ? try Self.isThere(name, file, calls) : false
-                // The mask of the process may have taken permissions of its owner away.
+                // The mask of the process may have removed permissions of the file's owner.
                 if isOurs || attempts >= Self.maximumAttempts {
                     if isPrivate { try calls.setPermissions(0o600, of: file) }
                     (self.temporary, self.file) = (name, file)
@@ -87,11 +88,11 @@ package struct AtomicFile: Sendable {
         try calls.writeAll(bytes, to: file.descriptor)
     }
 
-    /// Puts the new version in the place of the old one. If that fails, the old version stays and the temporary file is
+    /// Replaces the old version with the new one. If that fails, the old version stays and the temporary file is
     /// removed.
     ///
     /// - Returns: The status of the new version.
-    /// - Throws: Also if only the name could not be flushed. The new version is in place then.
+    /// - Throws: The error, even if only the name could not be flushed. The new version is then in place.
     @discardableResult
     package func commit() throws(FileError) -> FileStatus {
         let status: FileStatus
@@ -106,10 +107,10 @@ package struct AtomicFile: Sendable {
         return status
     }
 
-    /// Puts the file in place, unless there is a file already; see ``FileCalls/moveUnlessThere(_:_:claims:)``. The
+    /// Puts the file in place, unless a file exists there; see ``FileCalls/moveUnlessThere(_:_:claims:)``. The
     /// temporary name is removed in either case.
     ///
-    /// - Returns: Whether there was none.
+    /// - Returns: Whether the file was put in place.
     package func commitUnlessThere() throws(FileError) -> Bool {
         defer { abandon() }
         _ = try flushed()
@@ -118,13 +119,13 @@ package struct AtomicFile: Sendable {
         return true
     }
 
-    /// Puts a file in place that another library has written under a temporary name and closed. The file and its name are
-    /// flushed to the disk, and the temporary name is removed in any case.
+    /// Puts a file in place that another library has written under a temporary name and closed. The file and its name
+    /// are flushed to the disk, and the temporary name is removed in any case.
     ///
-    /// - Parameter replaces: Whether a file that is there is replaced. Otherwise it stays, even if another program creates
-    ///   it at the last moment.
+    /// - Parameter replaces: Whether an existing file is replaced. If not, it stays, even if another program creates it
+    ///   at the last moment.
     /// - Returns: Whether the file is in place.
-    /// - Throws: Also if only the name could not be flushed. The file is in place then.
+    /// - Throws: The error, even if only the name could not be flushed. The file is then in place.
     package static func place(
         _ temporary: String, at path: String, replaces: Bool = true, calls: FileCalls = .system
     ) throws(FileError) -> Bool {

@@ -5,19 +5,19 @@
 #endif
 
 extension CheckedFile {
-    /// The number of pieces that have a checksum each.
+    /// The number of pieces, each of which has a checksum.
     package var pieceCount: Int { PieceChecksums.count(for: size) }
 
-    /// A piece that was checked; `nil` if it is damaged, missing, or ends before.
+    /// A checked piece; `nil` if it is damaged, missing or too short.
     package func piece(_ index: Int) throws(FileError) -> Data? {
         guard (0..<pieceCount).contains(index) else { return nil }
         let start = index * PieceChecksums.pieceSize
         return try bytes(in: start..<min(start + PieceChecksums.pieceSize, Int(clamping: size)))
     }
 
-    /// The bytes at some positions. Each MiB that they belong to is read as a whole and checked before.
+    /// The bytes at some positions. Each MiB that contains them is read as a whole and checked first.
     ///
-    /// - Returns: `nil` if the file is damaged, or ends before.
+    /// - Returns: `nil` if the file is damaged or too short.
     package func bytes(in range: Range<Int>) throws(FileError) -> Data? {
         let size = Int(clamping: size)
         guard range.lowerBound >= 0, range.upperBound <= size else { return nil }
@@ -43,7 +43,7 @@ extension CheckedFile {
         return ResidentRead.adopt(memory, isWhole)
     }
 
-    /// Reads and checks a piece, and copies the wanted part of it. Returns whether it is undamaged.
+    /// Reads and checks a piece, and copies the wanted part of it. Returns whether the piece is undamaged.
     private func read(
         _ index: Int, _ piece: Range<Int>, _ part: Range<Int>,
         into target: UnsafeMutableRawBufferPointer

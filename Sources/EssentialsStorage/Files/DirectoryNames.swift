@@ -8,7 +8,7 @@
 
 /// Lists directories. The calls can block, so they belong on a file thread.
 package enum DirectoryNames {
-    /// The names in a directory that fulfil a condition, at most so many, in no order.
+    /// The names in a directory that fulfil a condition, up to a maximum, in no order.
     ///
     /// - Parameters:
     ///   - maximumEntries: The maximum number of names that are examined.

@@ -6,15 +6,15 @@
     import Darwin
 #endif
 
-/// The system calls on files, which a test replaces or lets fail.
+/// The system calls on files. Tests replace them or make them fail.
 package struct FileCalls: Sendable {
     /// A kind of system call.
     package enum Kind: Sendable, Hashable, CaseIterable {
         case open, status, permissions, read, write, sync, truncate, lock, link, rename, unlink, list, makeDirectory
     }
 
-    /// Returns the error number with which a call on a path fails, or `nil` to let it be made. Tests set it. The path
-    /// is empty if only the descriptor is known.
+    /// Returns the error number with which a call on a path fails, or `nil` to make the real call. Tests set it. The
+    /// path is empty if only the descriptor is known.
     package var fault: (@Sendable (Kind, String) -> Int32?)?
     /// Writes some of the bytes, and returns their number or the negated error number.
     package var write: @Sendable (Int32, UnsafeRawBufferPointer) -> Int
@@ -33,7 +33,7 @@ package struct FileCalls: Sendable {
         #endif
         return result == 0 ? 0 : errno
     }
-    /// The number of bytes that are free on the file system of an open file; `nil` if it is not known.
+    /// The number of free bytes on the file system of an open file; `nil` if it is unknown.
     package var freeBytes: @Sendable (Int32) -> Int64?
 
     /// The system's own calls.
@@ -58,7 +58,7 @@ package struct FileCalls: Sendable {
             return fstatvfs(descriptor, &facts) == 0 ? freeBytes(facts) : nil
         })
 
-    /// The number of bytes that are free on the file system of a path; `nil` if it is not known. Nothing is opened.
+    /// The number of free bytes on the file system of a path; `nil` if it is unknown. No file is opened.
     package static func freeBytes(besides path: String) -> Int64? {
         var facts = statvfs()
         return statvfs(path, &facts) == 0 ? freeBytes(facts) : nil
@@ -71,7 +71,7 @@ package struct FileCalls: Sendable {
         return overflows ? nil : Int64(exactly: bytes)
     }
 
-    /// Fails if a test wants the call to fail.
+    /// Fails if a test has requested that the call fails.
     func check(_ kind: Kind, _ path: String = "") throws(FileError) {
         if let code = fault?(kind, path) { throw FileError(code: code) }
     }
@@ -95,7 +95,7 @@ package struct FileCalls: Sendable {
         return try OwnFile.open(path, flags, rules, upTo: maximumSize, mode: mode)
     }
 
-    /// The status of the file with a name, which is not followed if it is a symbolic link.
+    /// The status of the file with a name. A symbolic link is not followed.
     package func status(of path: String) throws(FileError) -> FileStatus {
         try check(.status, path)
         return try FileStatus(of: path, followsLink: false)
@@ -118,7 +118,7 @@ package struct FileCalls: Sendable {
         return try file.bytes(upTo: maximum)
     }
 
-    /// The bytes from a position, fewer if the file ends before.
+    /// The bytes from a position. There are fewer if the file ends earlier.
     package func bytes(of file: OpenFile, count: Int, at position: Int64 = 0) throws(FileError) -> [UInt8] {
         try check(.read)
         return try file.bytes(count: count, at: position)
@@ -140,7 +140,7 @@ package struct FileCalls: Sendable {
         return file.lock(otherwise: otherwise)
     }
 
-    /// Gives a file another name, in place of the file that has it.
+    /// Renames a file. An existing file with the new name is replaced.
     package func rename(_ path: String, _ other: String) throws(FileError) {
         try check(.rename, other)
         #if canImport(Glibc)
@@ -153,13 +153,14 @@ package struct FileCalls: Sendable {
         guard code == 0 else { throw FileError.last }
     }
 
-    /// Gives a file another name, unless a file has that name. Of several processes only one succeeds.
+    /// Renames a file, unless a file with the new name exists. If several processes try, only one succeeds.
     ///
     /// On a file system without hard links the file is renamed under the lock of its directory.
     ///
-    /// - Parameter claims: Whether the name is taken with an empty file there instead. No other program can then take
-    ///   the name, but readers find the empty file for a moment. It stays if the process is killed at that moment.
-    /// - Returns: `false` if a file has the name. The file keeps its own then, as after a failure.
+    /// - Parameter claims: Whether an empty file reserves the name on such a file system. No other program can then
+    ///   take the name, but readers find the empty file for a moment. It stays if the process is killed at that moment.
+    /// - Returns: `false` if a file with the new name exists. The file then keeps its own name, as it does after a
+    ///   failure.
     package func moveUnlessThere(
         _ path: String, _ other: String, claims: Bool = false
     ) throws(FileError) -> Bool {
@@ -202,7 +203,7 @@ package struct FileCalls: Sendable {
         return true
     }
 
-    /// Removes a name. Without a file of the name nothing happens.
+    /// Removes a name. If the file does not exist, nothing happens.
     package func remove(_ path: String) throws(FileError) {
         try check(.unlink, path)
         let code = unlink(path)
@@ -211,14 +212,14 @@ package struct FileCalls: Sendable {
 
     /// Flushes the content of a file to the disk.
     ///
-    /// - Parameter isRequired: Whether a file system that cannot do this is a failure.
+    /// - Parameter isRequired: Whether it is a failure if the file system does not support this.
     package func flush(_ file: OpenFile, isRequired: Bool = true) throws(FileError) {
         try check(.sync)
         let code = sync(file.descriptor)
         guard code == 0 || !isRequired && (code == EINVAL || code == ENOTSUP) else { throw FileError(code: code) }
     }
 
-    /// Flushes the names in a directory to the disk. A file system that cannot do this is no failure.
+    /// Flushes the names in a directory to the disk. It is not a failure if the file system does not support this.
     package func flushDirectory(_ path: String) throws(FileError) {
         try flush(open(path, O_RDONLY | O_DIRECTORY), isRequired: false)
     }

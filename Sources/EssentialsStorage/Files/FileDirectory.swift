@@ -6,16 +6,16 @@
     import Darwin
 #endif
 
-/// A directory of small files that one program owns and several of its processes may use at the same time.
+/// A directory of small files that belongs to one program. Several of its processes may use it at the same time.
 ///
-/// A file is written under a temporary name and renamed, so that readers find the old or the new content and never a part.
-/// Nothing is flushed to the disk: after a power failure a file may be damaged, which its content has to show. All calls
-/// can block, so they belong on a file thread.
+/// A file is written under a temporary name and renamed, so that readers find the old or the new content and never a
+/// part. Nothing is flushed to the disk: after a loss of power a file may be damaged, so its content must allow a
+/// check. All calls can block, so they belong on a file thread.
 package struct FileDirectory: Sendable {
-    /// What is behind a name.
+    /// The content of a file.
     package enum Content: Sendable {
         case missing
-        /// No regular file of this user, or a file that is too large.
+        /// The file is not a regular file of this user, or it is too large.
         case unfit
         case bytes([UInt8])
     }
@@ -24,14 +24,14 @@ package struct FileDirectory: Sendable {
     package let path: String
     package let calls: FileCalls
 
-    /// - Parameter calls: Replaced by tests to make them fail.
+    /// - Parameter calls: The system calls. Tests replace them to make them fail.
     package init(absolute path: String, calls: FileCalls = .system) { (self.path, self.calls) = (path, calls) }
 
     package func path(of name: String) -> String { path.hasSuffix("/") ? path + name : path + "/" + name }
 
     /// Creates the directory and its missing parents for this user only (mode 0700), unless it exists.
     ///
-    /// - Throws: `EPERM` if the directory belongs to another user; `ENOTDIR` if it is something else.
+    /// - Throws: `EPERM` if the directory belongs to another user; `ENOTDIR` if it is not a directory.
     package func make() throws(FileError) {
         var made: [String] = []
         try Self.make(path, mode: 0o700, made: &made)
@@ -44,7 +44,7 @@ package struct FileDirectory: Sendable {
     ///
     /// - Parameters:
     ///   - mode: The permissions before the process's mask is applied.
-    ///   - made: The created directories are added to it, the outermost first, also those before a failure.
+    ///   - made: The created directories are added to it, the outermost first, even if a later one fails.
     package static func make(_ path: String, mode: UInt16, made: inout [String]) throws(FileError) {
         // Searches from the innermost directory outwards, because outer ones may not be readable.
         var missing: [String] = []
@@ -68,7 +68,7 @@ package struct FileDirectory: Sendable {
         return true
     }
 
-    /// The names in the directory, at most so many, in no order.
+    /// The names in the directory, up to a maximum, in no order.
     package func names(upTo maximum: Int) throws(FileError) -> [String] {
         do throws(FileError) {
             return try DirectoryNames.read(path, upTo: maximum)
@@ -78,7 +78,7 @@ package struct FileDirectory: Sendable {
         }
     }
 
-    /// The status of a regular file of this user; `nil` if there is none, or if its status cannot be read.
+    /// The status of a regular file of this user; `nil` if the file does not exist, or if its status cannot be read.
     package func status(of name: String) -> FileStatus? {
         guard let status = try? FileStatus(of: path(of: name), followsLink: false), status.isRegular,
             status.owner == geteuid()
@@ -88,7 +88,7 @@ package struct FileDirectory: Sendable {
 
     /// Reads a file.
     ///
-    /// - Parameter isUse: Whether its time of change is renewed, to note that it was used.
+    /// - Parameter isUse: Whether its modification time is renewed, to record the use.
     package func read(_ name: String, upTo maximum: Int, isUse: Bool = true) throws(FileError) -> Content {
         let (opened, status): (OpenFile, FileStatus)
         do throws(OwnFile.Refusal) {
@@ -99,28 +99,29 @@ package struct FileDirectory: Sendable {
             throw error.fileError
         }
         let bytes = try calls.bytes(of: opened, upTo: Int(clamping: status.size))
-        // A file system without these times still has a cache.
+        // A file system without modification times can still hold a cache.
         if isUse { _ = futimens(opened.descriptor, nil) }
         return .bytes(bytes)
     }
 
     /// Begins a new version of a file; see ``AtomicFile``. Nothing is flushed to the disk.
     ///
-    /// - Parameter temporary: A name that ``removeAbandoned(_:)`` is called for later, in case the process is killed.
+    /// - Parameter temporary: A temporary name. Pass it to ``removeAbandoned(_:)`` later, in case the process is
+    ///   killed.
     package func begin(_ name: String, temporary: @autoclosure () -> String) throws(FileError) -> AtomicFile {
         try AtomicFile(path(of: name), temporary: path(of: temporary()), .none, calls: calls)
     }
 
-    /// Removes a file. Without one nothing happens.
+    /// Removes a file. If it does not exist, nothing happens.
     package func remove(_ name: String) throws(FileError) {
         try calls.remove(path(of: name))
     }
 
-    /// Removes a temporary file that no process writes to any more.
+    /// Removes a temporary file that no process is writing any more.
     package func removeAbandoned(_ temporary: String) {
         _ = AbandonedFiles.removeIfAbandoned(path(of: temporary))
     }
 
-    /// Flushes the names in the directory to the disk, so that a removed file does not come back after a power failure.
+    /// Flushes the names in the directory to the disk, so that a removed file does not reappear after a loss of power.
     package func sync() throws(FileError) { try calls.flushDirectory(path) }
 }

@@ -20,7 +20,7 @@ package struct FileError: Error, Sendable, Hashable, CustomStringConvertible {
     package var isMissing: Bool { code == ENOENT }
     /// Whether a lock was not free in time.
     package var isOfLock: Bool { code == EAGAIN }
-    /// Whether a file or a record is larger than is allowed.
+    /// Whether a file or a record is larger than the maximum.
     package var isTooLarge: Bool { code == EFBIG }
 
     /// The system's description of the number.

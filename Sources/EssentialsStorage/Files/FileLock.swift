@@ -8,23 +8,23 @@
 
 /// The lock of a file (flock(2)), which its process holds as long as the value exists.
 ///
-/// The lock excludes other processes and other values in this one. It ends with its process, also if the process is
+/// The lock excludes other processes and other values in this process. It ends with its process, even if the process is
 /// killed. On some network file systems it excludes only processes of the same machine.
 package struct FileLock: Sendable {
-    /// How long and how often a lock is tried.
+    /// How long and how often locking is attempted.
     package struct Patience: Sendable {
-        /// The time after which it is not tried any more.
+        /// The time after which it is not attempted any more.
         package let limit: Duration
         private var pause: Duration
         private let longestPause: Duration
 
-        /// - Parameter pauses: The first pause between two attempts, and the longest. Each is twice as long as the one
-        ///   before it.
+        /// - Parameter pauses: The first pause between two attempts, and the longest. Each pause is twice as long as
+        ///   the previous one.
         package init(limit: Duration, pauses: ClosedRange<Duration>) {
             (self.limit, pause, longestPause) = (limit, pauses.lowerBound, pauses.upperBound)
         }
 
-        /// The pause after an attempt that has failed; `nil` if it was the last one.
+        /// The pause after a failed attempt; `nil` after the last one.
         ///
         /// - Parameter waited: The time since the first attempt.
         package mutating func next(after waited: Duration) -> Duration? {
@@ -36,7 +36,7 @@ package struct FileLock: Sendable {
 
     /// The locked file.
     package let file: OpenFile
-    /// The status that the file had after it was locked.
+    /// The status of the file after it was locked.
     package let status: FileStatus
 
     /// Tries once to lock a file.
@@ -44,8 +44,8 @@ package struct FileLock: Sendable {
     /// - Parameters:
     ///   - flags: The flags for opening it; see ``OwnFile``.
     ///   - mode: The permissions of a new file before the process's mask is applied.
-    ///   - withoutLocks: Whether the lock counts as taken on a file system that has none.
-    /// - Returns: `nil` if it is locked, or if the name has got another file since it was opened.
+    ///   - withoutLocks: Whether the lock counts as acquired on a file system without locks.
+    /// - Returns: `nil` if the file is locked, or if its name leads to another file since it was opened.
     package static func attempt(
         _ path: String, _ flags: Int32, _ rules: OwnFile.Rules, upTo maximumSize: Int64 = .max,
         mode: UInt16 = 0o600, withoutLocks: Bool, calls: FileCalls = .system
@@ -56,16 +56,17 @@ package struct FileLock: Sendable {
         } catch {
             throw .system(error)
         }
-        // Another process may have removed or replaced the file before it was locked. The lock would exclude nobody then.
+        // Another process may have removed or replaced the file before it was locked. Then the lock would exclude no
+        // process.
         guard let named = try? calls.status(of: path), named.identity == status.identity else { return nil }
-        // Also what has changed since.
+        // Properties that have changed since are checked too.
         try OwnFile.check(named, rules, upTo: maximumSize)
         return FileLock(file: file, status: named)
     }
 
-    /// Locks a directory, and waits for it on the calling thread.
+    /// Locks a directory, and waits for the lock on the calling thread.
     ///
-    /// - Throws: `EAGAIN` if it was locked all the time; `ENOENT` if there is no directory.
+    /// - Throws: `EAGAIN` if it stayed locked for the whole time; `ENOENT` if the directory does not exist.
     package static func wait(
         directory path: String, _ patience: Patience = .short, calls: FileCalls = .system
     ) throws(FileError) -> FileLock {
@@ -90,7 +91,7 @@ package struct FileLock: Sendable {
         try calls.writeAll(Array("\(getpid())\n".utf8).span.bytes, to: file)
     }
 
-    /// The process that has written itself into a lock file; `nil` if this is not known.
+    /// The process that a lock file names; `nil` if it is unknown.
     package static func owner(of path: String, _ rules: OwnFile.Rules) -> Int? {
         guard let file = try? OwnFile.open(path, O_RDONLY, rules).file, let bytes = try? file.bytes(upTo: 32) else {
             return nil
@@ -100,9 +101,10 @@ package struct FileLock: Sendable {
 }
 
 extension FileLock.Patience {
-    /// For what is locked during a few system calls: five seconds, because a busy machine can stop its holder for a while.
+    /// For locks that are held during a few system calls: five seconds, because a busy machine can stop the holder for
+    /// a while.
     package static let short = FileLock.Patience(limit: .seconds(5), pauses: .microseconds(100)...(.milliseconds(5)))
 
-    /// For caches, whose callers rather do without: one second.
+    /// For caches, which the callers can do without: one second.
     package static let brief = FileLock.Patience(limit: .seconds(1), pauses: .microseconds(50)...(.milliseconds(5)))
 }

@@ -33,19 +33,19 @@ package struct FilePlace: Sendable, Hashable {
     /// The path of another name in the directory.
     package func sibling(_ name: String) -> String { (directory == "/" ? "" : directory) + "/" + name }
 
-    /// A hidden name that no other process uses. It never exceeds the length that file systems allow.
+    /// A hidden name that no other process uses. It never exceeds the length limit of file systems.
     package func temporary() -> String {
         let random = String(UInt64.random(in: .min ... .max), radix: 16)
         return sibling(temporaryBeginning + random + Self.temporarySuffix)
     }
 
-    /// Whether a name in the directory was made by ``temporary()`` for this file.
+    /// Whether ``temporary()`` created a name in the directory for this file.
     package func isTemporary(_ name: String) -> Bool {
         name.hasPrefix(temporaryBeginning) && name.hasSuffix(Self.temporarySuffix)
             && Self.isNumber(name.dropFirst(temporaryBeginning.count).dropLast(Self.temporarySuffix.count))
     }
 
-    /// Whether a name was made by ``temporary()`` for any file.
+    /// Whether ``temporary()`` created a name for any file.
     package static func isTemporary(_ name: String) -> Bool {
         guard name.hasPrefix("."), name.hasSuffix(temporarySuffix) else { return false }
         let rest = name.dropFirst().dropLast(temporarySuffix.count)

@@ -56,10 +56,10 @@ package final class OpenFile: Sendable {
 
     /// Returns the bytes from the beginning to the end, or as many as the maximum.
     ///
-    /// The file is read to its end and not to its size, because files of the kernel have none.
+    /// The file is read to its end and not to its size, because files of the kernel have no size.
     package func bytes(upTo maximum: Int) throws(FileError) -> [UInt8] {
         var bytes: [UInt8] = []
-        // One byte more than the size shows the end with the first call.
+        // Requesting one byte more than the size shows the end with the first call.
         var wanted = min(maximum, Int(clamping: try status().size) + 1)
         while bytes.count < maximum {
             let position = Int64(bytes.count)
@@ -80,7 +80,7 @@ package final class OpenFile: Sendable {
         return bytes
     }
 
-    /// Returns the bytes from a position, fewer if the file ends before.
+    /// Returns the bytes from a position. There are fewer if the file ends earlier.
     package func bytes(count size: Int, at position: Int64 = 0) throws(FileError) -> [UInt8] {
         var failure: FileError?
         let bytes = [UInt8](unsafeUninitializedCapacity: max(size, 0)) { buffer, count in
@@ -95,7 +95,7 @@ package final class OpenFile: Sendable {
         return bytes
     }
 
-    /// Returns `count` bytes from a position, or `nil` if the file ends before.
+    /// Returns `count` bytes from a position, or `nil` if the file ends earlier.
     package func piece(at position: Int64, count: Int) throws(FileError) -> Data? {
         let memory = UnsafeMutableRawPointer.allocate(byteCount: count, alignment: 1)
         let got: Int

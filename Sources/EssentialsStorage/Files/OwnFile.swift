@@ -6,18 +6,18 @@
     import Darwin
 #endif
 
-/// Opens files that the program has created for itself: locks, tokens, cookies, entries and partial files. Others may
-/// have put something in their place.
+/// Opens files that the program has created for itself: locks, tokens, cookies, entries and partial files. Other users
+/// may have put different files in their place.
 ///
-/// A symbolic link is never followed, the file is regular, and it belongs to the user of the process. Everything is
-/// checked on the open file, so that nothing can be exchanged in between. `O_TRUNC` does not belong into the flags,
-/// because the file would be empty before it is checked.
+/// A symbolic link is never followed. The file must be a regular file of the user of the process. All checks are made
+/// on the open file, so that it cannot be exchanged between check and use. The flags must not contain `O_TRUNC`,
+/// because the file would be emptied before it is checked.
 ///
 /// All calls can block, so they belong on a file thread.
 package enum OwnFile {
-    /// What else is required.
+    /// Additional requirements.
     package struct Rules: OptionSet, Sendable {
-        /// The file has no second name (hard link). Writing would change the file under its other name too.
+        /// The file has no second name (hard link), because writing would change the file under that name too.
         package static let oneName = Rules(rawValue: 1)
         /// No other user can write to the file.
         package static let noOtherWriters = Rules(rawValue: 2)
@@ -39,21 +39,22 @@ package enum OwnFile {
         case otherUsers
         case tooLarge
 
-        /// The failure of a caller that knows system calls only. A file that is not the program's is not permitted.
+        /// The failure for callers that handle only system errors. A file that does not belong to the program becomes a
+        /// permission error.
         package var fileError: FileError {
             if case .system(let error) = self { error } else { FileError(code: EPERM) }
         }
 
-        /// Whether there is no file with the name.
+        /// Whether no file has the name.
         package var isMissing: Bool { self == .system(FileError(code: ENOENT)) }
 
-        /// Whether there is a file, but it is not one of the program's.
+        /// Whether the file exists but does not belong to the program.
         package var isOfOthers: Bool {
             if case .system(let error) = self { error.code == ELOOP } else { true }
         }
     }
 
-    /// Opens a file. A new one is for this user only (mode 0600).
+    /// Opens a file. A new file is for this user only (mode 0600).
     ///
     /// - Parameters:
     ///   - flags: The flags in addition to `O_NOFOLLOW` and those of ``OpenFile``.

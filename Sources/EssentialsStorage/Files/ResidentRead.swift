@@ -11,7 +11,7 @@
     import Darwin
 #endif
 
-/// Reads from files what is in the memory of the system already, which never waits for a disk and therefore needs no file
+/// Reads parts of files that are already in the system's memory. This never waits for a disk, so it needs no file
 /// thread. A change of threads takes longer than reading some ten thousand bytes.
 package enum ResidentRead {
     private typealias Call = @convention(c) (Int32, UnsafePointer<iovec>?, Int32, off_t, Int32) -> Int
@@ -23,7 +23,8 @@ package enum ResidentRead {
     /// does not contain its declaration. Its type is that of the manual page.
     private static let call: Call? = dlsym(nil, "preadv2").map { unsafeBitCast($0, to: Call.self) }
 
-    /// The first bytes of a file; `nil` if they are not all in memory, or if the file system or the kernel cannot tell.
+    /// The first bytes of a file; `nil` if they are not all in memory, or if the file system or the kernel does not
+    /// support this check.
     package static func bytes(of file: OpenFile, count: Int) -> Data? {
         guard let call else { return nil }
         guard count > 0 else { return Data() }
@@ -32,7 +33,7 @@ package enum ResidentRead {
         return adopt(memory, call(file.descriptor, &target, 1, 0, withoutWaiting) == count)
     }
 
-    /// Memory as `Data`, which frees it. Without success it is freed at once.
+    /// Returns memory as `Data`, which frees it. If reading was incomplete, the memory is freed at once.
     package static func adopt(_ memory: UnsafeMutableRawBufferPointer, _ isComplete: Bool) -> Data? {
         guard isComplete, let base = memory.baseAddress else {
             memory.deallocate()

@@ -1,15 +1,15 @@
 import EssentialsTools
 
-/// Decides which entries of a store leave it first, as a pure value (S3-FIFO).
+/// Decides which entries of a store are evicted first, as a pure value (S3-FIFO).
 ///
-/// A new entry is in a small queue. If it is used before it leaves that queue, it moves to the main queue, otherwise it is
-/// evicted, so that what is read only once does not displace the rest. An entry that returns soon after its eviction goes to
-/// the main queue at once. In the main queue an entry stays one more round for each of its last three uses.
-/// A use changes a counter only, and every operation takes constant time on average.
+/// A new entry is in a small queue. If it is used before it leaves that queue, it moves to the main queue, otherwise it
+/// is evicted. So entries that are read only once do not displace the rest. An entry that returns soon after its
+/// eviction goes to the main queue at once. In the main queue an entry stays one more round for each of its last three
+/// uses. A use changes only a counter, and every operation takes constant time on average.
 package struct EvictionOrder<Key: Hashable & Sendable>: Sendable {
     private struct Entry: Sendable {
         let bytes: Int
-        /// The number of uses that still count, at most three. Each further round in the main queue takes one.
+        /// The number of uses that still count, at most three. Each further round in the main queue uses up one.
         var uses = 0
         var isMain: Bool
         /// The place in the queue. A queued number that does not match belongs to an entry that was removed or
@@ -25,7 +25,7 @@ package struct EvictionOrder<Key: Hashable & Sendable>: Sendable {
     private var small = Fifo<(key: Key, number: UInt64)>()
     private var main = Fifo<(key: Key, number: UInt64)>()
     private var smallBytes = 0
-    /// The keys that were evicted from the small queue last, at most as many as there are entries, or 16 if that is
+    /// The keys most recently evicted from the small queue. The maximum is the number of entries, or 16 if that is
     /// more.
     private var evicted: Set<Key> = []
     private var evictedOrder = Fifo<Key>()
@@ -39,16 +39,16 @@ package struct EvictionOrder<Key: Hashable & Sendable>: Sendable {
 
     package func contains(_ key: Key) -> Bool { entries[key] != nil }
 
-    /// The size of an entry; `nil` if there is none.
+    /// The size of an entry; `nil` if it does not exist.
     package func bytes(of key: Key) -> Int? { entries[key]?.bytes }
 
-    /// Notes that an entry is used.
+    /// Records a use of an entry.
     package mutating func use(_ key: Key) {
         guard let entry = entries[key], entry.uses < Self.maximumUses else { return }
         entries[key]?.uses += 1
     }
 
-    /// Inserts an entry, in place of the one with the same key, whose uses count for it.
+    /// Inserts an entry, or replaces the one with the same key and keeps its uses.
     package mutating func insert(_ key: Key, bytes size: Int) {
         let earlier = take(key)
         let isMain = earlier?.isMain ?? (evicted.remove(key) != nil)
@@ -70,11 +70,11 @@ package struct EvictionOrder<Key: Hashable & Sendable>: Sendable {
     /// Removes an entry.
     package mutating func remove(_ key: Key) { _ = take(key) }
 
-    /// Removes the entry that leaves first; `nil` if there is none.
+    /// Removes the next entry to evict; `nil` if there is no entry.
     ///
     /// - Parameters:
-    ///   - budget: The size of the store, of which a tenth is for the small queue.
-    ///   - spared: An entry that stays, because it was inserted just now.
+    ///   - budget: The size of the store. A tenth of it is for the small queue.
+    ///   - spared: An entry that stays, because it was just inserted.
     package mutating func evict(budget: Int, sparing spared: Key? = nil) -> Key? {
         guard let spared, let entry = take(spared) else { return evict(budget) }
         defer { put(entry.bytes, spared, uses: entry.uses, isMain: entry.isMain) }
@@ -85,7 +85,7 @@ package struct EvictionOrder<Key: Hashable & Sendable>: Sendable {
         while !entries.isEmpty {
             let isSmall = !small.isEmpty && (smallBytes > budget / 10 || main.isEmpty)
             guard let (key, number) = isSmall ? small.popFirst() : main.popFirst() else {
-                // Entries are in one of the queues.
+                // Every entry is in one of the queues.
                 return nil
             }
             guard var entry = entries[key], entry.number == number, entry.isMain != isSmall else { continue }
@@ -113,7 +113,7 @@ package struct EvictionOrder<Key: Hashable & Sendable>: Sendable {
 
     private mutating func enqueue(_ key: Key, _ entry: Entry) {
         if entry.isMain { main.append((key, entry.number)) } else { small.append((key, entry.number)) }
-        // Numbers of entries that are gone do not pile up.
+        // Prevents numbers of removed entries from piling up.
         if small.count + main.count > 2 * entries.count + 64 {
             small.removeAll { [entries] in entries[$0.key]?.number != $0.number || entries[$0.key]?.isMain == true }
             main.removeAll { [entries] in entries[$0.key]?.number != $0.number || entries[$0.key]?.isMain == false }

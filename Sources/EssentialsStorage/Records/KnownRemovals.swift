@@ -3,19 +3,19 @@ struct KnownRemovals: Sendable {
     var removals = RecordRemovals()
     /// The status of the file; `nil` if there was no file, because nothing was removed yet or the file was lost.
     var status: FileStatus?
-    /// The same file, kept open so that no later one gets its number.
+    /// The same file, kept open so that no later file gets its inode number.
     var file: OpenFile?
-    /// Whether the file is damaged. Then nothing is known about what was removed.
+    /// Whether the file is damaged. Then its removals are unknown.
     var isDamaged = false
-    /// How often this process has read or written the file.
+    /// The number of times that this process has read or written the file.
     var version = 0
 }
 
-/// Removals that could not be written down. Only this process knows them.
+/// Removals that could not be written to the file. Only this process knows them.
 struct UnwrittenRemovals: Sendable {
     private var scopes: Set<RecordScope> = []
     private var names: Set<RecordName> = []
-    /// Grows with each removal that could not be written down. Records that began at a smaller count are not committed.
+    /// Increases with each removal that could not be written. Records that began at a smaller count are not committed.
     private(set) var count: UInt64 = 0
 
     var isEmpty: Bool { scopes.isEmpty && names.isEmpty }
@@ -47,15 +47,15 @@ struct UnwrittenRemovals: Sendable {
         if !names.isEmpty { removals.add(Array(names)) }
     }
 
-    /// Removes the removals that have been written down.
+    /// Removes the removals that have been written.
     mutating func subtract(_ other: UnwrittenRemovals) {
         scopes.subtract(other.scopes)
         names.subtract(other.names)
     }
 
-    /// Removes a scope that has no files any more.
+    /// Removes a scope that no longer has files.
     mutating func remove(_ scope: RecordScope) { scopes.remove(scope) }
 
-    /// Removes records that have no files any more.
+    /// Removes records that no longer have files.
     mutating func remove(_ removed: some Sequence<RecordName>) { names.subtract(removed) }
 }

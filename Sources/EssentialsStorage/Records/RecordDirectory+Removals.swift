@@ -13,16 +13,16 @@ extension RecordDirectory {
 
     /// Whether no removal hides a record.
     ///
-    /// - Parameter begun: The number of the last removal when its writing began.
+    /// - Parameter begun: The number of the last removal when the writing of the record began.
     func allowsReading(_ name: RecordName, begun: UInt64) throws(FileError) -> Bool {
         let known = try knownRemovals()
         return known.removals.allowsReading(of: name, begun: begun)
             && !state.withLock { $0.unwritten.contains(name) }
     }
 
-    /// The removals that are written down. The file is read again if another process or instance has changed it.
+    /// The written removals. The file is read again if another process or instance has changed it.
     ///
-    /// - Throws: The failure if the file cannot be read now. It is then not known which records may be read.
+    /// - Throws: The failure if the file cannot be read now. It is then unknown which records may be read.
     func knownRemovals() throws(FileError) -> KnownRemovals {
         while true {
             let known = state.withLock { $0.removals }
@@ -51,7 +51,7 @@ extension RecordDirectory {
 
     private func readRemovals(_ present: FileStatus?) throws(FileError) -> KnownRemovals {
         guard present != nil else { return KnownRemovals() }
-        // A file that is not the program's own counts as damaged.
+        // A file that does not belong to the program counts as damaged.
         var read = KnownRemovals(removals: RecordRemovals(lostAt: Self.present), status: present, isDamaged: true)
         let (file, status): (OpenFile, FileStatus)
         do throws(OwnFile.Refusal) {
@@ -69,8 +69,8 @@ extension RecordDirectory {
         return read
     }
 
-    /// The time in nanoseconds. Removals count up from it in a new file, so that their numbers are larger than those of
-    /// a file that was lost, unless the clock was set back.
+    /// The time in nanoseconds. In a new file, the numbers of removals start here, so that they are larger than those
+    /// of a lost file, unless the clock was set back.
     private static var present: UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
@@ -81,8 +81,8 @@ extension RecordDirectory {
 
     /// Changes the file of removals, and adds the removals that could not be written before.
     ///
-    /// - Parameter durability: What is flushed before the call returns. A removal must reach the disk, so that its
-    ///   records do not come back after a loss of power; see ``flushRemovals()``.
+    /// - Parameter durability: The data to flush before the call returns. A removal must reach the disk, so that its
+    ///   records do not reappear after a loss of power; see ``flushRemovals()``.
     /// - Returns: The removals after the change.
     @discardableResult
     func changeRemovals(
@@ -98,14 +98,14 @@ extension RecordDirectory {
         try directory.sync()
     }
 
-    /// The number of the last removal that is written down. A damaged file is replaced.
+    /// The number of the last written removal. A damaged file is replaced.
     func latestRemoval() throws(FileError) -> UInt64 {
         let known = try knownRemovals()
         if !known.isDamaged, hasNotedRemovals { return known.removals.latest }
         do throws(FileError) {
             return try changeRemovals(.contentAndName) { _ in }.latest
         } catch {
-            // The commit and each reading also check the removals that are not written down.
+            // The commit and each reading also check the unwritten removals.
             guard !known.isDamaged else { throw error }
             return known.removals.latest
         }
@@ -136,11 +136,11 @@ extension RecordDirectory {
         return removals
     }
 
-    /// Notes that a scope is removed. If that cannot be written down, only this process knows it.
+    /// Records the removal of a scope. If it cannot be written, only this process knows it.
     ///
-    /// - Parameter isWhole: Whether the present records of the scope are not read any more. Otherwise they can be read,
-    ///   and only the records that are being written now are not committed.
-    /// - Returns: The removals that are written down; `nil` if this one could not be.
+    /// - Parameter isWhole: Whether the present records of the scope must not be read any more. Otherwise they can be
+    ///   read, and only the records that are being written now are not committed.
+    /// - Returns: The written removals; `nil` if this one could not be written.
     func note(
         _ scope: RecordScope, isWhole: Bool, _ durability: AtomicFile.Durability = .contentAndName
     ) -> RecordRemovals? {
@@ -149,9 +149,9 @@ extension RecordDirectory {
         return nil
     }
 
-    /// Notes records that are not read any more. If that cannot be written down, only this process knows it.
+    /// Records that some records must not be read any more. If it cannot be written, only this process knows it.
     ///
-    /// - Returns: The number of the removal; `nil` if it could not be written down.
+    /// - Returns: The number of the removal; `nil` if it could not be written.
     @discardableResult
     func note(_ names: [RecordName]) -> UInt64? {
         var number: UInt64?

@@ -9,7 +9,7 @@ import EssentialsTools
 #endif
 
 extension RecordDirectory {
-    /// How many records are removed while the directory is locked.
+    /// The number of records that are removed under one lock of the directory.
     static let batch = 32
 
     // MARK: One key
@@ -29,12 +29,12 @@ extension RecordDirectory {
         }
         var failure: FileError?
         do throws(FileError) {
-            // Under the lock a commit comes either before, and its record is removed, or after, and it finds a new
-            // number.
+            // A commit that took the lock earlier is complete, and its record is removed. A later one finds a new
+            // number and is refused.
             failure = try locked { () throws(FileError) -> FileError? in
                 var failure: FileError?
                 do throws(FileError) {
-                    // If there is no file of numbers, no writer has a number that a commit would accept.
+                    // Without a file of numbers, no writer has a number that a commit would accept.
                     if try numbers.areThere() { try numbers.raise(key.name) }
                 } catch {
                     failure = error
@@ -64,8 +64,8 @@ extension RecordDirectory {
 
     // MARK: Many records
 
-    /// Removes all records of a scope, also those of other processes. When the call returns, none of them is read any
-    /// more, even if a file could not be removed. No record of the scope that is being written during the call is
+    /// Removes all records of a scope, also those of other processes. When the call returns, no such record is read any
+    /// more, even if a file could not be removed. Records of the scope that are being written during the call are not
     /// committed.
     ///
     /// - Parameter isRemoved: A condition for the keys, which are read from the files. Only the records that fulfil it
@@ -88,19 +88,19 @@ extension RecordDirectory {
     }
 
     private func removeWhole(_ scope: RecordScope) throws(FileError) -> FileError? {
-        // Noted first, because the process can end between two files, and other processes store records meanwhile.
+        // Recorded first, because the process can end between two files, and other processes store records meanwhile.
         let noted = note(scope, isWhole: true, .none)
         let (names, bodies) = try fileNames()
         let removed = names.filter { scope.contains($0) }
         let (left, failure): (Set<RecordName>, FileError?)
         if let noted {
-            // If there were no records, none can come back after a loss of power.
+            // If there were no records, none can reappear after a loss of power.
             if !removed.isEmpty { try? flushRemovals() }
             (left, failure) = removeForbidden(removed, by: noted)
-            // Records that earlier removals left are tried again.
+            // Records that earlier removals left behind are removed again.
             let others = names.filter { !scope.contains($0) && noted.mayConcern($0) }
             let again = failure?.isOfLock == true ? Set(others) : removeForbidden(others, by: noted).left
-            // Not flushed: if this note is lost, the records are only removed once more.
+            // Not flushed: if this entry is lost, the records are merely removed once more.
             _ = try? changeRemovals(.none) { $0.finish(noted, left: left.union(again)) }
         } else {
             (left, failure) = remove(removed) { _ in true }
@@ -122,19 +122,19 @@ extension RecordDirectory {
         do throws(FileError) {
             (names, _) = try fileNames()
         } catch {
-            // It is not known which records fulfil the condition, so all of the scope are hidden.
+            // The records that fulfil the condition are unknown, so all records of the scope are hidden.
             _ = note(scope, isWhole: true)
             throw error
         }
         // A record whose key cannot be read is removed too.
         let removed = names.filter { scope.contains($0) && ((try? storedKey(of: $0)).map(isRemoved) ?? true) }
         var first: FileError?
-        // Parts of this size are noted by the names of their records. A larger one would hide the whole scope.
+        // Removals up to this size are recorded by the names of their records. A larger one would hide the whole scope.
         for start in stride(from: 0, to: removed.count, by: RecordRemovals.maximumNames / 2) {
             let part = Array(removed[start..<min(start + RecordRemovals.maximumNames / 2, removed.count)])
             let number = note(part)
             let (left, failure) = remove(part) { name in
-                // A record that was stored after the note stays.
+                // A record that was stored after the removal was recorded stays.
                 number.map { number in ((try? outline(of: name))?.facts.begun ?? 0) < number } ?? true
             }
             if let number {
@@ -145,7 +145,7 @@ extension RecordDirectory {
             first = first ?? failure
         }
         if let noted, noted.isUnfinished, first?.isOfLock != true {
-            // Records that earlier removals left are tried again.
+            // Records that earlier removals left behind are removed again.
             let done = Set(removed)
             let others = names.filter { noted.mayConcern($0) && !done.contains($0) }
             let left = removeForbidden(others, by: noted).left
@@ -155,11 +155,11 @@ extension RecordDirectory {
         return first
     }
 
-    /// Removes the bodies of a scope that no record names.
+    /// Removes the bodies of a scope that no record refers to.
     ///
     /// - Parameters:
-    ///   - bodies: The bodies that were there before records were removed.
-    ///   - removed: The records that were removed, each with the body that it named.
+    ///   - bodies: The bodies that existed before records were removed.
+    ///   - removed: The removed records, each with the body that it referred to.
     private func removeOrphans(
         of scope: RecordScope, _ bodies: [RecordBodyName], _ removed: Set<RecordName>
     ) -> FileError? {
@@ -196,7 +196,7 @@ extension RecordDirectory {
                     }
                 }
             } catch {
-                // The lock was not free in time, so the rest is left. The caller notes it.
+                // The lock was not free in time, so the rest is left. The caller records it.
                 left.formUnion(names[start...])
                 return (left, first ?? error)
             }
@@ -208,8 +208,8 @@ extension RecordDirectory {
     /// of the directory.
     func removeFiles(of name: RecordName) throws(FileError) {
         let body = lastBodyID(of: name)
-        // Deferred, so that the space is not used before the files are removed. A sweep counts a file again that is
-        // left.
+        // Deferred, so that the space is not reused before the files are removed. If a file is left, a sweep counts it
+        // again.
         defer { forget(name) }
         var failure: FileError?
         do throws(FileError) { try calls.remove(path(of: name.text)) } catch { failure = error }
@@ -221,7 +221,7 @@ extension RecordDirectory {
         if let failure { throw failure }
     }
 
-    /// Forgets a record that was found to be gone, unless it was stored meanwhile.
+    /// Forgets a missing record, unless it was stored meanwhile.
     func forgetMissing(_ name: RecordName) {
         guard state.withLock({ $0.order.contains(name) }) else {
             configuration.onForget?(name)

@@ -11,10 +11,10 @@ import EssentialsTools
 extension RecordDirectory {
     // MARK: Counting
 
-    /// Counts a use of a record that is read without this directory, such as from an open file.
+    /// Counts a use of a record that is read without this directory, for example from an open file.
     package func use(_ name: RecordName) { state.withLock { $0.order.use(name) } }
 
-    /// Whether a record with this body is counted, so that it was neither evicted nor removed or replaced.
+    /// Whether a record with this body is counted. If so, it was neither evicted nor removed or replaced.
     package func isKnown(_ record: StoredRecord) -> Bool {
         state.withLock { state in
             guard state.order.contains(record.name) else { return false }
@@ -23,7 +23,7 @@ extension RecordDirectory {
         }
     }
 
-    /// Counts a record that was read as used.
+    /// Counts a use of a record that was read.
     func used(_ name: RecordName, _ space: Int, _ facts: RecordFacts) {
         let body = facts.hasFile ? facts.id : nil
         let isCounted = state.withLock { state in
@@ -32,7 +32,7 @@ extension RecordDirectory {
             return true
         }
         guard !isCounted else { return }
-        // Another process has stored it, or it has been removed or replaced since it was read.
+        // Another process has stored the record, or it has been removed or replaced since it was read.
         try? locked { () throws(FileError) in
             guard try outline(of: name)?.facts == facts else { return }
             state.withLock { $0.count(name, space, body) }
@@ -40,9 +40,9 @@ extension RecordDirectory {
         evict()
     }
 
-    /// Counts a record that was stored. The caller has the lock of the directory, and evicts after it has released it.
+    /// Counts a stored record. The caller has the lock of the directory, and evicts after releasing it.
     ///
-    /// - Parameter reservation: The space that was reserved for it, and is given back.
+    /// - Parameter reservation: The space that was reserved for the record, which is released.
     func stored(_ name: RecordName, _ space: Int, body: UInt64?, reservation: Int) {
         state.withLock { state in
             state.reserved = max(state.reserved - reservation, 0)
@@ -72,12 +72,12 @@ extension RecordDirectory {
 
     /// Removes records until the rest fits.
     ///
-    /// - Parameter spared: A record that stays, because it was stored just now.
+    /// - Parameter spared: A record that stays, because it was just stored.
     func evict(sparing spared: RecordName? = nil) {
         evict(sparing: spared) { [configuration] state in state.isTooLarge(for: configuration) }
     }
 
-    /// Evicts records until at least this many bytes are free or none is left, such as on a full disk.
+    /// Evicts records until at least this many bytes are free or no record is left, for example on a full disk.
     package func evict(bytes: Int) {
         let before = state.withLock { $0.order.bytes }
         evict { state in state.order.bytes > before - bytes }

@@ -14,10 +14,10 @@ extension RecordDirectory {
         ".record-" + String(UInt64.random(in: .min ... .max), radix: 16) + ".tmp"
     }
 
-    /// Whether a name was made by ``temporaryName()``.
+    /// Whether ``temporaryName()`` created a name.
     package static func isTemporary(_ name: String) -> Bool { name.hasPrefix(".record-") && name.hasSuffix(".tmp") }
 
-    /// The files that a sweep has found.
+    /// The files found by a sweep.
     private struct Found {
         var records: [(name: RecordName, size: Int64, used: FileStatus.Moment)] = []
         var bodies: [RecordName: [(id: UInt64, size: Int64)]] = [:]
@@ -25,10 +25,10 @@ extension RecordDirectory {
         var unknown: [RecordName] = []
     }
 
-    /// Creates the directory and counts what is in it, once.
+    /// Creates the directory and counts its records, once.
     ///
     /// - Throws: `ELOOP` if it is a symbolic link; `EPERM` if it belongs to another user, or if others can write to it
-    ///   and could therefore put records there; `ENOTDIR` if it is no directory.
+    ///   and could therefore put records there; `ENOTDIR` if it is not a directory.
     package func open() throws(FileError) {
         guard !state.withLock({ $0.isOpened }) else { return }
         try calls.check(.makeDirectory, path)
@@ -40,21 +40,21 @@ extension RecordDirectory {
         if try sweepOnce() { state.withLock { $0.isOpened = true } }
     }
 
-    /// Sweeps after this process has stored a quarter of the maximum, because the processes together may exceed it
-    /// then.
+    /// Sweeps after this process has stored a quarter of the maximum, because the processes together may then exceed
+    /// it.
     ///
-    /// - Parameter spared: A record that stays, because it was stored just now.
+    /// - Parameter spared: A record that stays, because it was just stored.
     func sweepIfNeeded(sparing spared: RecordName) {
         guard state.withLock({ $0.committed > configuration.maximumBytes / 4 }) else { return }
         _ = try? sweepOnce(sparing: spared)
     }
 
-    /// Counts the records of all processes and evicts those beyond the maximum. Also removes files that killed
-    /// processes have left, and records that could not be removed before. Returns at once if another thread of this
-    /// process is sweeping.
+    /// Counts the records of all processes and evicts those beyond the maximum. It also removes files that killed
+    /// processes have left behind, and records that could not be removed before. Returns at once if another thread of
+    /// this process is sweeping.
     package func sweep() throws(FileError) { _ = try sweepOnce() }
 
-    /// - Returns: `false` if another thread is sweeping. Nothing was done then.
+    /// - Returns: `false` if another thread is sweeping. Then nothing was done.
     private func sweepOnce(sparing spared: RecordName? = nil) throws(FileError) -> Bool {
         let isOnly = state.withLock { state in
             guard state.changedInSweep == nil else { return false }
@@ -120,7 +120,7 @@ extension RecordDirectory {
         }
     }
 
-    /// Removes the bodies that no record names, from the directory and from `found`.
+    /// Removes the bodies that no record refers to, from the directory and from `found`.
     private func removeOrphans(_ found: inout Found) {
         var known = state.withLock { $0.bodies }
         if configuration.largestInlineBody <= 0 {
@@ -130,7 +130,7 @@ extension RecordDirectory {
         for (name, bodies) in found.bodies {
             guard bodies.count > 1 || bodies.first?.id != known[name] else { continue }
             let id: UInt64?
-            // A head that cannot be read now may name any of the bodies, so all of them stay.
+            // A head that cannot be read now may refer to any of the bodies, so all of them stay.
             do throws(FileError) { id = try bodyID(of: name) } catch { continue }
             found.bodies[name] = bodies.filter { $0.id == id }
             orphans[name] = bodies.map(\.id).filter { $0 != id }
@@ -138,12 +138,12 @@ extension RecordDirectory {
         try? removeOrphans(orphans.filter { !$0.value.isEmpty })
     }
 
-    /// Removes each of the bodies that its record does not name.
+    /// Removes each of the bodies that its record does not refer to.
     func removeOrphans(_ bodies: [RecordName: [UInt64]]) throws(FileError) {
         let all = Array(bodies)
         for start in stride(from: 0, to: all.count, by: Self.batch) {
-            // A commit renames the body and then the head under one lock. A body that no head names here belongs to no
-            // commit in progress.
+            // A commit renames the body and then the head under one lock. So a body that no head refers to belongs to
+            // no running commit.
             try locked { () throws(FileError) in
                 for (name, ids) in all[start..<min(start + Self.batch, all.count)] {
                     let named = try bodyID(of: name)

@@ -10,13 +10,13 @@ import EssentialsTools
 
 /// The complete files of a record, which still have temporary names.
 struct RecordCommit {
-    /// The state when the writing began. The record is committed only if it has not changed.
+    /// The state when the writing began. The record is committed only if the state has not changed.
     struct Condition: Sendable {
-        /// The number of the key; `nil` if an invalidation at the same time does not prevent the commit.
+        /// The number of the key; `nil` if a concurrent invalidation does not prevent the commit.
         var keyNumber: UInt64?
         /// The number of the last removal.
         let begun: UInt64
-        /// The count of removals that could not be written down.
+        /// The count of removals that could not be written.
         let unwritten: UInt64
     }
 
@@ -26,14 +26,14 @@ struct RecordCommit {
     let body: AtomicFile?
     /// The space on the disk.
     let space: Int
-    /// The space that was reserved, and is given back.
+    /// The space that was reserved, which is released.
     var reservation = 0
 }
 
 extension RecordDirectory {
     /// Begins to write a record.
     ///
-    /// - Parameter isFile: Whether the body gets a file of its own, however small it is.
+    /// - Parameter isFile: Whether the body has its own file, however small it is.
     package func begin(_ key: RecordKey, isFile: Bool = false) throws(FileError) -> RecordWriter {
         try open()
         var condition = try condition()
@@ -63,12 +63,12 @@ extension RecordDirectory {
             && RecordOutline.size(format) + beginning + body <= configuration.maximumRecordBytes
     }
 
-    /// Stores a record with its body in one file. It needs fewer system calls than a ``RecordWriter``, because it begins and
-    /// ends at once: an invalidation at the same time comes before it or after it.
+    /// Stores a record with its body in one file. It needs fewer system calls than a ``RecordWriter``, because it
+    /// begins and ends at once: a concurrent invalidation takes effect before or after it.
     ///
-    /// Other records are evicted after it was stored, so that a failed write evicts none.
+    /// Other records are evicted only after it was stored, so that a failed write evicts none.
     ///
-    /// - Returns: `false` if its scope was removed meanwhile, or if a removal could not be written down.
+    /// - Returns: `false` if its scope was removed meanwhile, or if a removal could not be written.
     /// - Throws: `EFBIG` if it is too large; see ``canHold(_:head:body:)``.
     @discardableResult
     package func put(_ key: RecordKey, head: [UInt8], body: RawSpan, number: UInt8 = 0) throws(FileError) -> Bool {
@@ -119,7 +119,7 @@ extension RecordDirectory {
 
     /// Puts the files of a record in place and counts them.
     ///
-    /// - Returns: `false` if the condition is not fulfilled any more. Nothing was stored then.
+    /// - Returns: `false` if the condition is no longer fulfilled. Then nothing was stored.
     func commit(_ written: RecordCommit, if condition: RecordCommit.Condition) throws(FileError) -> Bool {
         let name = written.name
         var isCommitted = false
@@ -149,7 +149,7 @@ extension RecordDirectory {
         return isCommitted
     }
 
-    /// Makes room for a record that was stored. The caller does not have the lock of the directory.
+    /// Makes room for a stored record. The caller does not have the lock of the directory.
     func finishCommit(of name: RecordName) {
         evict(sparing: name)
         sweepIfNeeded(sparing: name)
@@ -157,9 +157,9 @@ extension RecordDirectory {
 
     // MARK: Heads
 
-    /// Replaces the head of a record, whose body stays.
+    /// Replaces the head of a record, and keeps its body.
     ///
-    /// - Returns: The record with the new head; `nil` if it was removed or replaced meanwhile.
+    /// - Returns: The record with the new head; `nil` if the record was removed or replaced meanwhile.
     package func replaceHead(of old: StoredRecord, by head: [UInt8]) throws(FileError) -> StoredRecord? {
         try open()
         guard head.count + old.key.count <= configuration.maximumHeadBytes else { throw FileError(code: EFBIG) }
@@ -184,7 +184,7 @@ extension RecordDirectory {
             stored(old.name, space, body: file == nil ? nil : old.id, reservation: 0)
         }
         guard isReplaced else { return nil }
-        // Only the head can have become larger. Others make room for it now, because no space was reserved.
+        // Only the head can have grown. Room is made for it now, because no space was reserved.
         finishCommit(of: old.name)
         return StoredRecord(name: old.name, key: old.key, head: head, body: old.body, facts: facts)
     }

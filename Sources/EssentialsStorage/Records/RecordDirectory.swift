@@ -10,12 +10,12 @@ import EssentialsTools
 
 /// A directory of records that several processes use at the same time.
 ///
-/// A record is a file with a key, a head and a small body. A larger body is a file of its own, and so is any body on
-/// request. The files of a record are written under temporary names and renamed, the body before the head. A process
-/// that is killed therefore leaves the old record or the new one, and at worst a file that ``sweep()`` removes.
+/// A record is a file with a key, a head and a small body. A larger body has its own file, and so has any body on
+/// request. The files of a record are written under temporary names and renamed, the body before the head. If the
+/// process is killed, the old record or the new one stays, and possibly a file that ``sweep()`` removes.
 ///
-/// Only removals of scopes are flushed to the disk. After a loss of power checksums show which records are damaged, and
-/// these are removed. A record that ``invalidate(_:)`` has removed can come back then.
+/// Only removals of scopes are flushed to the disk. After a loss of power, checksums show which records are damaged,
+/// and these are removed. A record that ``invalidate(_:)`` has removed can then reappear.
 ///
 /// All calls can block, so they belong on a file thread. Several threads may call at the same time.
 package final class RecordDirectory: Sendable {
@@ -32,22 +32,21 @@ package final class RecordDirectory: Sendable {
         package var maximumRecordBytes: Int
         /// The maximum size of a key and a head together.
         package var maximumHeadBytes = 1 << 20
-        /// The maximum size of a body in the file of its record. With 0 every body is a file of its own, and a sweep
-        /// knows without reading which body belongs to a record. With ``maximumRecordBytes`` no body is a file of its
-        /// own.
+        /// The maximum size of a body in the file of its record. With 0 every body has its own file, and a sweep knows
+        /// without reading which body belongs to a record. With ``maximumRecordBytes`` no body has its own file.
         package var largestInlineBody = 64 << 10
         /// The maximum number of records under one key.
         package var recordsPerKey: UInt8 = 1
-        /// Whether a record that fits alone is kept, although its last block is beyond the maximum. The default is `true`.
+        /// Whether a record is kept that fits alone but whose last block is beyond the maximum. The default is `true`.
         package var allowsLastBlockBeyond = true
         /// Whether a name in the directory belongs to a file of an earlier format, or to a temporary file that other
         /// code writes here. A sweep removes the file if no process has locked it.
         package var isOutdated: @Sendable (String) -> Bool = { _ in false }
-        /// Called when a record is not counted any more, because it was evicted, removed or found to be gone. It can be called
-        /// while the directory is locked, so it must not use the directory.
+        /// Called when a record is no longer counted, because it was evicted, removed or found missing. It can be
+        /// called while the directory is locked, so it must not use the directory.
         package var onForget: (@Sendable (RecordName) -> Void)?
 
-        /// Whether bodies can be files of their own.
+        /// Whether bodies can have their own files.
         var hasBodyFiles: Bool { largestInlineBody < maximumRecordBytes }
 
         package init(mark: String, version: UInt32, maximumBytes: Int) {
@@ -58,7 +57,7 @@ package final class RecordDirectory: Sendable {
         }
     }
 
-    /// What is in a directory, as far as this process knows.
+    /// The usage of a directory, as far as this process knows.
     package struct Usage: Sendable, Hashable {
         package var count: Int
         /// The size of the files in whole blocks.
@@ -69,11 +68,11 @@ package final class RecordDirectory: Sendable {
 
     struct State: Sendable {
         var order = EvictionOrder<RecordName>()
-        /// The numbers of the bodies that are files of their own, as far as this process has seen them.
+        /// The numbers of the bodies with their own files, as far as this process has seen them.
         var bodies: [RecordName: UInt64] = [:]
         /// The space for records that are being written.
         var reserved = 0
-        /// The size of what was committed since the last sweep.
+        /// The size of the records committed since the last sweep.
         var committed = 0
         var damaged = 0
         var isOpened = false
@@ -81,7 +80,7 @@ package final class RecordDirectory: Sendable {
         /// are counted. `nil` means that no sweep runs.
         var changedInSweep: Set<RecordName>?
         var removals = KnownRemovals()
-        /// Removals that could not be written down. Their records are neither read nor committed.
+        /// Removals that could not be written. Their records are neither read nor committed.
         var unwritten = UnwrittenRemovals()
     }
 
@@ -114,7 +113,7 @@ package final class RecordDirectory: Sendable {
     }
 
     package var usage: Usage {
-        // If the directory cannot be opened, the numbers are those that are known so far.
+        // If the directory cannot be opened, the present numbers are returned.
         try? open()
         return state.withLock { Usage(count: $0.order.count, bytes: $0.order.bytes, damaged: $0.damaged) }
     }
@@ -122,7 +121,7 @@ package final class RecordDirectory: Sendable {
     /// The space for records that are being written.
     package var reserved: Int { state.withLock { $0.reserved } }
 
-    /// Whether all removals are written down, so that no removed record is read after a restart.
+    /// Whether all removals are written, so that no removed record is read after a restart.
     package var hasNotedRemovals: Bool { state.withLock { $0.unwritten.isEmpty } }
 
     func path(of name: String) -> String { directory.path(of: name) }
@@ -147,7 +146,7 @@ package final class RecordDirectory: Sendable {
     }
 
     /// Runs work under the lock of the directory, so that no other process or thread changes its records meanwhile. A
-    /// directory that was removed is created again. The work should be only a few system calls.
+    /// missing directory is created again. The work should be only a few system calls.
     func locked<Value: Sendable>(_ work: () throws(FileError) -> Value) throws(FileError) -> Value {
         try turn.withLock { _ throws(FileError) in
             let lock: FileLock
@@ -174,7 +173,7 @@ package final class RecordDirectory: Sendable {
         return records
     }
 
-    /// A record of a key; `nil` if there is none, or if a removal hides it. Reading it counts as a use. A damaged
+    /// A record of a key; `nil` if it does not exist, or if a removal hides it. Reading it counts as a use. A damaged
     /// record is removed.
     package func record(for key: RecordKey, number: UInt8 = 0) throws(FileError) -> StoredRecord? {
         try open()
@@ -201,7 +200,7 @@ package final class RecordDirectory: Sendable {
         return nil
     }
 
-    /// The content of a record's file. A file that is damaged, or that is not the program's own, is removed.
+    /// The content of a record's file. A file that is damaged or does not belong to the program is removed.
     private func content(of name: RecordName) throws(FileError) -> RecordContent? {
         guard let bytes = try bytes(of: name) else {
             forgetMissing(name)
@@ -212,14 +211,14 @@ package final class RecordDirectory: Sendable {
         return nil
     }
 
-    /// The bytes of a record's file; `nil` if there is none. Its modification time becomes the time of this use.
+    /// The bytes of a record's file; `nil` if it does not exist. Its modification time becomes the time of this use.
     private func bytes(of name: RecordName) throws(FileError) -> [UInt8]? {
         switch try opened(name) {
         case .missing: return nil
         case .ofOthers: return []
         case .file(let file, let status):
             let bytes = try calls.bytes(of: file, count: Int(clamping: status.size))
-            // A file system without these times still has records.
+            // A file system without modification times can still hold records.
             _ = futimens(file.descriptor, nil)
             return bytes
         }
@@ -242,19 +241,19 @@ package final class RecordDirectory: Sendable {
         }
     }
 
-    /// The present content, read without counting a use; `nil` if there is none, or if it is damaged.
+    /// The present content, read without counting a use; `nil` if it does not exist or is damaged.
     func present(_ name: RecordName) throws(FileError) -> RecordContent? {
         guard case .file(let file, let status) = try opened(name) else { return nil }
         return RecordContent(try calls.bytes(of: file, count: Int(clamping: status.size)), format)
     }
 
-    /// The unchecked beginning of a record's file; `nil` if there is no such file.
+    /// The unchecked beginning of a record's file; `nil` if the file does not exist.
     func outline(of name: RecordName) throws(FileError) -> RecordOutline? {
         guard case .file(let file, _) = try opened(name) else { return nil }
         return RecordOutline(try calls.bytes(of: file, count: RecordOutline.size(format)), format)
     }
 
-    /// The key in a record's file, which is not checked; `nil` if there is no such file.
+    /// The unchecked key in a record's file; `nil` if the file does not exist.
     func storedKey(of name: RecordName) throws(FileError) -> [UInt8]? {
         guard case .file(let file, _) = try opened(name),
             let outline = RecordOutline(try calls.bytes(of: file, count: RecordOutline.size(format)), format),
@@ -264,7 +263,7 @@ package final class RecordDirectory: Sendable {
         return key.count == outline.key.count ? key : nil
     }
 
-    /// The number of the body that a record names; `nil` if it names none, or if there is no record.
+    /// The number of the body that a record refers to; `nil` if it refers to none, or if the record does not exist.
     ///
     /// The beginning is not checked, so a damaged file can give a wrong number. The body of such a record cannot be
     /// read anyway.
@@ -274,14 +273,14 @@ package final class RecordDirectory: Sendable {
     }
 
     /// The number of the body that is removed with a record. If the record's file is missing or cannot be read, it is
-    /// the number that this process saw last.
+    /// the number that this process last saw.
     func lastBodyID(of name: RecordName) -> UInt64? {
         guard configuration.hasBodyFiles else { return nil }
         if let outline = try? outline(of: name) { return outline.facts.hasFile ? outline.facts.id : nil }
         return state.withLock { $0.bodies[name] }
     }
 
-    /// Opens the file of a body; `nil` if there is none of that size.
+    /// Opens the file of a body; `nil` if there is no such file of that size.
     func open(_ name: RecordBodyName, size: Int64) throws(FileError) -> OpenFile? {
         do throws(OwnFile.Refusal) {
             let (file, status) = try calls.openOwn(path(of: name.text), O_RDONLY, [])
@@ -294,18 +293,19 @@ package final class RecordDirectory: Sendable {
 
     // MARK: Damage
 
-    /// Removes a record whose body turned out to be damaged, unless another one has replaced it.
+    /// Removes a record whose body proved to be damaged, unless another record has replaced it.
     package func discard(_ record: StoredRecord) { try? drop(record.name, record.id) }
 
     /// Removes a record if its body still has the number.
     ///
-    /// - Parameter id: The number; `nil` removes the record only if its file is damaged or not the program's own.
+    /// - Parameter id: The number; `nil` removes the record only if its file is damaged or does not belong to the
+    ///   program.
     private func drop(_ name: RecordName, _ id: UInt64?) throws(FileError) {
         let isDropped = try locked { () throws(FileError) -> Bool in
             if let content = try present(name) {
                 guard content.facts.id == id else { return false }
             } else {
-                // A file that was intact when it was read, or that is gone, is not the one to remove.
+                // A file that was intact when it was read, or that is missing, is not the one to remove.
                 guard id == nil, (try? calls.status(of: path(of: name.text))) != nil else { return false }
             }
             try removeFiles(of: name)

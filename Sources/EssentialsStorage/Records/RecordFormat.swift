@@ -1,16 +1,16 @@
 /// The frame of every file with records of this package: a mark, a version, parts, and one checksum over all of it.
 ///
-/// The bytes are: the mark (8), the version (4), the number of parts (4), the size of each part (8 each), the checksum of
-/// everything else (8), and the parts. Numbers have the least significant byte first. Every changed, missing or additional
-/// byte is found before a part is used.
+/// The bytes are: the mark (8), the version (4), the number of parts (4), the size of each part (8 each), the checksum
+/// of all other bytes (8), and the parts. Numbers have the least significant byte first. Every changed, missing or
+/// additional byte is found before a part is used.
 package struct RecordFormat: Sendable, Hashable {
-    /// What was read.
+    /// The result of reading.
     package enum Content: Sendable, Hashable {
         /// The version, and the places of the parts in the bytes.
         case record(version: UInt32, parts: [Range<Int>])
-        /// Bytes of a version that is not read.
+        /// The bytes have a version that is not supported.
         case otherVersion
-        /// Other bytes than were written.
+        /// The bytes differ from those that were written.
         case damaged
     }
 
@@ -26,8 +26,8 @@ package struct RecordFormat: Sendable, Hashable {
     package let partCount: Int
 
     /// - Parameters:
-    ///   - mark: Eight ASCII characters. Others are cut off, and missing ones are spaces.
-    ///   - oldest: The oldest version that is read. The default is the one that is written.
+    ///   - mark: Eight ASCII characters. Excess characters are cut off, and missing ones become spaces.
+    ///   - oldest: The oldest version that is read. The default is the written version.
     package init(mark: String, version: UInt32, oldest: UInt32? = nil, partCount: Int) {
         self.mark = Array((Array(mark.utf8) + [UInt8](repeating: 0x20, count: 8)).prefix(8))
         self.version = version
@@ -38,7 +38,7 @@ package struct RecordFormat: Sendable, Hashable {
     /// The number of bytes before the first part.
     package var headerSize: Int { 24 + 8 * partCount }
 
-    /// The bytes before the parts, which are to follow it in their order.
+    /// The bytes before the parts, which must follow in their order.
     package func header(for parts: [UnsafeRawBufferPointer]) -> [UInt8] {
         var writer = ByteWriter()
         writer.append(mark)
@@ -57,14 +57,14 @@ package struct RecordFormat: Sendable, Hashable {
             guard let next = rest.first else { return header(for: done) }
             return next.withUnsafeBytes { framed(done + [$0], rest.dropFirst()) }
         }
-        // The number of parts is bounded, so the recursion is.
+        // The number of parts is bounded, and so is the recursion.
         var bytes = framed([], parts.prefix(Self.maximumParts))
         for part in parts.prefix(Self.maximumParts) { bytes += part }
         return bytes
     }
 
-    /// The places of the parts according to the header alone. Nothing is checked but the mark, the version and the number of
-    /// parts, so what is read there can be damaged.
+    /// The places of the parts according to the header alone. Only the mark, the version and the number of parts are
+    /// checked, so the parts may be damaged.
     package func uncheckedParts(_ bytes: UnsafeRawBufferPointer) -> [Range<Int>]? {
         guard case .fields(let fields) = fields(of: bytes) else { return nil }
         return fields.parts

@@ -1,7 +1,8 @@
-/// The name of a record's file: hashes of the key, its partition and its group, and the number of the record under its key.
+/// The name of a record's file: hashes of the key, its partition and its group, and the number of the record under its
+/// key.
 ///
-/// Partition and group, such as an account and an origin, are in the name, so that their records are removed without opening
-/// files. Two keys with equal hashes are told apart by the key in the file.
+/// Partition and group, such as an account and an origin, are in the name, so that their records can be removed without
+/// opening files. Two keys with equal hashes are distinguished by the key in the file.
 package struct RecordName: Hashable, Sendable {
     package let key: UInt128
     package let partition: UInt64
@@ -15,7 +16,7 @@ package struct RecordName: Hashable, Sendable {
         (self.key, self.partition, self.group, self.number) = (key, partition, group, number)
     }
 
-    /// Reads a name; `nil` if it is the name of another file.
+    /// Reads a name; `nil` if it is not the name of a record's file.
     package init?(_ text: String) {
         guard text.hasSuffix(Self.suffix) else { return nil }
         self.init(stem: text.dropLast(Self.suffix.utf8.count))
@@ -43,13 +44,13 @@ package struct RecordName: Hashable, Sendable {
     /// The name as a text.
     package var text: String { stem + Self.suffix }
 
-    /// The name of another record under the key.
+    /// The name of another record under the same key.
     package func numbered(_ number: UInt8) -> RecordName {
         RecordName(key: key, partition: partition, group: group, number: number)
     }
 }
 
-/// The name of the file with the body of a record: that of the record, and a number of this body.
+/// The name of the file with the body of a record. It consists of the record's name and the number of this body.
 package struct RecordBodyName: Hashable, Sendable {
     package let record: RecordName
     package let id: UInt64
@@ -58,7 +59,7 @@ package struct RecordBodyName: Hashable, Sendable {
 
     package init(_ record: RecordName, _ id: UInt64) { (self.record, self.id) = (record, id) }
 
-    /// Reads a name; `nil` if it is the name of another file.
+    /// Reads a name; `nil` if it is not the name of a body's file.
     package init?(_ text: String) {
         guard text.hasSuffix(Self.suffix), let end = text.lastIndex(of: "-"),
             let record = RecordName(stem: text[..<end]),
@@ -72,7 +73,7 @@ package struct RecordBodyName: Hashable, Sendable {
     package var text: String { record.stem + "-" + StableHash.hexadecimal(id) + Self.suffix }
 }
 
-/// Records that are removed together: those of a partition, of a group, or of both; without either all of them.
+/// Records that are removed together: those of a partition, of a group, or of both. Without either, all records.
 package struct RecordScope: Hashable, Sendable {
     /// `nil` means all partitions.
     package var partition: UInt64?
@@ -90,7 +91,7 @@ package struct RecordScope: Hashable, Sendable {
 package struct RecordKey: Hashable, Sendable {
     /// The name of the first record.
     package let name: RecordName
-    /// The whole key, which is compared with that of the file.
+    /// The whole key, which is compared with the key in the file.
     package let bytes: [UInt8]
 
     package init(_ name: RecordName, _ bytes: [UInt8]) { (self.name, self.bytes) = (name, bytes) }

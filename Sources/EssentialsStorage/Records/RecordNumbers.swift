@@ -10,9 +10,9 @@ import EssentialsTools
 
 /// Numbers of keys, in a file of a directory that several processes share.
 ///
-/// A commit is made only if the number of its key is what it was at the beginning, so that an invalidation in between is not
-/// undone. There are ``count`` numbers, each for many keys: an invalidation also ends the commits of a few other keys, which
-/// only loses what would have been stored, and any number of keys can be invalidated without a file for each.
+/// A commit succeeds only if the number of its key has not changed since its beginning, so that it does not undo an
+/// invalidation in between. There are ``count`` numbers, each for many keys. So any number of keys can be invalidated
+/// without a file for each. An invalidation also refuses the commits of a few other keys, which are merely not stored.
 ///
 /// Numbers are random and written in place. A missing number is replaced. No commit expects the new number or a damaged
 /// one.
@@ -23,7 +23,7 @@ final class RecordNumbers: Sendable {
 
     private let path: String
     private let calls: FileCalls
-    /// The file that was opened last, which is used as long as it has its name.
+    /// The file that was opened last. It is used as long as its name leads to it.
     private let kept = Mutex<(file: OpenFile, status: FileStatus)?>(nil)
 
     init(_ path: String, _ calls: FileCalls) { (self.path, self.calls) = (path, calls) }
@@ -32,11 +32,11 @@ final class RecordNumbers: Sendable {
     func number(of name: RecordName) throws(FileError) -> UInt64 {
         let file = try open()
         if let number = try read(file, name) { return number }
-        // Another process can write a number at the same time. Then the commit finds a different one and is refused.
+        // If another process writes a number at the same time, the commit finds a different one and is refused.
         return try raise(name)
     }
 
-    /// Whether there is a file. It is created with the first writing.
+    /// Whether the file exists. It is created when it is first written.
     func areThere() throws(FileError) -> Bool {
         do throws(FileError) {
             _ = try calls.status(of: path)
@@ -47,12 +47,12 @@ final class RecordNumbers: Sendable {
         }
     }
 
-    /// Whether the number of a key is still one that was read. The caller has the lock of the directory.
+    /// Whether the number of a key still equals one that was read. The caller has the lock of the directory.
     func isStill(_ number: UInt64, of name: RecordName) throws(FileError) -> Bool {
         try read(open(), name) == number
     }
 
-    /// Gives a key another number, and returns it.
+    /// Sets a new number for a key, and returns it.
     @discardableResult
     func raise(_ name: RecordName) throws(FileError) -> UInt64 {
         let file = try open()
@@ -85,7 +85,7 @@ final class RecordNumbers: Sendable {
         } catch {
             guard error.isOfOthers else { throw error.fileError }
         }
-        // Such as a restored file that others can read. Without its numbers only commits that have begun are lost.
+        // For example a restored file that others can read. Without its numbers, only running commits are lost.
         try calls.remove(path)
         do throws(OwnFile.Refusal) { return try openOwn() } catch { throw error.fileError }
     }

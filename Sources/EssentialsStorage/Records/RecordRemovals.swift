@@ -1,14 +1,13 @@
-/// The removals of a directory of records. A file in the directory contains them, so that all processes know them, also
+/// The removals of a directory of records. They are in a file of the directory, so that all processes know them, even
 /// after a restart.
 ///
 /// Every removal has a number, and every record has the number of the last removal when its writing began. A removal
-/// concerns the records of its scope that have a smaller number: they are not committed any more, and those whose files
-/// could not be removed are not read any more. When a scope is removed, the file is written before the first record is
-/// removed.
+/// concerns the records of its scope with a smaller number: they are no longer committed, and those whose files could
+/// not be removed are no longer read. When a scope is removed, this file is written before the first record is removed.
 package struct RecordRemovals: Sendable, Hashable {
-    /// The maximum number of removals that are remembered one by one.
+    /// The maximum number of removals that are remembered individually.
     package static let maximumRemovals = 256
-    /// The maximum number of records that are remembered one by one. Beyond it their scopes are remembered.
+    /// The maximum number of records that are remembered individually. Beyond it their scopes are remembered.
     package static let maximumNames = 4_096
     /// The maximum size of the file.
     package static let maximumSize = 1 << 20
@@ -79,7 +78,7 @@ package struct RecordRemovals: Sendable, Hashable {
         }
     }
 
-    /// Adds records that could not be removed, or are to be removed one by one.
+    /// Adds records that could not be removed, or that will be removed one by one.
     ///
     /// - Returns: The number of this removal, for ``finish(_:left:)``.
     @discardableResult
@@ -90,7 +89,7 @@ package struct RecordRemovals: Sendable, Hashable {
             for name in left { names[name] = number }
             return number
         }
-        // Too many for their names, so their scopes are hidden. A scope that was unfinished before gets a later number,
+        // There are too many names, so their scopes are hidden. A scope that was unfinished before gets a later number,
         // so that it stays unfinished when this removal is finished.
         latest += 1
         for name in left {

@@ -10,13 +10,13 @@ import EssentialsTools
 
 /// A record that is being written. It appears with ``commit(head:number:)``, as a whole or not at all.
 ///
-/// Every value ends with ``commit(head:number:)``, ``detach()`` or ``abandon()``. It belongs to one caller, which works on a
-/// file thread.
+/// Every value ends with ``commit(head:number:)``, ``detach()`` or ``abandon()``. It belongs to one caller, which works
+/// on a file thread.
 package struct RecordWriter: Sendable {
     private let directory: RecordDirectory
     private let key: RecordKey
     private let condition: RecordCommit.Condition
-    /// Whether the body gets a file of its own, however small it is.
+    /// Whether the body has its own file, however small it is.
     private let isFile: Bool
     private var memory: [UInt8] = []
     private var body: AtomicFile?
@@ -32,7 +32,7 @@ package struct RecordWriter: Sendable {
 
     /// Appends bytes to the body.
     ///
-    /// - Throws: `EFBIG` if the record becomes larger than is allowed, or than there is space for.
+    /// - Throws: `EFBIG` if the record becomes larger than the maximum or than the available space.
     package mutating func append(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
         let sum = size + Int64(bytes.count)
         guard sum <= Int64(directory.configuration.maximumRecordBytes) else { throw FileError(code: EFBIG) }
@@ -64,8 +64,8 @@ package struct RecordWriter: Sendable {
 
     // MARK: Ending
 
-    /// Puts the record in place of the one with its number, unless its key was invalidated or its scope removed since the
-    /// writing began.
+    /// Puts the record in place of the one with its number, unless its key was invalidated or its scope removed since
+    /// the writing began.
     ///
     /// - Returns: The record; `nil` if it was not put in place.
     package mutating func commit(head: [UInt8], number: UInt8 = 0) throws(FileError) -> StoredRecord? {
@@ -83,7 +83,7 @@ package struct RecordWriter: Sendable {
         try reserve(space)
         var placed = StoredRecord.Body.inline(memory[...])
         if let body, let file {
-            // Opened before it gets its name, so that nothing can fail between the name of the body and that of the head.
+            // Opened before it is renamed, so that nothing can fail between renaming the body and renaming the head.
             let opened = try directory.calls.open(body.temporary, O_RDONLY | O_NOFOLLOW)
             placed = .file(CheckedFile(file: opened, size: file.size, checksums: file.checksums))
         }
@@ -97,7 +97,7 @@ package struct RecordWriter: Sendable {
         return StoredRecord(name: name, key: key.bytes, head: head, body: placed, facts: facts)
     }
 
-    /// Opens what was written so far. The body becomes a file, however small it is.
+    /// Opens the bytes written so far. The body becomes a file, however small it is.
     package mutating func opened() throws(FileError) -> CheckedFile {
         if body == nil { try makeFile() }
         guard let body else { throw FileError(code: ENOENT) }
@@ -105,14 +105,14 @@ package struct RecordWriter: Sendable {
         return CheckedFile(file: file, size: size, checksums: running.finished)
     }
 
-    /// Ends the writing without a record, and returns what was written as a file without a name. It takes space on the disk
-    /// as long as it is used.
+    /// Ends the writing without a record, and returns the written bytes as a file without a name. It takes space on the
+    /// disk as long as it is used.
     package mutating func detach() throws(FileError) -> CheckedFile {
         defer { abandon() }
         return try opened()
     }
 
-    /// Removes what was written, unless it was committed.
+    /// Removes the written files, unless they were committed.
     package mutating func abandon() {
         body?.abandon()
         body = nil

@@ -1,11 +1,12 @@
-/// A stored record: its key, its head, and its body or the open file with it. All that was read from the record's file
-/// was checked by a checksum.
+/// A stored record: its key, its head, and its body or the open file with the body. A checksum has verified everything
+/// that was read from the record's file.
 package struct StoredRecord: Sendable {
-    /// Where the body is.
+    /// The location of the body.
     package enum Body: Sendable {
-        /// In the file of the record. The slice shares the memory of all bytes that were read, so that none are copied.
+        /// The body is in the file of the record. The slice shares the memory of all bytes that were read, so that none
+        /// are copied.
         case inline(ArraySlice<UInt8>)
-        /// A file of its own, which is open. Its pieces are checked when they are read.
+        /// The body has its own file, which is open. Its pieces are checked when they are read.
         case file(CheckedFile)
     }
 
@@ -15,7 +16,7 @@ package struct StoredRecord: Sendable {
     package let body: Body
     let facts: RecordFacts
 
-    /// The number of the body, which stays when the head is replaced.
+    /// The number of the body, which stays the same when the head is replaced.
     package var id: UInt64 { facts.id }
     /// The number of this head.
     package var revision: UInt64 { facts.revision }
@@ -29,18 +30,18 @@ package struct StoredRecord: Sendable {
     }
 }
 
-/// The numbers with which a record's file begins, so that they are read without the rest.
+/// The numbers at the beginning of a record's file, which can be read without the rest.
 struct RecordFacts: Sendable, Hashable {
-    /// The number of their bytes.
+    /// The size of these numbers in bytes.
     static let size = 25
 
-    /// The number of the body, which stays when the head is replaced.
+    /// The number of the body, which stays the same when the head is replaced.
     let id: UInt64
     /// The number of the head.
     let revision: UInt64
     /// The number of the last removal when the writing began.
     let begun: UInt64
-    /// Whether the body is a file of its own.
+    /// Whether the body has its own file.
     let hasFile: Bool
 
     init(id: UInt64, begun: UInt64, hasFile: Bool) {
@@ -63,16 +64,16 @@ struct RecordFacts: Sendable, Hashable {
     }
 }
 
-/// The beginning of a record's file. It was not checked, so it can be damaged.
+/// The unchecked beginning of a record's file, which can be damaged.
 struct RecordOutline: Sendable {
     let facts: RecordFacts
     /// The place of the key in the file.
     let key: Range<Int>
 
-    /// The number of bytes that it is read from.
+    /// The number of bytes that must be read.
     static func size(_ format: RecordFormat) -> Int { format.headerSize + RecordFacts.size }
 
-    /// Reads the first bytes of a file; `nil` if they are too few, or of another format.
+    /// Reads the first bytes of a file; `nil` if they are too few or have another format.
     init?(_ bytes: [UInt8], _ format: RecordFormat) {
         let read = bytes.withUnsafeBytes { bytes -> (RecordFacts, Range<Int>)? in
             guard let parts = format.uncheckedParts(bytes), parts.count == RecordContent.partCount,
@@ -88,7 +89,7 @@ struct RecordOutline: Sendable {
 
 /// The parts of a record's file.
 struct RecordContent: Sendable {
-    /// The body in a file of its own.
+    /// A body with its own file.
     struct BodyFile: Sendable, Hashable {
         let size: Int64
         let checksums: PieceChecksums
@@ -108,7 +109,7 @@ struct RecordContent: Sendable {
 
     /// The bytes before the body in this file.
     ///
-    /// - Parameter body: The body, which is to follow them; an empty one if it is a file of its own.
+    /// - Parameter body: The body, which must follow them. It is empty if the body has its own file.
     static func beginning(
         _ facts: RecordFacts, _ file: BodyFile?, key: [UInt8], head: [UInt8], body: UnsafeRawBufferPointer,
         _ format: RecordFormat

@@ -23,7 +23,7 @@ package final class FileQueue: SerialExecutor {
         if submits { FileThreads.shared.submit(self) }
     }
 
-    /// Runs one job on a file thread. If there are more, the queue is submitted again behind the other queues.
+    /// Runs one job on a file thread. If more jobs are waiting, the queue is submitted again behind the other queues.
     func runNext() {
         let job = state.withLock { $0.jobs.popFirst() }
         job?.runSynchronously(on: asUnownedSerialExecutor())

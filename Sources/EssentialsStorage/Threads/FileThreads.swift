@@ -10,18 +10,18 @@ import EssentialsTools
 
 /// The threads for all blocking work on files, so that it blocks neither Swift's threads nor those of a transport.
 ///
-/// There are at most four in a process. They are started on demand, are kept until the process exits, and sleep
-/// without work. Debuggers show them as `essentials-file`. All signals except those for crashes are blocked on
-/// them. So no signal handler of the program runs there, and a write beyond the file size limit is an error
-/// instead of ending the process.
+/// There are at most four in a process. They are started on demand, are kept until the process exits, and sleep when
+/// idle. Debuggers show them as `essentials-file`. All signals except those for crashes are blocked on them. So no
+/// signal handler of the program runs there, and a write beyond the file size limit is an error instead of ending the
+/// process.
 ///
 /// When the process exits, the threads end at any point. An incomplete file then remains under its temporary name and
 /// never under its destination's name. In a child process created by fork(2) the threads do not exist, just as Swift's
 /// own threads do not. Asynchronous work is not possible there before exec(2), which closes the files (`O_CLOEXEC`).
 ///
-/// `@unchecked Sendable`: the variables are accessed only while `mutex` is held. Both pointers are
-/// constants. Their memory is initialized before the object is shared and never freed, because the only
-/// instance lives as long as the process.
+/// `@unchecked Sendable`: the variables are accessed only while `mutex` is held. Both pointers are constants. Their
+/// memory is initialized before the object is shared and never freed, because the only instance lives as long as the
+/// process.
 package final class FileThreads: @unchecked Sendable {
     package static let shared = FileThreads()
     static let limit = 4
