@@ -3,7 +3,7 @@ import Testing
 @testable import EssentialsPersistence
 
 @Suite struct PersistenceFailureTests {
-    @Test("Every reason has its own name, and every one but cancelled a remedy")
+    @Test("Every reason has a distinct name, and every reason except cancelled has a remedy")
     func reasons() {
         let reasons = PersistenceFailure.Reason.all
         #expect(Set(reasons.map(\.name)).count == reasons.count)
@@ -11,7 +11,7 @@ import Testing
         #expect(reasons.contains(.newerSchema) && PersistenceFailure.Reason.newerSchema.name == "newerSchema")
     }
 
-    @Test("The codes of earlier services are those of a caller's error and of a store that is not open")
+    @Test("Errors of the caller's code and of a store that is not open have the codes of earlier services")
     func legacyCodes() {
         #expect(PersistenceFailure(.work, "").legacyCode == 2000)
         #expect(PersistenceFailure(.notReady, "").legacyCode == 2001)
@@ -19,7 +19,7 @@ import Testing
         #expect(PersistenceFailure.Reason.all.filter { $0.legacyCode != nil }.count == 3)
     }
 
-    @Test("What keeps a store from opening keeps its reason, unless that is about a call")
+    @Test("The failure to open a store keeps its reason, unless the reason concerns a call")
     func opening() {
         let kept: [PersistenceFailure.Reason] = [
             .notReady, .opening, .closed, .busy, .full, .readOnly, .corrupt, .newerSchema, .schemaMismatch, .migration,
@@ -41,7 +41,7 @@ import Testing
                 == "notFound: There is no such row. Fetch the rows again. film 1, 2, 3 and 2 more")
     }
 
-    @Test("A failure keeps the model and the store that it names first")
+    @Test("A failure keeps the first model and the first store that it is given")
     func naming() {
         let failure = PersistenceFailure(.limit, "Too much.").naming(model: "a").naming(model: "b").naming(store: "s")
         #expect(failure.model == "a")

@@ -2,7 +2,7 @@
     import Glibc
     import Testing
 
-    /// A private folder that exists as long as the value.
+    /// A private folder that exists as long as this value.
     final class TemporaryFolder: Sendable {
         let path: String
 

@@ -3,11 +3,11 @@ import Testing
 
 @testable import EssentialsPersistence
 
-/// Columns that models ask for, row after row.
+/// Columns that models request, row after row.
 @Suite struct ColumnLookupTests {
     private let layout = RowLayout(["id", "title", "year", "note"])
 
-    /// Looks columns up in two rows, so that the second time they are expected.
+    /// Looks up columns in two rows. In the second row they are expected.
     private func twice(_ names: [String], _ lookup: ColumnLookup) -> [[Int?]] {
         (0..<2).map { _ in
             lookup.begin(layout)
@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(
-        "A column is found in whatever order, how often and beside which unknown names a model asks for it",
+        "Columns are found in any order, any number of times and beside unknown names",
         arguments: [
             ["id", "title", "year", "note"], ["note", "year", "title", "id"], ["year", "id"],
             ["id", "id", "id", "note"],
@@ -28,7 +28,7 @@ import Testing
         #expect(twice(names, ColumnLookup(layout)) == [expected, expected])
     }
 
-    @Test("Rows that are asked for other columns than the rows before them get the right ones")
+    @Test("Rows whose columns are requested in another order than before return the right ones")
     func changingOrders() {
         let seed = UInt64.random(in: .min ... .max)
         var numbers = SeededNumbers(state: seed)
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test("A row with another layout than the row before it is read by its own")
+    @Test("A row whose layout differs from the previous row is read by its own layout")
     func layouts() {
         let other = RowLayout(["year", "id"])
         let lookup = ColumnLookup(layout)
@@ -54,7 +54,7 @@ import Testing
         #expect(lookup.index(of: "id") == 1)
     }
 
-    /// A model with optional properties of every way in which they are decoded, and code of its own.
+    /// A model with custom code that decodes optional properties in every possible way.
     struct Wide: PersistentModel, Equatable {
         var id: Int64
         var flag: Bool?
@@ -97,7 +97,7 @@ import Testing
             self.extra = extra
         }
 
-        /// Asks for the columns in an order of its own, and for one of them only if it is there.
+        /// Decodes the columns in a custom order, and one of them only if it exists.
         init(from decoder: any Decoder) throws {
             let values = try decoder.container(keyedBy: CodingKeys.self)
             tags = try values.decodeIfPresent([String].self, forKey: .tags)
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test("Optional values are decoded from values, from NULL and from columns that are missing")
+    @Test("Optional values are decoded from values, from NULL and from missing columns")
     func optionals() throws {
         let names = ["id", "flag", "small", "ratio", "text", "large", "parent", "tags", "extra"]
         let models = [
@@ -131,7 +131,7 @@ import Testing
     }
 
     @Test(
-        "An optional value of another kind than its column is a decoding failure",
+        "Decoding an optional value fails if its column has another kind of value",
         arguments: [
             ("flag", "x" as StoredValue), ("small", 1000), ("text", 1), ("parent", "x"), ("tags", 1), ("large", -1),
         ])

@@ -34,7 +34,7 @@ import Testing
         same(uuid, .blob(Array(1...16)))
     }
 
-    @Test("Values that would be changed by storing them are refused")
+    @Test("Values that storing would change are refused")
     func refused() {
         #expect("a\u{0}b".storedValue == nil)
         #expect((UInt64(Int64.max) + 1).storedValue == nil)

@@ -3,12 +3,12 @@ import Testing
 
 @testable import EssentialsPersistence
 
-/// Columns that are named beside their properties, and coding keys that have none.
+/// Columns that are named beside their properties, and coding keys without columns.
 @Suite struct MappedColumnsTests {
     private struct Trip: PersistentModel, Hashable {
         enum Kind: String, Codable, ColumnValue { case train, ship }
         enum Class: Int, Codable { case first = 1, second }
-        /// It encodes itself as JSON, although its raw value is one of a column.
+        /// It encodes itself as JSON, although its raw value could fill a column.
         struct Code: RawRepresentable, Codable, Hashable { var rawValue: UUID }
 
         var id = ModelID<Trip>()
@@ -40,7 +40,7 @@ import Testing
         static let columns: MappedColumns<Secretive> = ["id": \.id]
     }
 
-    @Test("The types of the properties say how the values of their columns are stored")
+    @Test("The types of the properties decide how the values of their columns are stored")
     func storages() {
         let columns = Trip.columns.all
         #expect(
@@ -54,7 +54,7 @@ import Testing
         #expect(columns.filter(\.isOptional).map(\.name) == ["price", "start", "kind", "other", "note", "code"])
     }
 
-    @Test("A property of a mapped column is a column in queries, with the operators of its type")
+    @Test("A property of a mapped column can be used in queries, with the operators of its type")
     func queries() {
         let query = Trip.where { $0.days > 3 && $0.name.hasPrefix("A") && $0.price == nil && $0.kind == .ship }
             .sorted { [$0.days.descending, $0.id.ascending] }
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(
-        "A model with mapped columns is read as it was stored, and one that stores a property without a column is not")
+        "A model with mapped columns is read as it was stored, and a stored property without a column is refused")
     func rows() throws {
         let coder = try ModelCoder<Trip>(RowLayout(Trip.columns.all.map(\.name)))
         let trip = Trip(name: "Andes", days: 4, price: 1.5, kind: .train, level: .second, other: .first, stops: ["a"])
@@ -87,7 +87,7 @@ import Testing
         #expect(failure?.ids == [7])
     }
 
-    @Test("A name is a coding key if the model's type of keys has it, whatever values the model has")
+    @Test("A name is a coding key if the model's key type has it, whatever values the model has")
     func keys() {
         let probe = CodingKeyProbe(Trip.self)
         for name in Trip.columns.all.map(\.name) { #expect(probe.has(name) == true) }
@@ -95,7 +95,7 @@ import Testing
         #expect(probe.has("director") == false)
     }
 
-    /// A model with keys of its own names, which decodes in two steps.
+    /// A model with custom key names, which decodes in two steps.
     private struct Renamed: Decodable {
         enum CodingKeys: String, CodingKey { case id, title = "name" }
         enum OldKeys: String, CodingKey { case year }
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test("Keys of other names and of several containers are found, and of open ones those that are asked for")
+    @Test("Custom key names in several containers are found, and any key that is requested from an open container")
     func customKeys() {
         let renamed = CodingKeyProbe(Renamed.self)
         #expect(["id", "name", "year"].allSatisfy { renamed.has($0) == true })

@@ -14,7 +14,7 @@ import Testing
         #expect(id.milliseconds == 0x017F_22E2_79B0)
     }
 
-    @Test("Ids of one millisecond ascend, through the end of their counter")
+    @Test("Ids of one millisecond ascend, even past the overflow of their counter")
     func ascending() {
         let generator = generator { 1000 }
         var last: ModelID<Film> = generator.next()
@@ -26,7 +26,7 @@ import Testing
         #expect(last.milliseconds == 1002)
     }
 
-    @Test("Ids ascend when the clock jumps back, and at the ends of its range")
+    @Test("Ids ascend if the clock jumps back, and at the limits of the time range")
     func clock() {
         var machine = ModelIDMachine()
         var last: (high: UInt64, low: UInt64) = (0, 0)
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(
-        "A text that is no UUID is no id",
+        "A text that is not a UUID is not an id",
         arguments: [
             "", "018f4d6e6a1c7abc8def0123456789ab", "018f4d6e-6a1c-7abc-8def-0123456789a",
             "g18f4d6e-6a1c-7abc-8def-0123456789ab",
@@ -57,7 +57,7 @@ import Testing
         #expect(ModelID<Film>(bytes: Array(text.utf8)) == nil)
     }
 
-    @Test("Ids sort as their bytes and their texts do")
+    @Test("Ids sort like their bytes and their texts")
     func order() {
         let ids = (0..<100).map { _ in ModelID<Film>(high: .random(in: 0 ... .max), low: .random(in: 0 ... .max)) }
         #expect(ids.sorted() == ids.sorted { $0.description < $1.description })

@@ -2,7 +2,7 @@ import Testing
 
 @testable import EssentialsPersistence
 
-/// A model of the table of the films, of which there are as many types as there are types of tags.
+/// A model of the table of films. Each type of tag makes another model type.
 private struct Tagged<Tag>: PersistentModel {
     var id: Int64
     var title: String
@@ -11,10 +11,10 @@ private struct Tagged<Tag>: PersistentModel {
     static var columns: MappedColumns<Tagged> { ["title": \.title, "id": \.id] }
 }
 
-@Suite("Where the columns of models are in their rows") struct ModelPlanTests {
+@Suite("The positions of a model's columns in its rows") struct ModelPlanTests {
     private let layout = RowLayout(["id", "year", "title"])
 
-    @Test("Models of one table have plans of their own, which are made once")
+    @Test("Each model of a table has its own plan, which is created once")
     func several() throws {
         let first = try layout.plans.plan(of: Tagged<Int>.self, layout)
         let second = try layout.plans.plan(of: Tagged<Bool>.self, layout)

@@ -22,7 +22,7 @@ import Testing
         #expect(both == Film.where { $0.year < 1930 && $0.title == "M" })
     }
 
-    @Test("Long chains of operators are one list, and two negations are none")
+    @Test("A long chain of operators becomes one list, and two negations cancel each other")
     func chains() {
         let columns = Film.columns
         let chain = (0..<1000).reduce(columns.year == -1) { $0 || columns.year == $1 }

@@ -24,7 +24,7 @@ import Testing
         #expect(row["director"] == nil)
     }
 
-    /// A model with values that have an order in their encodings only.
+    /// A model whose values have an order only in their encodings.
     private struct Selection: PersistentModel {
         enum Genre: String, Codable, CaseIterable { case drama, comedy, noir, western }
         /// Values that cannot be compared.
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test("Equal sets and dictionaries are stored as equal texts, so that they are no change and no conflict")
+    @Test("Equal sets and dictionaries are stored as equal texts, so they cause no change and no conflict")
     func unordered() throws {
         let layout = RowLayout(Selection.columns.all.map(\.name))
         let coder = try ModelCoder<Selection>(layout)
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test("A set that was stored in another order keeps its bytes if it is equal")
+    @Test("If an equal set was stored in another order, its bytes stay")
     func storedOrder() throws {
         let layout = RowLayout(Selection.columns.all.map(\.name))
         let coder = try ModelCoder<Selection>(layout)
@@ -138,7 +138,7 @@ import Testing
         #expect(failure?.underlying is Refusal)
     }
 
-    @Test("A model that is no keyed container is an invalid model")
+    @Test("A model that is not a keyed container is an invalid model")
     func unkeyed() {
         struct Listed: PersistentModel {
             var id: Int64 = 1
@@ -171,7 +171,7 @@ import Testing
         #expect(failure?.ids == [.blob(film.id.bytes)])
     }
 
-    @Test("Unsigned integers of 64 bits are stored as far as SQLite has them")
+    @Test("Unsigned 64-bit integers are stored if they fit SQLite's range")
     func unsigned() throws {
         struct Counter: PersistentModel, Equatable {
             var id: Int64
@@ -214,7 +214,7 @@ import Testing
         #expect(throws: PersistenceFailure.self) { try RowDecoder.model(Counter.self, from: negative) }
     }
 
-    @Test("The columns that two rows differ in are found, and can be taken over")
+    @Test("The columns in which two rows differ are found, and can be replaced")
     func changes() throws {
         var film = film()
         let one = try RowEncoder.row(film, layout: layout)

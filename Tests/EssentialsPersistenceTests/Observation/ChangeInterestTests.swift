@@ -2,7 +2,7 @@ import Testing
 
 @testable import EssentialsPersistence
 
-/// Which changes make an observation read again.
+/// The changes that make an observation read again.
 struct ChangeInterestTests {
     private let id = ModelID<Film>()
     private let other = ModelID<Film>()
@@ -15,7 +15,7 @@ struct ChangeInterestTests {
         PersistenceChange(["film": .ids([.blob(id.bytes)])])
     }
 
-    @Test("A query by ids depends on these rows only")
+    @Test("A query by ids depends only on the rows with these ids")
     func ids() {
         let queries = [
             Film.where { $0.id == id }, Film.where { $0.id.isIn([id]) }, Film.where { $0.id == id && $0.year < 1930 },
@@ -55,7 +55,7 @@ struct ChangeInterestTests {
         #expect(ChangeInterest(query.node).includes(PersistenceChange(["country": .ids(["DE"])])))
     }
 
-    @Test("A call by ids depends on these rows only, and a unit of work on every table")
+    @Test("A call by ids depends only on the rows with these ids, and a unit of work on every table")
     func calls() {
         let call = PersistenceCall.find(Film.self, id: id)
         #expect(ChangeInterest(call.plan).includes(change(of: id)))

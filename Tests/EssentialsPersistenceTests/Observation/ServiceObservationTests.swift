@@ -3,12 +3,12 @@ import Testing
 
 @testable import EssentialsPersistence
 
-/// Observations of a service that has the six requirements alone.
+/// Observations of a service that implements only the six requirements.
 @Suite(.timeLimit(.minutes(1)))
 struct ServiceObservationTests {
     private let service = MemoryService()
 
-    @Test("A service without states of its own can be observed, and tells its present state")
+    @Test("A service without its own states can be observed, and reports its present state")
     func defaults() async throws {
         var films = service.observe(Film.all).makeAsyncIterator()
         #expect(try await films.next() == [])
@@ -19,14 +19,14 @@ struct ServiceObservationTests {
         #expect(try await service.fetchWithOrigins(Film.all).map(\.origin) == [.stored])
     }
 
-    @Test("A change of unknown rows is told as such")
+    @Test("A change of unknown rows is reported as unknown")
     func unknown() async throws {
         var changes = service.changes(in: Film.self).makeAsyncIterator()
         try await service.create(Film(title: "M", year: 1931), save: .store)
         #expect(try await changes.next() == .unknown)
     }
 
-    @Test("More ids than are kept become a change of unknown rows")
+    @Test("If more ids change than are kept, they become a change of unknown rows")
     func manyIDs() async throws {
         let service = MemoryService()
         var changes = service.changes(in: Film.self).makeAsyncIterator()

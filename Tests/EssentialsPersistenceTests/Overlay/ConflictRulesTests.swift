@@ -3,7 +3,7 @@ import Testing
 @testable import EssentialsPersistence
 
 @Suite struct ConflictRulesTests {
-    /// What becomes of a change.
+    /// The expected outcome of a change.
     enum Expected: Sendable {
         case mine, theirs, merged, conflict, nothing
     }
@@ -31,7 +31,7 @@ import Testing
         (insert, row(1, 0), [.nothing, .nothing, .nothing, .nothing]),
     ]
 
-    @Test("The outcome of a change follows from the row now and the policy", arguments: table)
+    @Test("The outcome of a change follows from the present row and the policy", arguments: table)
     func outcome(entry: OverlayEntry, theirs: StoredRow?, expected: [Expected]) {
         for (policy, expected) in zip([ConflictPolicy.fail, .mine, .theirs, .mergeColumns], expected) {
             let outcome = ConflictRules.outcome(of: entry, at: OverlayRows.key(1), theirs: theirs) { _ in
@@ -67,7 +67,7 @@ import Testing
         #expect(columns(Self.delete, Self.row(2, 0)) == [])
     }
 
-    @Test("A closure decides each real conflict, with a row of its own if it likes, and no other change")
+    @Test("A closure decides each real conflict, with its own row if it likes, and no other change")
     func closure() {
         var calls = 0
         func outcome(_ entry: OverlayEntry, _ theirs: StoredRow?) -> ConflictRules.Outcome {

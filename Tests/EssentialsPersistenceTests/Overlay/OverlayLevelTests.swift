@@ -8,7 +8,7 @@ import Testing
     private static let two = OverlayRows.row(1, 2, 0)
     private let key = OverlayRows.key(1)
 
-    /// What is below, the rows placed one after another, and the entry after all of them.
+    /// The row below, the rows placed one after another, and the final entry.
     private static let transitions: [(StoredRow?, [StoredRow?], OverlayEntry?)] = [
         (nil, [one], .inserted(one)), (base, [one], .updated(one, base: base)), (base, [nil], .deleted(base: base)),
         (nil, [one, two], .inserted(two)), (nil, [one, nil], nil), (base, [one, two], .updated(two, base: base)),
@@ -27,7 +27,7 @@ import Testing
         #expect(level.hasDeletions(in: "t") == (expected?.isDeletion == true))
     }
 
-    @Test("The first base stays when what is below changes")
+    @Test("The first base stays when the row below changes")
     func firstBase() throws {
         var level = OverlayLevel()
         try level.place(Self.one, at: key, below: Self.base)
@@ -65,14 +65,14 @@ import Testing
         try level.place(Self.one, at: key, below: nil)
     }
 
-    @Test("Whether rows are deleted is known after every kind of change")
+    @Test("A level knows whether rows are deleted, after every kind of change")
     func deletions() throws {
         var limits = OverlayLimits()
         limits.rows = 2
         var level = OverlayLevel(limits: limits)
         try level.place(nil, at: key, below: Self.base)
         #expect(level.hasDeletions(in: "t") && !level.hasDeletions(in: "u"))
-        // One row too many, so that the others are as they were.
+        // One row more than the limit, so that the others stay unchanged.
         let changes: [OverlayLevel.Change] = [(key, nil), (OverlayRows.key(2), .inserted(Self.one))]
         let others = (3...4).map { (key: OverlayRows.key($0), entry: OverlayEntry?.some(.deleted(base: Self.base))) }
         #expect(throws: PersistenceFailure.self) { try level.apply(changes + others) }
@@ -100,7 +100,7 @@ import Testing
         #expect(level.changes(since: level.version + 1) == nil)
     }
 
-    @Test("What the log has forgotten is not known")
+    @Test("Changes that the log has forgotten are unknown")
     func forgotten() throws {
         var level = OverlayLevel()
         let start = level.version
@@ -119,7 +119,7 @@ import Testing
         #expect(level.changes(since: level.version) == [])
     }
 
-    @Test("Some pending rows are discarded, and those that are not pending are not counted")
+    @Test("Discarding drops pending rows only, and counts only these")
     func discard() throws {
         var level = OverlayLevel()
         for id in 1...3 as ClosedRange<Int64> {

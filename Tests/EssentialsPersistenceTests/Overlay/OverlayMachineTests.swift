@@ -15,7 +15,7 @@ import Testing
         try OverlayMachine(levels: Array(machine.levels.prefix(depth)))
     }
 
-    @Test("A scope sees the nearest entry, and the file's row where there is none")
+    @Test("A scope sees the nearest entry, and the file's row if there is no entry")
     func finding() throws {
         var root = try machine(1)
         #expect(root.find(key) == .stored)
@@ -29,7 +29,7 @@ import Testing
         #expect(child.find(key) == .pending(OverlayRows.row(1, 1, 0), level: 1))
     }
 
-    @Test("A row that the scope sees cannot be created, and one that it does not see cannot be changed or deleted")
+    @Test("A visible row cannot be created, and an invisible one cannot be changed or deleted")
     func failures() throws {
         var machine = try machine(2)
         let exists = #expect(throws: PersistenceFailure.self) {
@@ -44,7 +44,7 @@ import Testing
         #expect(machine.levels[1].count == 1)
     }
 
-    @Test("A save to the parent moves entries whose ids the parent has none for, with their bases")
+    @Test("If the parent has no entry for an id, a save to it moves the entry with its base")
     func moving() throws {
         var machine = try machine(2)
         try machine.update(OverlayRows.row(1, 1, 0), at: key, stored: stored)
@@ -53,7 +53,7 @@ import Testing
         #expect(machine.levels[1].isEmpty)
     }
 
-    @Test("A row that the parent changed meanwhile is a conflict, and nothing has changed")
+    @Test("If the parent changed a row meanwhile, the save is a conflict and changes nothing")
     func parentConflict() throws {
         var child = try machine(2)
         try child.update(OverlayRows.row(1, 1, 0), at: key, stored: stored)
@@ -69,7 +69,7 @@ import Testing
         #expect(child.levels[0].entry(key) == .updated(OverlayRows.row(1, 1, 0), base: stored))
     }
 
-    @Test("All levels fold into one, with the file's base, and a row that ends as it was is not written")
+    @Test("All levels fold into one with the file's base, and a row that ends unchanged is not written")
     func folding() throws {
         var machine = try machine(1)
         try machine.update(OverlayRows.row(1, 1, 0), at: key, stored: stored)

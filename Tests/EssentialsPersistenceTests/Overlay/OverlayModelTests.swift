@@ -3,7 +3,7 @@ import Testing
 
 @testable import EssentialsPersistence
 
-/// Compares the overlay with a slow model over random sequences of operations in scopes within each other.
+/// Compares the overlay with a slow model, over random sequences of operations in nested scopes.
 @Suite struct OverlayModelTests {
     private static let ids: Range<Int64> = 0..<3
     private static let sequences = 10_000
@@ -36,7 +36,7 @@ import Testing
         mutating func step() throws {
             let scopes = tree.scopes.keys.sorted()
             let scope = pick(scopes)
-            // Saves of scopes without pending rows show little.
+            // Saves of scopes without pending rows test little.
             let pending = scopes.filter { tree.scopes[$0]?.level.isEmpty == false }
             let saving = pick(pending.isEmpty ? scopes : pending)
             switch Int.random(in: 0..<20, using: &numbers) {
@@ -65,7 +65,7 @@ import Testing
             do {
                 switch (row, Int.random(in: 0..<4, using: &numbers)) {
                 case (nil, _): try machine.delete(key, stored: stored)
-                // One in four is the wrong operation.
+                // One in four operations is wrong.
                 case (let row?, 0):
                     if seen == nil {
                         try machine.update(row, at: key, stored: stored)
@@ -114,7 +114,7 @@ import Testing
             }
         }
 
-        /// Saves a scope and all above it into the file, as the service does.
+        /// Saves a scope and all scopes above it into the file, as the service does.
         mutating func saveThrough(_ scope: Int) throws {
             let policy = pick(ConflictPolicy.allCases)
             var machine = try tree.machine(scope)
@@ -186,7 +186,7 @@ import Testing
         }
     }
 
-    @Test("Random sequences in scopes within each other see and save what a slow model does")
+    @Test("Random sequences in nested scopes see and save the same rows as a slow model")
     func sequences() async throws {
         let seed = UInt64.random(in: .min ... .max)
         print("seed of the overlay's sequences: \(seed)")

@@ -1,9 +1,9 @@
 @testable import EssentialsPersistence
 
-/// Scopes within each other over a file, each with the two things that are compared: a level of the overlay, and a list
-/// of everything that was done in it, from which a slow model derives what it must look like.
+/// Nested scopes over a file. Each has the two sides that are compared: a level of the overlay, and a list of all its
+/// steps, from which a slow model derives the expected rows.
 struct OverlayTree {
-    /// One change: what the scope saw below itself and what it made of it.
+    /// One change: the row that the scope saw below itself, and the new row.
     struct Step {
         let id: Int64
         let below: StoredRow?
@@ -14,7 +14,7 @@ struct OverlayTree {
         let parent: Int?
         var level = OverlayLevel()
         var steps: [Step] = []
-        /// A copy of the pending rows that is kept by the log alone, as temporary tables are.
+        /// A copy of the pending rows that is updated only by the log, like temporary tables.
         var replica: [StoredValue: OverlayEntry] = [:]
         var replicaVersions: [UInt64] = []
     }
@@ -47,7 +47,7 @@ struct OverlayTree {
         nextScope += 1
     }
 
-    /// Closes a scope and all below it.
+    /// Closes a scope and all scopes below it.
     mutating func close(_ scope: Int) {
         for child in scopes.keys.sorted() where scopes[child]?.parent == scope { close(child) }
         scopes[scope] = nil
@@ -72,7 +72,7 @@ struct OverlayTree {
         return view(scopes[scope]?.parent, id)
     }
 
-    /// The table of the documentation, written down once more: the row after a save over `theirs`, or a conflict.
+    /// The table of the documentation, written independently: the row after a save over `theirs`, or a conflict.
     static func judge(
         base: StoredRow?, mine: StoredRow?, theirs: StoredRow?, _ policy: ConflictPolicy
     ) -> (isConflict: Bool, row: StoredRow?) {
@@ -93,7 +93,7 @@ struct OverlayTree {
         }
     }
 
-    /// Saves the steps of a scope to its parent; `false` for a conflict.
+    /// Saves the steps of a scope to its parent, and returns `false` for a conflict.
     mutating func saveModel(_ scope: Int, ids: Range<Int64>, _ policy: ConflictPolicy) -> Bool {
         guard let parent = scopes[scope]?.parent else { return saveModelToFile(scope, ids: ids, policy) }
         var steps: [Step] = []
@@ -125,7 +125,7 @@ struct OverlayTree {
         return true
     }
 
-    /// Saves the steps of a scope and of all above it into the file; `false` for a conflict.
+    /// Saves the steps of a scope and of all scopes above it into the file, and returns `false` for a conflict.
     mutating func saveModelThrough(_ scope: Int, ids: Range<Int64>, _ policy: ConflictPolicy) -> Bool {
         let before = self
         for scope in path(scope).reversed() where !saveModel(scope, ids: ids, policy) {

@@ -14,7 +14,7 @@ import Testing
         return row
     }
 
-    @Test("Rows that move away are updated first, children go before parents and come after them")
+    @Test("Moved rows are updated first, then children are deleted before parents, and inserted after them")
     func order() {
         let film = Self.row(["id", "title", "studioID"])
         let any = Self.row(["id"])
@@ -33,7 +33,7 @@ import Testing
             ])
     }
 
-    @Test("Tables that refer to each other or to themselves are ordered too")
+    @Test("Tables that refer to each other or to themselves are also ordered")
     func circles() {
         let circle = [
             ForeignKey(table: "a", column: "b", parent: "b", key: "id"),

@@ -3,7 +3,8 @@ import EssentialsTools
 
 @testable import EssentialsPersistence
 
-/// A service with the six requirements alone, over dictionaries. Of filters it knows `==` of one column.
+/// A service over dictionaries that implements only the six requirements. The only filter that it supports is `==` on
+/// one column.
 final class MemoryService: PersistenceService {
     struct State {
         var tables: [String: [StoredValue: StoredRow]] = [:]
@@ -142,7 +143,7 @@ final class MemoryRows: WorkRows {
     }
 }
 
-/// A model whose column is declared with another type than the property has.
+/// A model whose property has another type than its declared column.
 struct Mistaken: PersistentModel {
     var id: Int64
     var count: String?

@@ -4,12 +4,12 @@ import Testing
 
 @testable import EssentialsPersistence
 
-/// The three forms of a call, and how they end.
+/// The three forms of a call, and their endings.
 struct PersistenceCallTests {
     private let service = MemoryService()
     private let film = Film(title: "M", year: 1931)
 
-    /// Starts a call, and waits for what its handler receives.
+    /// Starts a call, and waits for the result that its handler receives.
     private func started<Value>(
         _ call: PersistenceCall<Value>, on queue: DispatchQueue? = nil,
         _ then: (PersistenceJob) -> Void = { _ in }
@@ -53,7 +53,7 @@ struct PersistenceCallTests {
         #expect(isBlocking == [true, true])
     }
 
-    @Test("A call that is cancelled while it waits ends at once, and never runs")
+    @Test("A call that is cancelled while it waits ends at once and never runs")
     func cancelledWhileWaiting() async {
         service.hold()
         let result = await started(.create(film, save: .store)) { $0.cancel() }
@@ -103,7 +103,7 @@ struct PersistenceCallTests {
         #expect(await task.value?.reason == .cancelled)
     }
 
-    @Test("The interruption of a job is called once, and not after it was taken away")
+    @Test("A job's interruption is called once, and never after it was removed")
     func interruptions() {
         let count = Mutex(0)
         let job = PersistenceJob(PersistenceJob.Plan(.read)) { _ in
@@ -119,7 +119,7 @@ struct PersistenceCallTests {
         #expect(count.withLock { $0 } == 1)
     }
 
-    @Test("A job ends once, and a service that ends it without running it gives no value")
+    @Test("A job ends once, and if a service ends it without running it, there is no value")
     func endings() async {
         let results = Mutex<[Bool]>([])
         let call = PersistenceCall<Int>.count(Film.all)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import EssentialsPersistence
 
-/// Everything that is built on the six requirements.
+/// The features that are built on the six requirements.
 struct PersistenceServiceTests {
     private let service = MemoryService()
     private let metropolis = Film(title: "Metropolis", year: 1926)
@@ -57,7 +57,7 @@ struct PersistenceServiceTests {
         #expect(try await service.average(none) == nil)
     }
 
-    @Test("A query without rows fails as notFound where one row is asked for")
+    @Test("A fetch of exactly one row fails as notFound if the query finds no row")
     func noRow() async throws {
         let service = try await filled()
         let failure = await reason { _ = try await service.one(Film.where { $0.year == 1900 }) }
@@ -120,7 +120,7 @@ struct PersistenceServiceTests {
         #expect(text?.ids == [.integer(1)])
     }
 
-    @Test("Put creates rows and replaces those that there are, except for columns outside the model")
+    @Test("Put creates rows and replaces existing ones, except for columns outside the model")
     func putting() async throws {
         let service = try await filled()
         setNote("kept", of: m.id)
@@ -143,7 +143,7 @@ struct PersistenceServiceTests {
         }
     }
 
-    @Test("An update keeps the stored bytes of all columns that it leaves alone")
+    @Test("An update keeps the stored bytes of all columns that it does not change")
     func updating() async throws {
         let service = try await filled()
         setNote("kept", of: m.id, premiere: "1931-05-11 20:00:00")
@@ -174,7 +174,7 @@ struct PersistenceServiceTests {
         #expect(try await service.fetch(Film.all) == [metropolis, faust, m])
     }
 
-    @Test("An edit is judged by the value that was shown")
+    @Test("An edit is compared with the value that was shown")
     func editing() throws {
         let coder = try ModelCoder<Film>(#require(MemoryService.layouts["film"]))
         let stored = try coder.row(m)
@@ -192,7 +192,7 @@ struct PersistenceServiceTests {
         #expect(try coder.edit(m, from: m, row: now) == nil)
     }
 
-    @Test("Rows are deleted by queries, which may find none, and by ids, which may not")
+    @Test("A deletion by a query may find no row, but a deletion by ids must find all")
     func deleting() async throws {
         let service = try await filled()
         #expect(try await service.delete(Film.where { $0.year == 1900 }, save: .store) == 0)
@@ -263,7 +263,7 @@ struct PersistenceServiceTests {
         #expect(throws: PersistenceFailure.self) { try ConflictDecision.model(faust, for: conflict) }
     }
 
-    @Test("A change says which rows it may have touched")
+    @Test("A change reports which rows it may have touched")
     func changes() {
         let change = PersistenceChange(["film": .ids([1, 2]), "studio": .unknown])
         #expect(change.touches("film") && change.touches("film", ids: [2, 3]) && change.touches("studio", ids: [9]))

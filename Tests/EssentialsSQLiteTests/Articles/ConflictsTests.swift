@@ -49,7 +49,7 @@
 
         enum Choice { case mine, theirs, both }
 
-        /// Stands for a person, who changes the year of all films while the first conflict is shown.
+        /// Represents a person. Meanwhile, the year of all films changes while the first conflict is shown.
         private final class Dialogue: Sendable {
             let questions = Mutex<[String]>([])
             let choice: Choice
@@ -107,7 +107,7 @@
             // Article ends
         }
 
-        @Test("The article on conflicts shows the three rows, policies, and what a failed save leaves")
+        @Test("The article on conflicts shows the three rows, policies, and the state after a failed save")
         func threeRows() async throws {
             var shown: [String?] = []
             func show(_ texts: String?...) { shown += texts }
@@ -177,7 +177,7 @@
         }
 
         @Test(
-            "The article on conflicts asks a person, again if the row changes meanwhile",
+            "The article on conflicts asks a person, and asks again if the row changes meanwhile",
             arguments: [
                 (Choice.mine, "Metropolis (1927)", 1927), (.theirs, "METROPOLIS", 1929),
                 (.both, "METROPOLIS / Metropolis (1927)", 1929),
@@ -209,7 +209,7 @@
             await store.close()
         }
 
-        @Test("The article on conflicts shows constraints, and the ways on after a failed save")
+        @Test("The article on conflicts shows constraints, and the choices after a failed save")
         func constraints() async throws {
             var shown: [String] = []
             func show(_ text: String) { shown.append(text) }

@@ -115,13 +115,13 @@
             await store.close()
         }
 
-        @Test("Files that a killed process leaves have all that a save has confirmed, and nothing that was pending")
+        @Test("Files that a killed process leaves have all confirmed saves, and no pending rows")
         func killed() async throws {
             let store = open()
             try await store.create(Film(id: 1, title: "M"), save: .store)
             let edits = try store.child("edit")
             try await edits.create(Film(id: 2, title: "Faust"), save: .pending)
-            // The files as they are now, without a word of their owner.
+            // The files in their present state, copied without notice to their owner.
             let other = try TemporaryFolder()
             for name in ["shop.sqlite", "shop.sqlite-wal"] {
                 try FileManager.default.copyItem(atPath: folder.file(name), toPath: other.file(name))
@@ -134,7 +134,7 @@
             await store.close()
         }
 
-        @Test("A damaged file is corrupt and stays as it is, and its place can be taken by a good one")
+        @Test("A damaged file is corrupt and stays as it is, and a good file can replace it")
         func corrupt() async throws {
             let good = open()
             try await good.create(Film(id: 1, title: "M"), save: .store)

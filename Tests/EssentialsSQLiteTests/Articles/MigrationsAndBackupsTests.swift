@@ -80,7 +80,7 @@
             await again.close()
         }
 
-        /// What the commands of the article do.
+        /// Does the same as the commands of the article.
         private static func restore(_ backup: String, of path: String) throws {
             let files = FileManager.default
             for suffix in ["", "-wal", "-shm"] where files.fileExists(atPath: path + suffix) {
@@ -89,7 +89,7 @@
             try files.copyItem(atPath: "\(path).\(backup)", toPath: path)
         }
 
-        @Test("The article on migrations says why a store does not open, and opens it when that is corrected")
+        @Test("The article on migrations says why a store does not open, and opens it after the correction")
         func failures() async throws {
             var shown: [String] = []
             func show(_ text: String) { shown.append(text) }
@@ -116,7 +116,7 @@
             await store.close()
         }
 
-        @Test("A failed migration leaves the store at the one before, and the migrations before it are not undone")
+        @Test("A failed migration leaves the store as before it, and earlier migrations are not undone")
         func failed() async throws {
             let old = open(Self.migrations.prefix(1))
             try await old.create(Film(id: 1, title: " M"), save: .store)
@@ -128,7 +128,7 @@
             await middle.close()
         }
 
-        @Test("Late, equal and edited migrations, and tables that do not fit")
+        @Test("Late, duplicate and edited migrations, and tables that do not fit")
         func mistakes() async throws {
             let old = open(Self.migrations.dropLast())
             try await old.create(Film(id: 1, title: "M"), save: .store)

@@ -127,7 +127,7 @@
             await store.close()
         }
 
-        @Test("An error in one call undoes this call alone, and a failed save leaves other rows pending")
+        @Test("An error in one call undoes only this call, and a failed save leaves other rows pending")
         func differences() async throws {
             struct Refusal: Error {}
             let store = openStore()

@@ -46,7 +46,7 @@
             await store.close()
         }
 
-        @Test("A scope shows neither ON UPDATE nor a deletion by a key of two columns, which happen at the save")
+        @Test("ON UPDATE and deletions by a key of two columns show only at the save, not in the scope")
         func unseen() async throws {
             let sql = """
                 CREATE TABLE label(id INTEGER PRIMARY KEY NOT NULL, name TEXT, other TEXT, UNIQUE(name, other)) STRICT;
@@ -73,7 +73,7 @@
             await store.close()
         }
 
-        @Test("A deletion that leads through more than a thousand rows, which the scope does not see, fails as limit")
+        @Test("A deletion through a chain of more than a thousand rows that the scope does not see fails as limit")
         func longChain() async throws {
             let sql = """
                 CREATE TABLE part(id INTEGER PRIMARY KEY NOT NULL,

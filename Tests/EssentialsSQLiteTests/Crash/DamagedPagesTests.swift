@@ -8,12 +8,12 @@
     /// Stores whose pages were overwritten from outside.
     struct DamagedPagesTests {
         enum Damage: CaseIterable {
-            /// The first page, where the file says what it is.
+            /// The first page, which has the header of the file.
             case header
             /// A page of rows in the middle of the file.
             case overwritten
             case zeros
-            /// Only the places of the rows on a page.
+            /// Only the pointers to the rows on a page.
             case pointers
             /// The second half is missing.
             case truncated

@@ -7,14 +7,14 @@
     @testable import EssentialsSQLite
     @testable import StoreProbe
 
-    /// What a store of postings holds after it was damaged or lost, by its own service.
+    /// The contents of a store of postings after damage or loss, as its own service reads them.
     struct FoundPostings {
-        /// The last step of the lane of units.
+        /// The last step in the lane of units.
         let step: Int
-        /// What is wrong with the rows or the file.
+        /// The faults in the rows or the file.
         let faults: [String]
 
-        /// Opens a store, compares its rows with those that its last step leaves, and checks the whole file.
+        /// Opens a store, compares its rows with those expected after its last step, and checks the whole file.
         init(_ path: String) async throws {
             let store = Posting.service(path)
             let lane = Lane.unit
@@ -24,7 +24,7 @@
             if rows != lane.rows(after: step) { faults.append("rows \(rows.map(\.id)) after step \(step)") }
             let sum = try await store.sum(Posting.all.values { $0.amount })
             if sum != 0 { faults.append("a sum of \(sum)") }
-            // It goes on as if nothing had happened.
+            // It continues as if nothing had happened.
             try await lane.save(step + 1, in: store)
             await store.close()
             let queue = try DatabaseQueue(path: path)
@@ -36,7 +36,7 @@
     }
 
     extension TemporaryFolder {
-        /// The bytes of a file; empty if there is none.
+        /// The bytes of a file; empty if it does not exist.
         func bytes(_ name: String) throws -> [UInt8] {
             let descriptor = open(file(name), O_RDONLY | O_CLOEXEC)
             guard descriptor >= 0 else { return [] }

@@ -7,7 +7,8 @@
     @testable import EssentialsSQLite
     @testable import StoreProbe
 
-    /// Stores in which a change was interrupted while they had no log, as while they were created, so that a journal is left.
+    /// Stores in which a change was interrupted while they had no log, for example during their creation, so that a
+    /// journal is left.
     struct InterruptedChangeTests {
         private let folder: TemporaryFolder
         private var path: String { folder.file("copy.sqlite") }
@@ -40,7 +41,7 @@
             #expect(found.step == 20 && found.faults == [])
         }
 
-        @Test("An inspection and a place that cannot be written say what to do about an interrupted change")
+        @Test("An inspection and a place that cannot be written give the remedy for an interrupted change")
         func reading() async throws {
             let inspection = try StoreInspection(path: path)
             let failure = #expect(throws: PersistenceFailure.self) { try inspection.information() }
@@ -48,7 +49,7 @@
             let journal = try folder.bytes("copy.sqlite-journal")
             let lines = try await ReadOnlyPlace.lines(of: path, in: folder, withoutWriting: folder.path)
             #expect(lines == ["inspect: readOnly", "open: readOnly"])
-            // Nothing was changed by looking.
+            // The inspection has changed nothing.
             #expect(try folder.bytes("copy.sqlite-journal") == journal)
             #expect(try await FoundPostings(path).step == 20)
         }

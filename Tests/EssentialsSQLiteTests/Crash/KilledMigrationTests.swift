@@ -14,7 +14,7 @@ import TestTools
     struct KilledMigrationTests {
         private static let rounds = 50
 
-        /// All that a file holds but the dates of its migrations.
+        /// The whole content of a file except the dates of its migrations.
         private struct Contents: Equatable {
             var schema: [String] = []
             /// The rows of each table as a text.
@@ -67,7 +67,7 @@ import TestTools
 
         /// Starts the program and kills it: within 60 ms after its start, or within 20 ms after a migration has begun.
         ///
-        /// - Returns: The number of migrations that were certainly carried out.
+        /// - Returns: The number of migrations that have certainly run.
         private func kill(_ stage: Int, _ delay: Duration) async throws -> Int {
             let lines = try await ChildProcess.onThread { [path = fixture.path, names] in
                 let process = try ChildProcess("StoreProbe", ["migrate", path])
@@ -86,7 +86,7 @@ import TestTools
         }
 
         @Test(
-            "After each of 50 kills migrations are whole or absent, the rest runs at the next opening, and backups are good"
+            "After each of 50 kills migrations are whole or absent, the rest runs on opening, and backups are good"
         )
         func migrations() async throws {
             var contents: [Contents] = []
@@ -102,12 +102,12 @@ import TestTools
             for round in 0..<Self.rounds {
                 for name in fixture.folder.entries where name != "original" { unlink(fixture.folder.file(name)) }
                 try copy("original", to: "store.sqlite")
-                // Twice as often before the first migration as after the beginning of each.
+                // The time before the first migration is tested twice as often as that after the beginning of each.
                 let stage = [0, 1, 0, 2, 3][round % 5]
                 let delay = Duration.microseconds(Int.random(in: 0...(stage == 0 ? 60_000 : 20_000), using: &numbers))
                 let certain = try await kill(stage, delay)
                 let comment: Comment = "seed \(seed), round \(round)"
-                // Looked at in a copy, so that the service recovers the log.
+                // A copy is examined, so that the service itself recovers the log.
                 for suffix in ["", "-wal"] { try copy("store.sqlite\(suffix)", to: "look\(suffix)") }
                 let left = try Contents(fixture.folder.file("look"))
                 let count = left.migrations.count
@@ -123,11 +123,11 @@ import TestTools
                 #expect(!fixture.folder.entries.contains { $0.contains("unfinished") }, comment)
             }
             print("migrations found after kills: \(found)")
-            // At least the kills after the beginning of the last migrations find some carried out.
+            // At least the kills after the beginning of the last migrations must find completed ones.
             #expect(found[1...].reduce(0, +) >= Self.rounds * 2 / 5)
         }
 
-        /// Looks into all backups, and returns their number.
+        /// Checks all backups, and returns their number.
         @discardableResult
         private func checkBackups(_ contents: [Contents], _ comment: Comment) throws -> Int {
             let backups = fixture.folder.entries.filter { $0.contains(".before-") }

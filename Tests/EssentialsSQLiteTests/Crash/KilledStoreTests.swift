@@ -14,7 +14,7 @@ import TestTools
     struct KilledStoreTests {
         private static let rounds = 200
 
-        /// What is known of a lane.
+        /// The known state of a lane.
         private struct Known {
             /// The last step that was found in the store or confirmed.
             var step = 0
@@ -43,7 +43,7 @@ import TestTools
             }
         }
 
-        /// Takes the confirmed steps of a process.
+        /// Records the confirmed steps of a process.
         ///
         /// - Returns: The number of confirmed saves.
         private func read(_ lines: [String], into known: inout [Known]) throws -> Int {
@@ -59,7 +59,7 @@ import TestTools
             return saves
         }
 
-        /// Compares the rows in the store with those of a number of steps: of all confirmed ones, and a few more.
+        /// Compares the rows in the store with the expected ones: all confirmed steps, and a few more.
         private func check(_ known: inout [Known], _ comment: Comment) async throws {
             let store = Posting.service(path)
             // The claim of the killed process has ended with it.
@@ -83,7 +83,7 @@ import TestTools
         }
 
         @Test(
-            "After each of 200 kills the store opens, has all confirmed saves of units and scopes, and none by half")
+            "After each of 200 kills the store opens with all confirmed saves of units and scopes, each of them whole")
         func saves() async throws {
             let seed = UInt64.random(in: .min ... .max)
             print("seed of the kills: \(seed)")
@@ -91,9 +91,9 @@ import TestTools
             var known = Array(repeating: Known(), count: Lane.allCases.count)
             var (kills, saves, logs) = (0, 0, 0)
             for round in 0..<Self.rounds {
-                // In some rounds a second process recovers what the first one has left, and is killed too.
+                // In some rounds a second process recovers the files of the first one, and is killed too.
                 for process in 0..<(round.isMultiple(of: 20) ? 2 : 1) {
-                    // While the store is opened, before the first save, and among saves.
+                    // During the opening of the store, before the first save, and between saves.
                     let count = (round + process) % 3
                     let longest = count == 0 ? 60_000 : 40_000
                     let delay = Duration.microseconds(Int.random(in: 0...longest, using: &numbers))
@@ -105,7 +105,7 @@ import TestTools
                 try await check(&known, "seed \(seed), round \(round)")
             }
             print("kills: \(kills), confirmed saves: \(saves), recovered logs: \(logs)")
-            // A third of the processes has confirmed one at least.
+            // At least a third of the processes must have confirmed a save.
             #expect(saves >= Self.rounds / 3)
             #expect(logs > 0)
             let integrity = try await DatabaseQueue(path: path).read {
@@ -114,7 +114,7 @@ import TestTools
             #expect(integrity == ["ok"])
         }
 
-        @Test("A second process is refused as busy with the number of the first, and may open when that is killed")
+        @Test("A second process is refused as busy with the number of the first, and may open after that is killed")
         func twoProcesses() async throws {
             let (first, refusal, third) = try await ChildProcess.onThread { [path] in
                 let first = try ChildProcess("StoreProbe", ["hold", path])

@@ -7,7 +7,7 @@ import TestTools
 
     @testable import StoreProbe
 
-    /// Stores whose machine loses its power: what was written is there only as far as it was synchronized.
+    /// Stores whose machine loses its power. Only synchronized data is certain to remain.
     @Suite(.timeLimit(.minutes(5)))
     struct PowerLossTests {
         private static let rounds = 40
@@ -27,7 +27,7 @@ import TestTools
             return try RecordedDisk(folder.bytes("store.sqlite-record"))
         }
 
-        /// Opens what many losses of power leave, and returns how many of them have cost confirmed saves.
+        /// Opens the results of many power losses, and returns how many of them have lost confirmed saves.
         private func lose(_ disk: RecordedDisk) async throws -> Int {
             let seed = UInt64.random(in: .min ... .max)
             print("seed of the losses of power: \(seed)")
@@ -51,12 +51,12 @@ import TestTools
             return costly
         }
 
-        @Test("With the durability of power, a loss of power costs no confirmed save, and none is there by half")
+        @Test("With the durability power, a loss of power costs no confirmed save, and each save is whole")
         func power() async throws {
             #expect(try await lose(record("record-power")) == 0)
         }
 
-        @Test("With the durability of processes, a loss of power may cost the last saves, and never the file")
+        @Test("With the durability process, a loss of power may cost the last saves, but never the file")
         func process() async throws {
             #expect(try await lose(record("record")) > 0)
         }

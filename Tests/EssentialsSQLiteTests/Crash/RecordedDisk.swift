@@ -5,9 +5,9 @@ import TestTools
 
     @testable import StoreProbe
 
-    /// What a store has written to its files, and what a loss of power at any moment may leave of it.
+    /// The writes of a store to its files, and the files that may remain if the power is lost at any moment.
     struct RecordedDisk {
-        /// Which writes that were not synchronized a loss of power leaves.
+        /// The unsynchronized writes that remain after a loss of power.
         enum Loss: CaseIterable {
             case all, none
             /// Any sectors of any of them, in any order.
@@ -20,7 +20,7 @@ import TestTools
             let offset: Int
             let bytes: ArraySlice<UInt8>
 
-            /// What a disk writes whole or not at all: sectors of 512 bytes.
+            /// The parts that a disk writes whole or not at all: sectors of 512 bytes.
             var parts: [Record] {
                 if kind != .write { return [self] }
                 return stride(from: 0, to: bytes.count, by: 512).map { start in
@@ -50,7 +50,7 @@ import TestTools
             records.prefix(count).last { $0.kind == .confirm }?.offset ?? 0
         }
 
-        /// What the file, the log and the journal may hold if the power is lost after a number of records.
+        /// Possible contents of the file, the log and the journal if the power is lost after a number of records.
         func files(after count: Int, _ loss: Loss, _ numbers: inout SeededNumbers) -> [[UInt8]] {
             var files: [[UInt8]] = [[], [], []]
             var waiting: [[Record]] = [[], [], []]
@@ -63,7 +63,8 @@ import TestTools
                     waiting[record.file].append(record)
                     isNew[record.file] = true
                 case .sync:
-                    // SQLite synchronizes the folder with the first content of a new log or journal, and so all deletions.
+                    // SQLite synchronizes the folder, and so all deletions, with the first content of a new log or
+                    // journal.
                     if isNew[record.file], record.file > 0 { Self.delete(&waiting, &files) }
                     isNew[record.file] = false
                     for record in waiting[record.file] { Self.apply(record, to: &files[record.file]) }
@@ -83,7 +84,7 @@ import TestTools
             return files
         }
 
-        /// Carries out the deletions that wait.
+        /// Performs the waiting deletions.
         private static func delete(_ waiting: inout [[Record]], _ files: inout [[UInt8]]) {
             for file in files.indices {
                 guard let last = waiting[file].lastIndex(where: { $0.kind == .delete }) else { continue }
@@ -92,7 +93,7 @@ import TestTools
             }
         }
 
-        /// Carries out a record.
+        /// Performs a record.
         private static func apply(_ record: Record, to file: inout [UInt8]) {
             guard record.kind == .write else { return resize(&file, to: record.offset) }
             let end = record.offset + record.bytes.count

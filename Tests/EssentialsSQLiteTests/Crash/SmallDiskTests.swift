@@ -4,10 +4,10 @@ import TestTools
     import Glibc
     import Testing
 
-    /// A store on a file system of 1 MiB, which a process of its own mounts and nobody else sees.
+    /// A store on a file system of 1 MiB, which a separate process mounts and no other process sees.
     @Suite(.timeLimit(.minutes(1)))
     struct SmallDiskTests {
-        /// The beginning of a command that runs another one where it may mount.
+        /// The beginning of a command that runs another one with the right to mount.
         private static let privately = ["unshare", geteuid() == 0 ? "-m" : "-rm"]
         private static let mount = "mount -t tmpfs -o size=1m tmpfs"
 
@@ -20,7 +20,7 @@ import TestTools
         }()
 
         @Test(
-            "Without space saves and openings fail as full, scopes keep their rows, and removed files or rows make space again",
+            "Without space saves and openings fail as full, scopes keep rows, and removing files or rows frees space",
             .enabled(if: Self.mayMount, "A small file system cannot be mounted here."))
         func full() async throws {
             let folder = try TemporaryFolder()

@@ -14,7 +14,7 @@ import TestTools
         /// A log of SQLite: a header of 32 bytes, then pages with a header of 24 bytes each.
         private struct Log {
             let bytes: [UInt8]
-            /// How often the log was begun anew.
+            /// The number of times that the log was restarted.
             let generation: Int
             /// The number of pages of the present generation. Older ones may follow them.
             private(set) var pages = 0
@@ -28,29 +28,29 @@ import TestTools
                 let pageSize = number(8)
                 generation = number(12)
                 for start in stride(from: 32, to: bytes.count - 24 - pageSize + 1, by: 24 + pageSize) {
-                    // The salts tell the pages of the present generation.
+                    // The salts identify the pages of the present generation.
                     guard bytes[start + 8..<start + 16] == bytes[16..<24] else { break }
                     pages += 1
                     if number(start + 4) != 0 { ends.append(start + 24 + pageSize) }
                 }
             }
 
-            /// The number of transactions that lie before a place.
+            /// The number of transactions before a position.
             func transactions(before place: Int) -> Int { ends.count { $0 <= place } }
         }
 
         private enum Damage: CaseIterable {
             /// The end is missing.
             case truncated
-            /// The end has its size, but was never written.
+            /// The end has its full size, but was never written.
             case zeros
             case bit
-            /// A sector was not written, or has something else.
+            /// A sector was not written, or has other content.
             case sector, garbage
-            /// The end is what was there before the log was begun anew.
+            /// The end has the content from before the restart of the log.
             case old
 
-            /// Damages a log from a random place on.
+            /// Damages a log from a random position on.
             func apply(to bytes: inout [UInt8], old: [UInt8], _ numbers: inout SeededNumbers) {
                 let place = Int.random(in: 0..<bytes.count, using: &numbers)
                 let sector = place / 512 * 512..<min(place / 512 * 512 + 512, bytes.count)
@@ -83,7 +83,7 @@ import TestTools
             return try #require(line.flatMap { $0.hasPrefix("saved ") ? Int($0.dropFirst(6)) : nil }, "\(line ?? "")")
         }
 
-        /// Damages copies of a log, and looks what their stores hold.
+        /// Damages copies of a log, and checks the contents of their stores.
         ///
         /// - Parameters:
         ///   - last: The last step in the log.
@@ -98,7 +98,7 @@ import TestTools
                 var bytes = log.bytes
                 let damage = Damage.allCases[round % Damage.allCases.count]
                 damage.apply(to: &bytes, old: old, &numbers)
-                // All that was written before the first byte that is another one is there, and nothing of what follows.
+                // All transactions before the first differing byte must remain, and none after it.
                 let place = Self.firstDifference(log.bytes, bytes)
                 let kept = log.transactions(before: place)
                 let expected = max(0, last - log.ends.count + kept)
@@ -115,7 +115,7 @@ import TestTools
             #expect(found.count > 10)
         }
 
-        /// The place of the first byte that differs, or the end of the shorter one.
+        /// The position of the first byte that differs, or the end of the shorter one.
         private static func firstDifference(_ one: [UInt8], _ other: [UInt8]) -> Int {
             let end = min(one.count, other.count)
             return one.withUnsafeBytes { one in
@@ -133,7 +133,7 @@ import TestTools
             }
         }
 
-        @Test("A torn log gives exactly the saves that lie before the first damaged byte, each of them whole")
+        @Test("A torn log yields exactly the saves before the first damaged byte, each of them whole")
         func first() async throws {
             let store = Posting.service(folder.file("store.sqlite"))
             try await store.ready()
@@ -144,12 +144,12 @@ import TestTools
             try await damage(log, last: last, old: [], rounds: Self.rounds)
         }
 
-        @Test("A torn log that was begun anew loses nothing of what was copied before, and shows no older page")
+        @Test("A torn log that was restarted loses nothing that was copied before, and shows no older page")
         func later() async throws {
             var last = 0
             var log: Log?
             var old: [UInt8] = []
-            // Some times, until a log that was begun anew has grown, and was not copied again.
+            // Repeated until a restarted log has grown and was not copied again.
             for _ in 0..<40 where log == nil {
                 last = try await run()
                 let bytes = try folder.bytes("store.sqlite-wal")

@@ -15,7 +15,7 @@
 
         private func inspection() throws -> StoreInspection { try StoreInspection(path: fixture.path) }
 
-        /// A store with one company, which is closed.
+        /// A closed store with one company.
         private func make(_ name: String) throws {
             let store = try fixture.open()
             try store.add(name)
@@ -27,14 +27,14 @@
             return rows.rows.map { if case .text(let name, _) = $0[1] { name } else { "" } }
         }
 
-        @Test("A sound store has no findings, but its number of migrations")
+        @Test("A sound store has no findings, only its number of migrations")
         func sound() throws {
             try make("Acme")
             let findings = try inspection().findings()
             #expect(findings.isEmpty && findings.migrationCount == 1)
         }
 
-        @Test("Rows that refer to missing ones are counted for each pair of tables")
+        @Test("Rows that refer to missing rows are counted for each pair of tables")
         func dangling() throws {
             try make("Acme")
             let queue = try DatabaseQueue(path: fixture.path)
@@ -59,7 +59,7 @@
             #expect(try !inspection().findings().damage.isEmpty)
         }
 
-        @Test("A backup is one state of an open store, whole, with the mode 0600")
+        @Test("A backup is one complete state of an open store, with the mode 0600")
         func backup() throws {
             let store = try fixture.open()
             try store.add("Acme")
@@ -100,7 +100,7 @@
         func restored() throws {
             try make("Acme")
             _ = try StoreBackup(of: inspection(), to: backupPath).make(overwriting: false)
-            // A log that a killed process has left.
+            // A log of a killed process.
             let writer = try DatabaseQueue(path: fixture.path)
             try writer.writeWithoutTransaction { db in
                 try db.execute(sql: "PRAGMA wal_autocheckpoint = 0; INSERT INTO company(name) VALUES ('Bolt')")
@@ -125,7 +125,7 @@
             try store.close()
         }
 
-        @Test("A restoration is refused while a process owns the store, and from a damaged backup, and changes nothing")
+        @Test("A restoration is refused while a process owns the store or from a damaged backup, and changes nothing")
         func refused() throws {
             let store = try fixture.open()
             try store.add("Acme")
@@ -148,7 +148,7 @@
             #expect(try names(fixture.path) == ["Acme", "Bolt"])
         }
 
-        @Test("A store whose file is gone is restored")
+        @Test("A store whose file is missing is restored")
         func gone() throws {
             try make("Acme")
             _ = try StoreBackup(of: inspection(), to: backupPath).make(overwriting: false)

@@ -38,7 +38,7 @@
             #expect(fixture.folder.entries == before)
         }
 
-        @Test("A store that is open and has a log is read as its owner sees it, and the owner keeps saving")
+        @Test("An open store with a log is read as its owner sees it, and the owner keeps saving")
         func beside() throws {
             let store = try fixture.open()
             try store.add("Acme")
@@ -57,7 +57,7 @@
             try store.close()
         }
 
-        @Test("A write that begins while a file at rest is read repeats the read")
+        @Test("If a write begins while a file at rest is read, the read is repeated")
         func repeated() throws {
             try make("INSERT INTO company(id, name) VALUES (1, 'Acme')")
             var counts: [Int] = []
@@ -72,7 +72,7 @@
             try store?.close()
         }
 
-        @Test("A path that is missing, a folder or no database is refused with a remedy")
+        @Test("A missing path, a folder and a file that is not a database are refused with a remedy")
         func refused() throws {
             fixture.write(Array("This is not a database, but it is long enough to have a header.".utf8), to: "text")
             let cases: [(path: String, reason: PersistenceFailure.Reason)] = [
@@ -87,7 +87,7 @@
             #expect(failure?.reason == .corrupt && failure?.message.contains("not a database") == true)
         }
 
-        @Test("A claim names a process that runs, one that has closed the store, and one that has ended")
+        @Test("A claim names a running process, a process that has closed the store, and one that has ended")
         func owners() throws {
             #expect(StoreOwnership(file: fixture.path + "-owner") == nil)
             let owner = try StoreOwner(store: fixture.path)
@@ -106,7 +106,7 @@
         }
 
         @Test(
-            "The WAL-reset bug is that of the versions 3.7.0 to 3.51.2, without two series that were corrected",
+            "The WAL-reset bug exists in the versions 3.7.0 to 3.51.2, except in two corrected series",
             arguments: [
                 (3_006_023, false), (3_007_000, true), (3_040_001, true), (3_044_005, true), (3_044_006, false),
                 (3_045_000, true), (3_050_006, true), (3_050_007, false), (3_051_000, true), (3_051_002, true),
@@ -116,7 +116,7 @@
             #expect(StoreInformation.hasLogResetFault(version: version) == hasFault)
         }
 
-        @Test("The outline has the statements, columns and foreign keys, without a store's own tables")
+        @Test("The outline has the statements, columns and foreign keys, without a store's internal tables")
         func outline() throws {
             try make("CREATE INDEX by_name ON person(name); CREATE VIEW names AS SELECT name FROM person")
             let outline = try inspection().outline()

@@ -43,7 +43,7 @@
             #expect(try inspection.rows(of: "a", limit: 2, offset: 99)?.rows == [])
         }
 
-        @Test("Long values are cut between two characters, and their sizes are told")
+        @Test("Long values are cut between two characters, and their sizes are given")
         func cut() throws {
             let inspection = try make(
                 """
@@ -59,7 +59,7 @@
             #expect(bytes.count == StoreRows.byteLimit)
         }
 
-        @Test("Names with quotes, spaces and controls, texts with NUL and bytes that are no UTF-8 are read")
+        @Test("Names with quotes, spaces and controls, texts with NUL and bytes that are not UTF-8 are read")
         func hostile() throws {
             let inspection = try make(
                 """
@@ -75,14 +75,14 @@
             #expect(try inspection.outline().tables.first?.columns.count == 2)
         }
 
-        @Test("An unknown table is none, and a table of SQLite's own is not listed")
+        @Test("An unknown table gives nil, and SQLite's internal tables are not listed")
         func unknown() throws {
             let inspection = try make("CREATE TABLE a(k INTEGER PRIMARY KEY AUTOINCREMENT)")
             #expect(try inspection.rows(of: "b", limit: 1, offset: 0) == nil)
             #expect(try inspection.relationNames() == ["a"])
         }
 
-        @Test("A table with more columns than are shown is cut")
+        @Test("A table with more columns than the limit is cut")
         func wide() throws {
             let columns = (0..<600).map { "c\($0)" }.joined(separator: ", ")
             let inspection = try make("CREATE TABLE a(\(columns)); INSERT INTO a(c0) VALUES (1)")

@@ -20,7 +20,7 @@
         }
     }
 
-    /// A film, whose table has a column more than the model.
+    /// A film. Its table has one column more than the model.
     struct Film: PersistentModel, Hashable {
         var id: Int64
         var title: String
@@ -102,7 +102,7 @@
     }
 
     extension OverlayLevel {
-        /// Makes a row pending; without a row, the row of the file becomes deleted.
+        /// Makes a row pending. Without a row, the row of the file becomes deleted.
         mutating func put(_ row: StoredRow?, _ table: String, _ id: Int64, stored: StoredRow? = nil) throws {
             try place(row, at: RowKey(table: table, id: .integer(id)), below: stored)
         }

@@ -6,13 +6,13 @@
     /// Compares reads over pending rows with a naive evaluation, over random sequences of changes, saves and reads.
     @Suite(.timeLimit(.minutes(10)))
     struct MountModelTests {
-        /// Each world is a store with queries of its own, whose statements are prepared once.
+        /// Each world is a store with its own queries, whose statements are prepared once.
         private static let worlds = 40
         private static let sequences = 250
 
-        /// - Parameter first: The seed of the first world. A failure names the seed of its own, which can be added here.
+        /// - Parameter first: The seed of the first world. A failure names its own seed, which can be added here.
         @Test(
-            "Random sequences in scopes on two connections read what a naive evaluation finds",
+            "Random sequences in scopes on two connections read the same rows as a naive evaluation",
             arguments: [UInt64.random(in: .min ... .max)])
         func sequences(first: UInt64) async throws {
             print("seeds of the sequences over pending rows: \(Self.worlds) from \(first)")

@@ -35,7 +35,7 @@
             pool.close()
         }
 
-        @Test("An error takes back the rows and the tables that the read has created")
+        @Test("An error undoes the rows and the tables that the read has created")
         func rollback() throws {
             let pool = fixture.pool(1)
             let levels = [try level()]
@@ -51,7 +51,7 @@
             pool.close()
         }
 
-        @Test("What a unit of work has applied is gone in the next read")
+        @Test("The changes of a unit of work are gone in the next read")
         func unit() throws {
             let pool = fixture.pool(1)
             let level = try level()
@@ -65,7 +65,7 @@
             pool.close()
         }
 
-        @Test("Counts look up the hidden rows and do not scan the view, with subqueries over pending tables too")
+        @Test("Counts look up the hidden rows and do not scan the view, even with subqueries over pending tables")
         func counts() throws {
             let pool = fixture.pool()
             var level = try level()
@@ -87,7 +87,7 @@
             pool.close()
         }
 
-        @Test("A scope that is forgotten leaves empty tables, after its running read too")
+        @Test("Forgetting a scope leaves empty tables, also after its running read")
         func forget() throws {
             let pool = fixture.pool()
             _ = try pool.titles(1, [level()])

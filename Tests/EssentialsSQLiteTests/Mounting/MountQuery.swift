@@ -22,7 +22,7 @@
             }
         }
 
-        /// The values of one column, each once.
+        /// The distinct values of one column.
         var distinct: RowQuery {
             switch self {
             case .samples(let query): query.values { $0.note }.distinct().node

@@ -14,7 +14,7 @@ import TestTools
             var level = OverlayLevel()
         }
 
-        /// The number of queries. Each of them is made many times, so that its statements are prepared once.
+        /// The number of queries. Each of them runs many times, so that its statements are prepared once.
         private static let queryCount = 40
         private static let tables: [(name: String, ids: Range<Int64>)] = [
             (Sample.table, 0..<10), (Film.table, 0..<8), (Studio.table, 0..<5),
@@ -59,7 +59,7 @@ import TestTools
         private mutating func number(_ range: Range<Int>) -> Int { random.number(range) }
 
         private mutating func key() -> RowKey {
-            // Half of all changes are those of samples.
+            // Half of all changes concern samples.
             let (name, ids) = Self.tables[Swift.max(number(0..<4) - 1, 0)]
             return RowKey(table: name, id: .integer(Int64.random(in: ids, using: &random.numbers)))
         }
@@ -161,7 +161,7 @@ import TestTools
             }
         }
 
-        /// More changes than a log keeps.
+        /// Makes more changes than a log keeps.
         private mutating func overflow(_ machine: inout OverlayMachine) throws {
             let key = key()
             guard Self.fold(machine, file)[key] != nil else { return }
@@ -179,7 +179,7 @@ import TestTools
             take(machine, scope)
         }
 
-        /// Writes rows into the store, as a save or somebody outside the scopes does.
+        /// Writes rows into the store, like a save or a writer outside the scopes.
         private mutating func write(_ rows: [(key: RowKey, row: StoredRow?)]) throws {
             try store.database.write { db in
                 for (key, row) in rows {
@@ -206,7 +206,8 @@ import TestTools
 
         private struct Stop: Error {}
 
-        /// Reads in a random scope, sometimes with the changes of a unit of work, and sometimes with an error at the end.
+        /// Reads in a random scope, sometimes with the changes of a unit of work, and sometimes with an error at the
+        /// end.
         mutating func read() throws {
             let scope = try scope()
             let machine = try machine(scope)
@@ -230,12 +231,12 @@ import TestTools
                     if fails { throw Stop() }
                 }
             } catch is Stop {
-                // The next read shows whether the temporary tables are known.
+                // The next read shows whether the state of the temporary tables is known.
             }
             (random, reads, pairs) = (copy.random, reads + 1, copy.pairs)
         }
 
-        /// Compares the rows of a query, their number, and one more thing with what the fold of all rows has.
+        /// Compares the rows of a query, their number, and one more result with the fold of all rows.
         private mutating func compare(_ reads: MountedReads, _ machine: OverlayMachine) throws {
             let visible = Self.fold(machine, file)
             let query = queries[number(queries.indices)]
@@ -248,7 +249,7 @@ import TestTools
             case 0:
                 let count = naive.rows(query.values).count
                 try #require(try reads.count(query.values) == count, query.comment)
-                // The same count by the view alone, which is there only while it is mounted.
+                // The same count through the view, which exists only while it is mounted.
                 guard reads.isPending(query.node.table) else { return }
                 let viewed = try SelectStatement.counting(query.values).values(reads.db)
                 try #require(viewed == [.integer(Int64(count))], query.comment)

@@ -25,7 +25,7 @@
             self.level = level
         }
 
-        @Test("The number of all rows follows scopes and commits of others, and is counted anew only after a change")
+        @Test("The number of all rows follows scopes and commits of others, and is recounted only after a change")
         func all() throws {
             let pool = fixture.pool()
             func count(_ level: OverlayLevel) throws -> (rows: Int, known: Int?) {
@@ -36,7 +36,7 @@
             }
             #expect(try count(level) == (33, nil))
             #expect(try count(level) == (33, 21))
-            // One of the deleted films, and one of the others.
+            // One deleted film, and one other film.
             try fixture.execute("DELETE FROM film WHERE id IN (100, 120)")
             #expect(try count(level) == (32, 21))
             #expect(try count(level) == (32, 20))
@@ -49,12 +49,12 @@
             pool.close()
         }
 
-        @Test("A number by an index is right for few rows and for many, and its hidden rows are found by the index")
+        @Test("A count by an index is right for few rows and for many, and finds its hidden rows by the index")
         func byIndex() throws {
             let pool = fixture.pool()
             try pool.read(1, [level]) { reads in
                 let year = Film.where { $0.year == 2000 }
-                // The first time nothing is known of the statement, and later everything.
+                // At first nothing is known about the statement, and later everything.
                 for _ in 0..<3 {
                     #expect(try reads.count(year.node) == 30)
                     #expect(try reads.count(Film.where { $0.year == 1926 }.node) == 1)

@@ -5,7 +5,7 @@ import TestTools
 
     @testable import EssentialsSQLite
 
-    /// One random change of a unit of work. Rows have few values, so that many changes take others back.
+    /// One random change of a unit of work. Rows have few values, so that many changes undo others.
     struct LibraryChange: Sendable, CustomStringConvertible {
         private enum Kind: CaseIterable { case create, put, update, delete, deleteByQuery }
         private enum Target: CaseIterable { case shelf, book, chapter, loan, sticker, tally }
@@ -60,7 +60,7 @@ import TestTools
             if fails { throw Mistake() }
         }
 
-        /// A book that there is.
+        /// An existing book.
         private func parent(_ work: PersistenceWork) throws -> Int64? {
             let books = try work.ids(Book.all)
             return books.isEmpty ? nil : books[number % books.count]

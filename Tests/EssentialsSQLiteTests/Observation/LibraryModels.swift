@@ -94,7 +94,7 @@
         }
     }
 
-    /// A row whose key takes upper and lower case as equal.
+    /// A row whose key ignores case.
     struct Sticker: PersistentModel, Hashable {
         var id: String
         var name: String

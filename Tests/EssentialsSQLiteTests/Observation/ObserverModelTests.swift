@@ -7,8 +7,8 @@
 
     @Suite("Observers and scopes")
     struct ObserverModelTests {
-        /// How many sequences are tried. `ESSENTIALS_OBSERVER_SEQUENCES` names another number, and
-        /// `ESSENTIALS_OBSERVER_SEED` the seed of a single one that is repeated.
+        /// The number of sequences. `ESSENTIALS_OBSERVER_SEQUENCES` sets another number, and `ESSENTIALS_OBSERVER_SEED`
+        /// the seed of a single sequence to repeat.
         private static var seeds: [UInt64] {
             if let seed = number("ESSENTIALS_OBSERVER_SEED") { return [seed] }
             let first = UInt64.random(in: .min ... .max)
@@ -25,7 +25,7 @@
             getenv(variable).flatMap { UInt64(String(cString: $0)) }
         }
 
-        @Test("After each step of random sequences in scopes, every observer has what a read finds")
+        @Test("After each step of random sequences in scopes, every observer has the same result as a read")
         func sequences() async throws {
             let seeds = Self.seeds
             print("seeds of the sequences with observers: \(seeds.count) from \(seeds[0])")

@@ -44,7 +44,7 @@ import TestTools
 
         // MARK: A sequence
 
-        /// Runs the sequence, and returns what observers have missed.
+        /// Runs the sequence, and returns the changes that observers have missed.
         mutating func run() async throws -> [String] {
             for _ in 0..<number(10..<40) {
                 let isUnchanged = try await step()
@@ -80,7 +80,7 @@ import TestTools
 
         // MARK: Steps
 
-        /// Makes a step, and returns whether nothing must have changed.
+        /// Makes a step, and returns whether it must not have changed anything.
         private mutating func step() async throws -> Bool {
             let scope = scope()
             guard let (service, depth) = scopes[scope].map({ ($0.service, $0.depth) }) else { return false }
@@ -121,7 +121,7 @@ import TestTools
             }
         }
 
-        /// Closes a scope, and with it those within it.
+        /// Closes a scope and the scopes within it.
         private mutating func close(_ scope: Int) async {
             await scopes.removeValue(forKey: scope)?.service.close()
             for (child, other) in scopes where other.parent == scope { await close(child) }
@@ -205,7 +205,7 @@ import TestTools
             }
         }
 
-        /// Waits until the observer has what a read finds. `false` if that takes too long.
+        /// Waits until the observer has the same result as a read, and returns `false` if that takes too long.
         func arrives() async -> Bool {
             let expected = try? await service.fetch(Book.all)
             let end = ContinuousClock.now + .seconds(60)

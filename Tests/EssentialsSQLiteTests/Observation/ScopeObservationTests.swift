@@ -6,10 +6,10 @@
     @testable import EssentialsPersistence
     @testable import EssentialsSQLite
 
-    /// What observers of each scope hear of.
+    /// The changes that observers of each scope receive.
     @Suite("Observers of scopes", .timeLimit(.minutes(2)))
     struct ScopeObservationTests {
-        /// The changes that an observer of companies is called with.
+        /// The changes that an observer of companies receives.
         private final class Heard {
             private final class List: Sendable {
                 let changes = Mutex<[PersistenceChange]>([])
@@ -34,7 +34,7 @@
             }
         }
 
-        @Test("A row that was pending and is taken back by a save disappears")
+        @Test("A pending row that a save removes disappears")
         func takenBack() async throws {
             let scopes = try await NestedScopes()
             var states = scopes.store.observe(Company.where { $0.id > 3 }).makeAsyncIterator()
@@ -48,7 +48,7 @@
             #expect(try await changes.next() == .ids([9]))
         }
 
-        @Test("A pending change that a save sets back to the stored value is seen")
+        @Test("A pending change that a save resets to the stored value is seen")
         func setBack() async throws {
             let scopes = try await NestedScopes()
             var states = scopes.inner.observe(Company.where { $0.id == 1 }).makeAsyncIterator()
@@ -59,7 +59,7 @@
             #expect(try await states.next()?.map(\.name) == ["C1"])
         }
 
-        @Test("A save of a scope that cancels what is pending above it is seen above")
+        @Test("A save of a scope that cancels a pending change above it is seen above")
         func cancelledAbove() async throws {
             let scopes = try await NestedScopes()
             var states = scopes.store.observe(Company.where { $0.id > 3 }).makeAsyncIterator()
@@ -95,7 +95,7 @@
             #expect(try await states.next()?.map(\.name) == ["theirs"])
         }
 
-        @Test("A row that moves to the parent has another origin")
+        @Test("A row that moves to the parent has a new origin")
         func movedRows() async throws {
             let scopes = try await NestedScopes()
             try await scopes.inner.update(Company.self, id: 1, save: .pending) { $0.name = "Ufa" }
@@ -106,7 +106,7 @@
             #expect(try await states.next()?.map(\.origin) == [updated])
         }
 
-        @Test("Each observer is called once for a call, with the rows that its scope sees differently")
+        @Test("Each observer is called once for a call, with the rows that look different to its scope")
         func calls() async throws { try await calls(NestedScopes()) }
 
         private func calls(_ scopes: NestedScopes) throws {
@@ -125,7 +125,7 @@
             #expect(heard() == [[[1]], [[1], [1]], [[1], [1]], [[1]]])
             try scopes.edits.wait(for: .save(.parent, resolving: .theirs))
             #expect(heard() == [[[9]], [[1, 9]], [[1, 9]], [[9]]])
-            // One row is written, and another is set back.
+            // One row is written, and another is reset.
             try scopes.inner.wait(for: .update(Company.self, id: 2, save: .pending) { $0.name = "two" })
             try scopes.edits.wait(for: .update(Company.self, id: 3, save: .pending) { $0.name = "three" })
             _ = heard()
@@ -136,7 +136,7 @@
             #expect(heard() == [[], [[9], [9]], [[9], [9]], []])
         }
 
-        @Test("A call that fails, a validation and a save of nothing notify no observer")
+        @Test("A failing call, a validation and an empty save notify no observer")
         func nothing() async throws { try await nothing(NestedScopes()) }
 
         private func nothing(_ scopes: NestedScopes) throws {
@@ -157,7 +157,7 @@
             for observer in heard { #expect(observer.take() == []) }
         }
 
-        @Test("A trigger that refuses a row in silence may have changed others", arguments: [false, true])
+        @Test("A trigger that silently refuses a row may have changed others", arguments: [false, true])
         func silentTriggers(isImport: Bool) async throws {
             let trigger = Migration(
                 "2 trigger",

@@ -6,8 +6,8 @@ import TestTools
     @testable import EssentialsPersistence
     @testable import EssentialsSQLite
 
-    /// Observers of one scope. Each keeps what it has read last, and reads again only after a change that concerns it, as
-    /// an observation does.
+    /// Observers of one scope. Like an observation, each keeps its last result, and reads again only after a change
+    /// that concerns it.
     final class ScopeWatch {
         /// A row as the scope sees it.
         struct Seen: Hashable {
@@ -89,9 +89,9 @@ import TestTools
                 })
         }
 
-        /// What the observers have missed since the last call; empty if each has what a read finds.
+        /// The changes that observers have missed since the last call; empty if each has the same result as a read.
         ///
-        /// - Parameter isUnchanged: Whether the scope must not have been told of anything.
+        /// - Parameter isUnchanged: Whether the scope must not have been notified of any change.
         func findings(isUnchanged: Bool) throws(PersistenceFailure) -> [String] {
             let changes = gathered.list.withLock { changes in
                 defer { changes = [] }

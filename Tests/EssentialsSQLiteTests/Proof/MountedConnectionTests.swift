@@ -4,7 +4,7 @@
     import GRDBSQLite
     import Testing
 
-    /// Shows that SQLite and GRDB allow what a scope's connection does, with the versions that are installed.
+    /// Shows that the installed versions of SQLite and GRDB support the operations of a scope's connection.
     @Suite struct MountedConnectionTests {
         @Test("A read-only connection makes temporary tables, indexes and views, and its file stays read-only")
         func temporaryObjects() throws {
@@ -33,7 +33,7 @@
             }
         }
 
-        @Test("A temporary view stands for the table of its name, in joins and subqueries too")
+        @Test("A temporary view replaces the table of its name, even in joins and subqueries")
         func shadowing() throws {
             let file = try MountedFile()
             try file.mount()
@@ -86,7 +86,7 @@
             }
         }
 
-        @Test("A rollback takes back what was written to temporary tables, and a commit keeps it")
+        @Test("A rollback undoes writes to temporary tables, and a commit keeps them")
         func rollback() throws {
             struct Stop: Error {}
             let file = try MountedFile()
@@ -127,7 +127,7 @@
             }
         }
 
-        @Test("A view goes on working after another connection has changed the schema of its table")
+        @Test("A view keeps working after another connection has changed the schema of its table")
         func schemaChange() throws {
             let file = try MountedFile()
             try file.mount()
@@ -136,7 +136,7 @@
             #expect(try file.pinned { try MountedFile.titles($0) } == ["Faust", "M"])
         }
 
-        @Test("A checkpoint that meets a pinned snapshot neither fails nor changes it")
+        @Test("A checkpoint during a pinned snapshot neither fails nor changes the snapshot")
         func checkpoint() throws {
             let file = try MountedFile()
             try file.mount()

@@ -4,8 +4,8 @@
 
     /// A file with films and studios, one connection that writes it, and a read-only connection with temporary tables.
     ///
-    /// It does with GRDB alone what a scope with pending rows needs from SQLite, so that its tests tell whether a version
-    /// of SQLite or GRDB still allows it.
+    /// It uses GRDB directly for the features of SQLite that a scope with pending rows needs. So its tests show whether
+    /// a version of SQLite or GRDB still supports them.
     struct MountedFile {
         static let schema = """
             CREATE TABLE studio(id BLOB PRIMARY KEY NOT NULL, name TEXT NOT NULL) STRICT, WITHOUT ROWID;

@@ -5,10 +5,10 @@
 
     /// The plans of SQLite for reads through the view over pending rows.
     ///
-    /// The texts of plans change between versions, so only what costs time is compared: searches, scans, merges, and
-    /// tables that are built first.
+    /// The texts of plans change between versions, so only steps that cost time are compared: searches, scans, merges,
+    /// and tables that are built first.
     @Suite struct QueryPlanTests {
-        /// A query, and for each step of its plan what it does with which table.
+        /// A query, and the steps of its plan with the operation and the table of each.
         private static let plans: [(String, [String])] = [
             ("SELECT * FROM film WHERE id = x'01'", ["search b", "search g", "search rows"]),
             (
@@ -30,7 +30,7 @@
             ("SELECT * FROM film WHERE title LIKE '%e%'", ["scan b", "search g", "scan rows"]),
             ("SELECT * FROM film", ["scan b", "search g", "scan rows"]),
             ("SELECT * FROM film ORDER BY id LIMIT 5", ["merge", "scan b", "search g", "scan rows"]),
-            // These two read everything. The service avoids the first and writes no query of the second kind.
+            // These two read all rows. The service avoids the first kind and writes no query of the second kind.
             ("SELECT count(*) FROM film", ["build film", "scan b", "search g", "scan rows", "scan film"]),
             (
                 "SELECT s.name, f.title FROM studio s LEFT JOIN film f ON f.studioID = s.id",
@@ -38,7 +38,7 @@
             ),
         ]
 
-        /// What a line of a plan means; `nil` for lines that only structure it.
+        /// The meaning of a line of a plan; `nil` for lines that only structure it.
         private static func meaning(_ line: String) -> String? {
             let words = line.split(separator: " ").map(String.init)
             guard let verb = words.first else { return nil }
@@ -63,7 +63,7 @@
             #expect(found == expected, "SQLite \(String(cString: sqlite3_libversion())): \(lines)")
         }
 
-        @Test("The version of SQLite is one for which the plans are known")
+        @Test("The plans are known for this version of SQLite")
         func version() {
             #expect(sqlite3_libversion_number() >= 3_040_000)
         }

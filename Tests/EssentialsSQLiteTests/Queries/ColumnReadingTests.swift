@@ -5,9 +5,9 @@
     @testable import EssentialsPersistence
     @testable import EssentialsSQLite
 
-    /// Values as they are read from a statement, beside GRDB's own reading.
+    /// Values read from a statement, compared with GRDB's own reading.
     struct ColumnReadingTests {
-        /// Values in SQL, among them those that no model writes.
+        /// Values in SQL, including some that no model writes.
         private static let values = [
             "NULL", "0", "-9223372036854775808", "9223372036854775807", "0.0", "-1.5", "9e999", "1e300", "''", "'é👍🏽'",
             "'a text of more than fifteen bytes'", "'before' || char(0) || 'after'", "CAST(x'61ff62' AS TEXT)",
@@ -47,7 +47,7 @@
             }
         }
 
-        @Test("A read that ends in the middle of its rows leaves its statement ready for the next one")
+        @Test("A read that ends before its last row leaves its statement ready for the next one")
         func interruption() throws {
             struct Stop: Error {}
             let queue = try file()

@@ -35,7 +35,7 @@
         }
     }
 
-    /// A role: one of many players of a play, and one of many plays of a player.
+    /// A role. It links a player and a play; each of them can have many roles.
     struct Role: PersistentModel, Hashable {
         var id = ModelID<Role>()
         var playerID: String
@@ -57,7 +57,7 @@
         }
     }
 
-    /// Two models and the one that links them, many to many.
+    /// Two models and the model that links them, many to many.
     struct LinkTableTests {
         private let store: SQLitePersistenceService
         private let edits: any PersistenceService
@@ -101,7 +101,7 @@
             return try await scope.fetch(Play.where { $0.id.isIn(roles) }.sorted { [$0.title.ascending] }).map(\.title)
         }
 
-        @Test("Both sides find the other through the links, stored and pending")
+        @Test("Each side finds the other through the links, stored and pending")
         func bothSides() async throws {
             #expect(try await players(of: plays[0], store) == ["elsa", "gustaf"])
             #expect(try await titles(of: "elsa", store) == ["Faust"])
@@ -117,7 +117,7 @@
             await store.close()
         }
 
-        @Test("A pair that is there already is refused by the save, which names the link and its columns")
+        @Test("The save refuses a pair that exists already, and names the link and its columns")
         func pairs() async throws {
             let twice = Role(playerID: "tilla", playID: plays[1].id, name: "Geschwitz")
             try await edits.create(twice, save: .pending)
@@ -137,7 +137,7 @@
             await store.close()
         }
 
-        @Test("The deletion of one side takes its links along, or is restricted by them, as their foreign keys say")
+        @Test("Deleting one side deletes its links or is restricted by them, as their foreign keys say")
         func deletions() async throws {
             do throws(PersistenceFailure) {
                 try await edits.delete(Play.where { $0.title == "Faust" }, save: .pending)
@@ -155,7 +155,7 @@
         }
 
         @Test(
-            "Rows are found, changed, observed and deleted by ids that are UUIDs or texts, and missing ones are named")
+            "Rows are found, changed, observed and deleted by UUIDs or texts as ids, and missing ids are named")
         func ids() async throws {
             let unknown = UUID()
             let (faust, lulu) = (plays[0].id, plays[1].id)

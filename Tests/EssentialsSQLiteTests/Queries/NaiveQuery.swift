@@ -1,9 +1,10 @@
 @testable import EssentialsPersistence
 
-/// Evaluates queries over rows in memory, by their documented meaning alone. Another test target has a link to this file.
+/// Evaluates queries over rows in memory, only by their documented meaning. Another test target has a link to this
+/// file.
 struct NaiveQuery {
     let tables: [String: [StoredRow]]
-    /// What a condition in SQL means.
+    /// The meaning of a condition in SQL.
     var sql: (StoredRow) -> Bool = { _ in false }
 
     func rows(_ node: RowQuery) -> [StoredRow] {

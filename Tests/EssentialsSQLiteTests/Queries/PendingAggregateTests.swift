@@ -4,7 +4,7 @@
 
     @testable import EssentialsSQLite
 
-    /// Aggregates and relations over rows that are pending in two scopes within each other.
+    /// Aggregates and relations over rows that are pending in two nested scopes.
     struct PendingAggregateTests {
         private let scopes: NestedScopes
         private var store: SQLitePersistenceService { scopes.store }
@@ -26,7 +26,7 @@
             try await inner.update(Company.self, id: 2, save: .pending) { $0.name = "renamed" }
         }
 
-        @Test("Minimum, maximum, average, sum and counts are those of the rows that the scope sees")
+        @Test("Minimum, maximum, average, sum and counts are computed from the rows that the scope sees")
         func aggregates() async throws {
             let employers = Person.all.values { $0.employer }
             let ids = Person.all.values { $0.id }
@@ -46,7 +46,7 @@
             await store.close()
         }
 
-        @Test("The sum of an optional column counts the values that there are, and is 0 without any")
+        @Test("The sum of an optional column skips nil, and is 0 if there is no value")
         func optionalSums() async throws {
             let employers = Person.all.values { $0.employer }
             #expect(try await store.sum(employers) == 4)
@@ -68,7 +68,7 @@
         }
 
         @Test(
-            "A sum beyond 64 bits, and one of infinite values of both signs, fails as decoding, stored and pending",
+            "A sum beyond 64 bits, or of infinite values of both signs, fails as decoding, stored and pending",
             arguments: [SaveLevel.store, .pending])
         func noSums(level: SaveLevel) async throws {
             await store.close()
@@ -104,7 +104,7 @@
             await store.close()
         }
 
-        @Test("Children and their parents are fetched as the scope sees them, whichever of both is pending")
+        @Test("Children and their parents are fetched as the scope sees them, whichever of them is pending")
         func relations() async throws {
             let relation = ToOne<Person, Company>(Person.columns.employer)
             func pairs(_ scope: any PersistenceService) async throws -> [String] {

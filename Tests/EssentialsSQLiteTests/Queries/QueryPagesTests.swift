@@ -40,7 +40,7 @@ import TestTools
             #expect(rows.count == 10)
         }
 
-        @Test("Pages end with the limit, with a page that is not full, and with one that does not move")
+        @Test("Pages end at the limit, after a page that is not full, and after one that does not advance")
         func ends() throws {
             let row = try RowEncoder.row(Sample(id: 1, text: "a"), layout: Sample.layout)
             var limited = try QueryPages(Sample.all.limit(3), size: 2)

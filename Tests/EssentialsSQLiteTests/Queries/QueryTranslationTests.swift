@@ -31,7 +31,7 @@ import TestTools
             }
         }
 
-        @Test("Each operator by itself finds what a naive evaluation finds, negated too")
+        @Test("Each single operator finds the same rows as a naive evaluation, even when negated")
         func operators() throws {
             let seed = UInt64.random(in: .min ... .max)
             print("seed of operators: \(seed)")

@@ -6,7 +6,7 @@
     @testable import EssentialsPersistence
     @testable import EssentialsSQLite
 
-    /// Looking rows up by their ids.
+    /// Looks up rows by their ids.
     struct RowLookupTests {
         /// A model whose id can have any value.
         private struct Note: PersistentModel {
@@ -40,7 +40,7 @@
             }
         }
 
-        @Test("A row is found by an id of any kind, again and again, and by no other")
+        @Test("A row is found repeatedly by an id of any kind, and never by another id")
         func kinds() throws {
             let (queue, table) = try note()
             try queue.write { db in
@@ -57,12 +57,12 @@
                         #expect(row == nil)
                     }
                 }
-                // No statement that is still at a row keeps the table.
+                // No unfinished statement locks the table.
                 try db.execute(sql: "DROP TABLE note")
             }
         }
 
-        @Test("An id that the collation or the type of the key takes as equal finds nothing")
+        @Test("An id that is equal only under the collation or the type of the key finds nothing")
         func folded() throws {
             let (queue, table) = try note("TEXT COLLATE NOCASE")
             try queue.write { db in
@@ -74,7 +74,7 @@
             }
         }
 
-        @Test("A look-up that SQLite interrupts fails as its error, and the next one works")
+        @Test("A look-up that SQLite interrupts throws SQLite's error, and the next one works")
         func interrupted() throws {
             let (queue, table) = try note()
             try queue.write { db in

@@ -40,7 +40,7 @@
             await scopes.store.close()
         }
 
-        @Test("A query in SQL fetches models, within a unit of work too")
+        @Test("A query in SQL fetches models, even within a unit of work")
         func models() async throws {
             let sql = "/* all */ SELECT * FROM person -- who work\n WHERE employer = ?1 ORDER BY id DESC"
             let people = try await scopes.edits.fetch(Person.self, sql: sql, arguments: [1])
@@ -55,7 +55,7 @@
         }
 
         @Test(
-            "Everything but one statement that reads, with its arguments, fails as invalidQuery",
+            "Anything except one reading statement with its arguments fails as invalidQuery",
             arguments: [
                 "DELETE FROM person", "PRAGMA query_only = 1", "ATTACH 'x' AS y", "", "SELECT", "SELECT ?",
                 "WITH x AS (SELECT 1) DELETE FROM person", "SELECT 1; DELETE FROM person", "EXPLAIN SELECT 1",
@@ -75,7 +75,7 @@
             await scopes.store.close()
         }
 
-        @Test("A row that is no value of the type fails as decoding")
+        @Test("A row that does not fit the type fails as decoding")
         func decoding() async throws {
             do {
                 _ = try await scopes.store.fetch(Staff.self, sql: "VALUES (1)")
@@ -94,7 +94,7 @@
             ] as [(String, String?)])
         func words(sql: String, word: String?) { #expect(SQLQuery.firstWord(sql) == word) }
 
-        @Test("Names of rows that only tables of the file have are refused, with and without pending rows")
+        @Test("Names that exist only in tables of the file are refused, with and without pending rows")
         func hiddenNames() async throws {
             #expect(HiddenNames.found(in: "a.RowID = 'x oid' -- oid\n/* oid */ AND b IN (`b`, é_oid)") == ["rowid"])
             #expect(HiddenNames.found(in: "\"ROWID\" + [oid] + `_rowid_` + x'00'") == ["rowid", "oid", "_rowid_"])

@@ -67,7 +67,7 @@ import TestTools
             arguments: quotes + comments + literals + names + symbols)
         private func tokens(_ vector: Vector) { #expect(Array(SQLScanner(vector.sql)) == vector.tokens) }
 
-        @Test("The position is behind the last token, and the text between two positions is the caller's")
+        @Test("The position is after the last token, and the caller can read the text between two positions")
         func positions() {
             let sql = "a ( é /* ) */ + (1)) b"
             var scanner = SQLScanner(sql)

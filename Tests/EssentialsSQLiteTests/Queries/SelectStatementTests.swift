@@ -9,7 +9,7 @@
             try SelectStatement(query.node, columns: ["id", "text"])
         }
 
-        @Test("Queries of one structure have one text, whatever their values")
+        @Test("Queries of one structure have the same text, whatever their values are")
         func sameText() throws {
             let one = try statement(Sample.where { $0.text == "a" && $0.number > 1 }.limit(1).offset(2))
             let other = try statement(Sample.where { $0.text == "'; --" && $0.number > 7 }.limit(9).offset(3))
@@ -18,7 +18,7 @@
             #expect(one != other)
         }
 
-        @Test("The text names every column with its table, and sorts by id at last")
+        @Test("The text names every column with its table, and sorts by the id last")
         func text() throws {
             let table = "\"odd \"\"table\"\"\""
             let sql = try statement(Sample.where { $0.note == nil }.sorted { [$0.text.descending] }).sql
@@ -28,13 +28,13 @@
                     + "ORDER BY \(table).\"text\" DESC, \(table).\"id\"")
         }
 
-        @Test("Nothing is sorted after the id")
+        @Test("No column is sorted after the id")
         func keyOrder() throws {
             let one = try statement(Sample.all.sorted { [$0.id.descending, $0.text.ascending] })
             #expect(one.sql.hasSuffix("\"id\" DESC"))
         }
 
-        @Test("A count without limit counts the rows of the table, and can do so in another one")
+        @Test("A count without a limit counts the rows of the table, or of another source")
         func counting() throws {
             let node = Sample.where { $0.number == 1 }.node
             let sql = try SelectStatement.counting(node, source: "main.other AS \"odd \"\"table\"\"\"").sql

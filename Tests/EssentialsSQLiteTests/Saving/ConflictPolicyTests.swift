@@ -4,7 +4,7 @@
 
     @testable import EssentialsSQLite
 
-    /// Which policy decides a conflict, and what counts as a change.
+    /// Tests which policy decides a conflict, and which differences are changes.
     struct ConflictPolicyTests {
         /// A note whose model merges columns.
         struct Memo: PersistentModel, Hashable {
@@ -82,7 +82,7 @@
             await store.close()
         }
 
-        @Test("The policy of a model decides its conflicts if neither the save nor a scope says, and no others")
+        @Test("The policy of a model decides its conflicts if neither the save nor a scope has one, and only its own")
         func modelPolicy() async throws {
             let store = try await open()
             let edits = try store.child("edit")
@@ -100,7 +100,7 @@
             await store.close()
         }
 
-        @Test("The resolution of a save counts more than that of a scope, and this more than the policy of the model")
+        @Test("The resolution of a save overrides that of a scope, which overrides the policy of the model")
         func order() async throws {
             let store = try await open(resolving: .fail)
             let edits = try store.child("edit")
@@ -109,7 +109,7 @@
                 try await scope.update(Memo.self, id: 1, save: .pending) { $0.year += 1 }
             }
             try await store.update(Memo.self, id: 1, save: .store) { $0.title = "b" }
-            // The child takes the resolution of the root scope over.
+            // The child inherits the resolution of the root scope.
             #expect(await conflicts { () throws(PersistenceFailure) in try await edits.save(.store) }.count == 1)
             #expect(try await theirs.validate().kept > 0)
             #expect(try await edits.save(.store, resolving: .mine).updated == 1)
@@ -117,7 +117,7 @@
             await store.close()
         }
 
-        @Test("A change from a to A by others is a conflict under NOCASE, and one in the scope is written")
+        @Test("Under NOCASE, a change from a to A by others is a conflict, and one in the scope is written")
         func collation() async throws {
             let store = try await open()
             let edits = try store.child("edit", resolving: .fail)

@@ -4,12 +4,12 @@
 
     @testable import EssentialsSQLite
 
-    /// What each policy makes of each pair of changes, in the file.
+    /// The result of each policy for each pair of changes, in the file.
     struct ConflictTableTests {
         enum Change: String, CaseIterable { case none, name, same, employer, delete, insert }
 
-        /// A row of the table: what the scope did, what others did, and the row afterwards for each policy. `nil` as a
-        /// result means a conflict.
+        /// A row of the table: the change in the scope, the change by others, and the final row for each policy. The
+        /// result `nil` means a conflict.
         struct Case: CustomTestStringConvertible {
             let mine: Change
             let others: Change
@@ -73,7 +73,7 @@
             case .some(.some(let expected)):
                 #expect(!isConflict)
                 #expect(found == expected)
-                // Nothing is pending any more.
+                // No row is pending any more.
                 #expect(try await edits.validate() == SaveReport())
             default:
                 #expect(isConflict)

@@ -4,7 +4,7 @@
 
     @testable import EssentialsSQLite
 
-    /// Rows of a save that refer to a row which the same save deletes.
+    /// Rows of a save that refer to a row that the same save deletes.
     struct DeletedParentTests {
         private static let actions = ["SET NULL", "CASCADE"]
 
@@ -45,7 +45,7 @@
             try await edits.put(Person(id: 11, name: name, employer: 1), save: .pending)
         }
 
-        @Test("A row that is set back to its deleted parent violates the foreign key", arguments: actions)
+        @Test("A row that is reset to its deleted parent violates the foreign key", arguments: actions)
         func setBack(_ action: String) async throws {
             let store = try await open(action)
             let edits = try store.child("edit")
@@ -54,7 +54,7 @@
             #expect(try await edits.find(Person.self, id: 11) == Person(id: 11, name: "A", employer: 1))
             await expectRefusal(of: [11], in: edits)
             #expect(try await store.find(Person.self, id: 11)?.employer == 1)
-            // The scope is as it was, and can be corrected.
+            // The scope is unchanged, and can be corrected.
             try await edits.put(Person(id: 11, name: "A", employer: 2), save: .pending)
             #expect(try await edits.save(.store) == SaveReport(updated: 1, deleted: 1))
             #expect(try await store.find(Person.self, id: 11)?.employer == 2)
@@ -62,7 +62,7 @@
         }
 
         @Test(
-            "A row that is set back with another change, or moved to a deleted parent, violates the foreign key",
+            "A row that is reset with another change, or moved to a deleted parent, violates the foreign key",
             arguments: actions)
         func moved(_ action: String) async throws {
             let store = try await open(action)
@@ -96,7 +96,7 @@
             await store.close()
         }
 
-        @Test("The deletion and the row may be of one unit of work, which is saved at once", arguments: actions)
+        @Test("The deletion and the row may belong to one unit of work that is saved at once", arguments: actions)
         func unit(_ action: String) async throws {
             let store = try await open(action)
             do throws(PersistenceFailure) {
@@ -113,7 +113,7 @@
         }
 
         @Test(
-            "A parent that is created again, or whose deletion is dropped, is there for its children",
+            "A parent that is created again, or whose deletion is dropped, keeps its children",
             arguments: actions)
         func parentIsBack(_ action: String) async throws {
             let store = try await open(action)
@@ -130,7 +130,7 @@
             await store.close()
         }
 
-        @Test("Rows that others bring meanwhile follow ON DELETE", arguments: actions)
+        @Test("Rows that others write meanwhile follow ON DELETE", arguments: actions)
         func others(_ action: String) async throws {
             let store = try await open(action)
             let edits = try store.child("edit")
@@ -145,7 +145,7 @@
                 #expect(try await store.fetch(Person.all).map(\.employer) == [nil, nil, nil])
                 #expect(try await store.find(Person.self, id: 12)?.name == "mine")
             } else {
-                // The deletion would take a pending change along.
+                // The deletion would also delete a row with a pending change.
                 let failure = await #expect(throws: PersistenceFailure.self) {
                     try await edits.save(.store, resolving: .mergeColumns)
                 }
@@ -186,7 +186,7 @@
             await store.close()
         }
 
-        @Test("A foreign key of two columns has the same rule, although a scope does not show it", arguments: actions)
+        @Test("A foreign key of two columns has the same rule, although a scope does not apply it", arguments: actions)
         func twoColumns(_ action: String) async throws {
             let sql = """
                 CREATE TABLE label(id INTEGER PRIMARY KEY NOT NULL, name TEXT, other TEXT, UNIQUE(name, other)) STRICT;
@@ -202,7 +202,7 @@
             let edits = try store.child("edit")
             try await edits.delete(Label.self, ids: [1], save: .pending)
             try await edits.update(Tag.self, id: 5, save: .pending) { ($0.name, $0.other) = ("a", "b") }
-            // A part of a reference refers to nothing.
+            // An incomplete reference refers to no row.
             try await edits.update(Tag.self, id: 6, save: .pending) { ($0.name, $0.other) = (nil, "b") }
             let failure = await #expect(throws: PersistenceFailure.self) { try await edits.save(.store) }
             #expect(
@@ -217,7 +217,7 @@
             await store.close()
         }
 
-        @Test("A foreign key to another column, whose collation folds, has the same rule")
+        @Test("A foreign key to another column with a case-insensitive collation has the same rule")
         func otherColumn() async throws {
             let sql = """
                 CREATE TABLE label(id INTEGER PRIMARY KEY NOT NULL, name TEXT UNIQUE COLLATE NOCASE,
@@ -231,7 +231,7 @@
             try await edits.put(Label(id: 2, name: "b", other: "ufa"), save: .pending)
             let failure = await #expect(throws: PersistenceFailure.self) { try await edits.save(.store) }
             #expect(failure?.violations.map(\.ids) == [[2]])
-            // Another row takes the name over.
+            // Another row takes over the name.
             try await edits.create(Label(id: 3, name: "UFA"), save: .pending)
             try await edits.save(.store)
             #expect(try await store.fetch(Label.all).map(\.name) == ["b", "UFA"])

@@ -47,7 +47,7 @@
                 ])
             #expect(try await edits.count(Company.all) == 2)
             #expect(try await edits.validate() == SaveReport())
-            // A pending child restricts too, and one that is gone or has moved away in the scope does not.
+            // A pending child also restricts, and a child that is deleted or has moved in the scope does not.
             try await edits.create(Person(id: 13, name: "P", employer: 2), save: .pending)
             #expect(await failure { try await edits.delete(Company.self, ids: [2], save: .pending) }?.ids == [13])
             try await edits.delete(Person.self, ids: [11, 13], save: .pending)
@@ -60,7 +60,7 @@
             await store.close()
         }
 
-        @Test("A save whose deletion is restricted by a child that came meanwhile fails and names the child")
+        @Test("If a later child restricts the deletion, the save fails and names the child")
         func lateChild() async throws {
             let store = try await open(persons: "ON DELETE RESTRICT", cards: "ON DELETE CASCADE")
             let edits = try store.child("edit")
@@ -76,7 +76,7 @@
         }
 
         @Test(
-            "A save whose deletion is restricted through other columns than the key names the child",
+            "A save whose deletion is restricted through columns other than the key names the child",
             arguments: [["name"], ["name", "other"]])
         func otherColumns(_ columns: [String]) async throws {
             let names = columns.joined(separator: ", ")
@@ -101,7 +101,7 @@
             await store.close()
         }
 
-        @Test("A cascade deletes two generations in the scope, and at the save those that came meanwhile")
+        @Test("A cascade deletes two generations in the scope, and rows added meanwhile at the save")
         func cascade() async throws {
             let store = try await open(persons: "ON DELETE CASCADE", cards: "ON DELETE CASCADE")
             let edits = try store.child("edit")
@@ -121,7 +121,7 @@
             await store.close()
         }
 
-        @Test("A cascade takes no child that was moved away, in the scope and in the file")
+        @Test("A cascade does not delete a child that was moved, in the scope and in the file")
         func movedAway() async throws {
             let store = try await open(persons: "ON DELETE CASCADE", cards: "ON DELETE CASCADE")
             let edits = try store.child("edit")
@@ -135,7 +135,7 @@
             await store.close()
         }
 
-        @Test("SET DEFAULT is seen in the scope, and at the save by rows that came meanwhile")
+        @Test("SET DEFAULT applies in the scope, and at the save to rows added meanwhile")
         func setDefault() async throws {
             let sql = """
                 CREATE TABLE company(id INTEGER PRIMARY KEY NOT NULL, name TEXT NOT NULL) STRICT;
@@ -155,7 +155,7 @@
             await store.close()
         }
 
-        @Test("A child that others have moved away conflicts with the cascade of a scope, and can be kept")
+        @Test("A child that others have moved conflicts with the cascade of a scope, and can be kept")
         func movedByOthers() async throws {
             let store = try await open(persons: "ON DELETE CASCADE", cards: "ON DELETE CASCADE")
             let edits = try store.child("edit")
@@ -173,7 +173,7 @@
             await store.close()
         }
 
-        @Test("A child that moves to a row of the same save keeps its children while its old parent is deleted")
+        @Test("A child that moves to a row of the same save keeps its children when its old parent is deleted")
         func movedToNewParent() async throws {
             let store = try await open(persons: "ON DELETE CASCADE", cards: "ON DELETE CASCADE")
             let edits = try store.child("edit")

@@ -4,10 +4,10 @@
 
     @testable import EssentialsSQLite
 
-    /// How the values of a model become those of its columns.
+    /// The conversion of a model's values to column values.
     @Suite(.timeLimit(.minutes(2)))
     struct EncodingTests {
-        /// Words whose order means nothing.
+        /// Words whose order has no meaning.
         struct Words: Codable, Sendable, Equatable {
             var list: [String]
 
@@ -49,7 +49,7 @@
             try await store.count(Entry.where { _ in .sql("outside = 'kept'", []) })
         }
 
-        @Test("A column that the model does not encode becomes NULL, and columns outside the model stay")
+        @Test("A column that the model does not encode becomes NULL, and columns outside the model stay unchanged")
         func cleared() async throws {
             let entry = Entry(id: 1, title: "a", note: "b", words: Words(list: ["c"]))
             try await store.create(entry, save: .store)
@@ -67,7 +67,7 @@
             await store.close()
         }
 
-        @Test("A nested value that equals the one before is no change, whatever its text is")
+        @Test("A nested value that equals the previous one is no change, whatever its text is")
         func equalValues() async throws {
             let entry = Entry(id: 1, title: "a", words: Words(list: ["a", "b"]))
             try await store.create(entry, save: .store)

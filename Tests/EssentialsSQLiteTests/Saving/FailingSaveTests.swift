@@ -5,9 +5,9 @@
     @testable import EssentialsPersistence
     @testable import EssentialsSQLite
 
-    /// Saves in which a statement fails for another reason than a constraint.
+    /// Saves in which a statement fails for a reason other than a constraint.
     struct FailingSaveTests {
-        @Test("A save that fails at a statement leaves its rows alive, however often it is tried")
+        @Test("A save that fails at a statement keeps its rows alive, however often it is tried")
         func memory() throws {
             let folder = try TemporaryFolder()
             let path = folder.file("companies.sqlite")

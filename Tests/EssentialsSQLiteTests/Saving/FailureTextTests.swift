@@ -4,11 +4,11 @@
 
     @testable import EssentialsSQLite
 
-    /// What the texts of failures tell of rows.
+    /// The facts about rows in the texts of failures.
     struct FailureTextTests {
         private static let secret = "s3cretvalue"
 
-        /// A way in which a save fails because of a row with a secret name.
+        /// A cause for which a save fails because of a row with a secret name.
         enum Cause: CaseIterable {
             case unique, check, foreignKey, restrict, trigger, conflict, deletedConflict, exists
         }

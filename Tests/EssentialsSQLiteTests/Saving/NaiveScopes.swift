@@ -3,7 +3,8 @@
 
     @testable import EssentialsSQLite
 
-    /// The rows of a file and of scopes over it, as dictionaries. What a save does is spelled out once more, row by row.
+    /// The rows of a file and of scopes over it, as dictionaries. The rules of a save are written independently, row by
+    /// row.
     struct NaiveScopes {
         struct Pending: Equatable {
             let base: Note?
@@ -43,7 +44,7 @@
 
         func rows(_ scope: Int?, _ ids: Range<Int64>) -> [Note] { ids.compactMap { view(scope, $0) } }
 
-        /// The policy of a scope that names none itself is that of the scope above.
+        /// A scope without a policy inherits that of the scope above.
         func policy(_ scope: Int?) -> ConflictPolicy {
             guard let scope else { return .fail }
             return scopes[scope].policy ?? policy(scopes[scope].parent)
@@ -69,7 +70,7 @@
             return .done(SaveReport())
         }
 
-        /// Saves a scope and all above it into the file. After a failure nothing has changed.
+        /// Saves a scope and all scopes above it into the file. After a failure nothing has changed.
         mutating func saveThrough(_ scope: Int, _ policy: ConflictPolicy) -> Outcome {
             var folded = scopes[scope].pending
             var path = [scope]
@@ -113,7 +114,7 @@
             return .done(report)
         }
 
-        /// Moves pending rows into those of the scope above, but for conflicts, which it returns.
+        /// Moves pending rows into those of the scope above, except for conflicts, which it returns.
         private static func fold(
             _ pending: [Int64: Pending], into parent: inout [Int64: Pending], _ policy: ConflictPolicy
         ) -> Set<Clash> {
@@ -132,7 +133,7 @@
             return clashes
         }
 
-        /// The table of the policies, written down once more.
+        /// The table of the policies, written independently.
         private static func judge(_ own: Pending, over theirs: Note?, _ policy: ConflictPolicy) -> Judgement {
             if own.mine == theirs { return .same }
             if own.base == theirs { return .write(own.mine) }

@@ -3,7 +3,7 @@
 
     @testable import EssentialsSQLite
 
-    /// A row with two columns that change apart from each other. A year of 90 or more violates a condition of its table.
+    /// A row with two independent columns. A year of 90 or more violates a condition of its table.
     struct Note: PersistentModel, Hashable {
         var id: Int64
         var title: String?

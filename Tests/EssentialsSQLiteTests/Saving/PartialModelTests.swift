@@ -4,7 +4,7 @@
 
     @testable import EssentialsSQLite
 
-    /// Models with only some of the columns that another model of their table has.
+    /// Models with fewer columns than another model of their table.
     @Suite(.timeLimit(.minutes(2)))
     struct PartialModelTests {
         struct Play: PersistentModel, Hashable {
@@ -56,7 +56,7 @@
             let early = await #expect(throws: PersistenceFailure.self) { try await edits.find(Play.self, id: 2) }
             #expect(early?.reason == .decoding)
             try await edits.save(.store)
-            // NULL in an optional column may be meant.
+            // NULL in an optional column may be intended.
             #expect(
                 try await store.fetch(Play.all) == [
                     Play(id: 1, title: "A", year: 7, acts: nil), Play(id: 2, title: "new", year: 2, acts: nil),
@@ -68,7 +68,7 @@
             await store.close()
         }
 
-        @Test("A row that is created in place of a deleted one keeps what other models require")
+        @Test("A row that is created in place of a deleted one keeps the values that other models require")
         func replaced() async throws {
             let store = try await open([Play.self, Title.self])
             try await store.create(Play(id: 1, title: "A", year: 9, acts: 5), save: .store)
@@ -80,7 +80,7 @@
             await store.close()
         }
 
-        @Test("A column that no model has gets its default, also if it is optional")
+        @Test("A column outside all models gets its default, even if it is optional")
         func alone() async throws {
             let store = try await open([Title.self, Year.self])
             try await store.create(Title(id: 1, title: "A"), save: .store)

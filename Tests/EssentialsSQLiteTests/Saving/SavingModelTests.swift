@@ -8,9 +8,9 @@
     @Suite struct SavingModelTests {
         private static let sequences: UInt64 = 300
 
-        /// - Parameter first: The seed of the first sequence. A failure names the seed of its own, which can be added here.
+        /// - Parameter first: The seed of the first sequence. A failure names its own seed, which can be added here.
         @Test(
-            "Random sequences in scopes save what dictionaries do, with every policy",
+            "Random sequences in scopes save the same rows as dictionaries, with every policy",
             .timeLimit(.minutes(5)), arguments: [UInt64.random(in: .min ... .max)])
         func sequences(first: UInt64) async throws {
             print("seeds of the sequences of saves: \(Self.sequences) from \(first)")
@@ -27,7 +27,7 @@
             await store.close()
         }
 
-        @Test("A row that violates a constraint leaves the next rows of its save unblamed")
+        @Test("A row that violates a constraint does not affect the next rows of its save")
         func unblamed() async throws {
             let store = SQLitePersistenceService(.temporary(models: [Note.self]), migrations: [Note.migration])
             try await store.importRows(of: Note.self, from: (10..<20).map { Note(id: $0, year: 1) })

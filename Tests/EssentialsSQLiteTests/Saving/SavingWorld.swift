@@ -18,7 +18,7 @@ import TestTools
         private var services: [any PersistenceService]
         private var closed: Set<Int> = []
         private var stepNumber = 0
-        /// How often each outcome of a save was seen.
+        /// The number of saves with each outcome.
         private(set) var seen: [String: Int] = [:]
 
         /// Begins a sequence over a store without rows.
@@ -97,7 +97,7 @@ import TestTools
                 let new = number(0..<3) == 0 ? nil : Note(id: id, title: "c", year: number(0..<3))
                 try await changeFile(id, to: new)
             default:
-                // Saves of scopes without pending rows show little.
+                // Saves of scopes without pending rows test little.
                 let pending = open.filter { !naive.scopes[$0].pending.isEmpty }
                 try await save(pending.randomElement(using: &numbers) ?? scope)
             }
@@ -114,7 +114,7 @@ import TestTools
                 try services[scope].child("\(services.count)", resolving: policy.map { .policy($0) }))
         }
 
-        /// Closes a scope, and in the model those within it too.
+        /// Closes a scope, and in the model also those within it.
         private mutating func close(_ scope: Int) async throws {
             guard scope > 0 else { return }
             await services[scope].close()
@@ -124,7 +124,7 @@ import TestTools
             }
         }
 
-        /// Somebody outside the scopes changes the file.
+        /// Changes the file from outside the scopes.
         private mutating func changeFile(_ id: Int64, to note: Note?) async throws {
             if let note {
                 try await store.importRows(of: Note.self, from: [note], onConflict: .replace)
@@ -223,7 +223,7 @@ import TestTools
     }
 
     extension NaiveScopes {
-        /// Saves a scope as far as a level says.
+        /// Saves a scope as its level says.
         fileprivate mutating func save(_ scope: Int, _ level: SaveLevel, _ policy: ConflictPolicy) -> Outcome {
             switch level {
             case .pending: .done(SaveReport())

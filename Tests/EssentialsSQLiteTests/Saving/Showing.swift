@@ -34,7 +34,7 @@
             }
         }
 
-        /// The columns of the table in its order.
+        /// The columns of the table in order.
         static let names = ["id", "title", "begin", "end", "hall", "remark", "tags"]
 
         static let migration = Migration(
@@ -56,7 +56,7 @@
     }
 
     extension SQLitePersistenceService {
-        /// The values of all columns of a showing, as they are in the file; `nil` if there is no row.
+        /// The values of all columns of a showing, as they are in the file; `nil` if the row does not exist.
         func values(of id: UUID) throws -> [StoredValue]? {
             try core.openStore().database.read { db in
                 let row = try Row.fetchOne(

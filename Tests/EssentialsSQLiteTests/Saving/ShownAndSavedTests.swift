@@ -6,9 +6,9 @@ import TestTools
 
     @testable import EssentialsSQLite
 
-    /// Random changes of rows that refer to each other: a save writes what its scope shows, or fails.
+    /// Random changes of rows that refer to each other: a save writes the rows that its scope shows, or fails.
     struct ShownAndSavedTests {
-        /// What a scope or the store shows.
+        /// The rows that a scope or the store shows.
         private struct Shown: Equatable {
             var companies: [Company]
             var persons: [Person]
@@ -20,7 +20,7 @@ import TestTools
                 parts = try await service.fetch(Part.all)
             }
 
-            /// Whether a row refers to none, or two rows have the same name.
+            /// Whether a row refers to a missing row, or two rows have the same name.
             var isViolated: Bool {
                 let (ids, partIDs) = (Set(companies.map(\.id)), Set(parts.map(\.id)))
                 return Set(companies.map(\.name)).count < companies.count
@@ -94,7 +94,7 @@ import TestTools
         }
 
         @Test(
-            "A save stores what its scope has shown, or fails for a violation that it has shown",
+            "A save stores the rows that its scope has shown, or fails for a violation that it has shown",
             arguments: ["CASCADE", "SET NULL", "SET DEFAULT", "RESTRICT", "NO ACTION"])
         func sequences(_ action: String) async throws {
             let store = try await Self.open(action)
@@ -103,7 +103,7 @@ import TestTools
                 var numbers = SeededNumbers(state: seed)
                 let upper = try store.child("upper")
                 let lower = try upper.child("lower")
-                // A row that was pending below over one that its parent has dropped meanwhile may conflict with the file.
+                // A row that was pending over a row that the parent has dropped meanwhile may conflict with the file.
                 var mayConflict = false
                 for step in 0..<25 {
                     let comment: Comment = "\(action), seed \(seed), step \(step)"
@@ -116,7 +116,7 @@ import TestTools
                         try await Self.saveUp(lower, comment)
                         mayConflict = true
                     } else if kind == 1 {
-                        // What a scope below has pending over changes of its parent may conflict with them.
+                        // Pending rows of a scope may conflict with changes of its parent.
                         try await lower.rollback()
                         let isSaved = try await Self.save(upper, store, mayConflict: mayConflict, comment)
                         outcomes[isSaved, default: 0] += 1

@@ -4,7 +4,7 @@
 
     @testable import EssentialsSQLite
 
-    /// Saves whose own writes change other rows of the same save, through triggers and foreign keys.
+    /// Saves whose writes change other rows of the same save, through triggers and foreign keys.
     struct SideEffectTests {
         private static let tables = """
             CREATE TABLE company(id INTEGER PRIMARY KEY NOT NULL, name TEXT NOT NULL UNIQUE) STRICT;
@@ -24,7 +24,7 @@
             return store
         }
 
-        @Test("A trigger that changes a row of the same save is no change by others")
+        @Test("A trigger's change of a row of the same save is not a change by others")
         func trigger() async throws {
             let store = try await open(
                 """
@@ -41,7 +41,7 @@
             await store.close()
         }
 
-        @Test("A trigger that deletes or inserts a row of the same save is no change by others")
+        @Test("A trigger's deletion or insertion of a row of the same save is not a change by others")
         func inserted() async throws {
             let store = try await open(
                 """
@@ -63,7 +63,7 @@
             await store.close()
         }
 
-        @Test("ON UPDATE of a row of the same save is no change by others")
+        @Test("ON UPDATE of a row of the same save is not a change by others")
         func onUpdate() async throws {
             let store = try await open("")
             let edits = try store.child("edit")
@@ -75,7 +75,7 @@
             await store.close()
         }
 
-        @Test("A change by others is a conflict, whatever a trigger of the save makes of the row")
+        @Test("A change by others is a conflict, even if a trigger of the save changes the row too")
         func others() async throws {
             let store = try await open(
                 """
@@ -94,7 +94,7 @@
             await store.close()
         }
 
-        @Test("A row that a trigger ignores counts as kept, and as nothing else")
+        @Test("A row that a trigger ignores only counts as kept")
         func ignored() async throws {
             let store = try await open(
                 """

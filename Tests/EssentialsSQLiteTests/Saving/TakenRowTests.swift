@@ -4,7 +4,7 @@
 
     @testable import EssentialsSQLite
 
-    /// Rows that `ON DELETE` takes, or would take, while a save moves them to another row.
+    /// Rows that `ON DELETE` deletes, or would delete, while a save moves them to another parent.
     @Suite(.timeLimit(.minutes(2)))
     struct TakenRowTests {
         struct User: PersistentModel, Hashable {
@@ -70,7 +70,7 @@
             await store.close()
         }
 
-        @Test("A row that takes the place of one which moves within its list is moved before its old list is deleted")
+        @Test("A row that takes the place of a moving one is moved before its old list is deleted")
         func places() async throws {
             let store = try await open(
                 unique: "user, place", [Profile(id: 10, user: 1), Profile(id: 20, user: 2)])
@@ -86,14 +86,14 @@
         }
 
         @Test(
-            "A row that cannot be moved before its parent is deleted fails the save, although the deletion frees its place"
+            "A row that cannot move before its parent is deleted fails the save, even if the deletion frees its place"
         )
         func stays() async throws {
             let store = try await open(unique: "place", [Profile(id: 10, user: 1)])
             let edits = try store.child("edit")
             try await edits.update(Profile.self, id: 10, save: .pending) { ($0.user, $0.place) = (2, 5) }
             try await edits.delete(User.self, ids: [1], save: .pending)
-            // `ON DELETE` takes this row too. The place is free then, but the photo of the first row is gone.
+            // `ON DELETE` deletes this row too. The place is then free, but the photo of the first row is gone.
             try await store.create(Profile(id: 30, user: 1, place: 5), save: .store)
             let shown = try await edits.fetch(Photo.all)
             let failure = await #expect(throws: PersistenceFailure.self) { try await edits.save(.store) }
@@ -106,7 +106,7 @@
             await store.close()
         }
 
-        @Test("A row whose new value another row keeps fails the save, and its old parent and its children stay")
+        @Test("If another row keeps the new value of a row, the save fails, and its old parent and children stay")
         func taken() async throws {
             let store = try await open(
                 unique: "user", [Profile(id: 10, user: 1), Profile(id: 20, user: 2)])
@@ -146,7 +146,7 @@
         }
 
         @Test(
-            "A reference to a value that another row takes over is kept, or the save fails if the row is gone",
+            "A reference to a value that another row takes over stays, or the save fails if its row is gone",
             arguments: ["SET NULL", "CASCADE"])
         func takenOver(action: String) async throws {
             let sql = """
@@ -174,7 +174,7 @@
         }
 
         @Test(
-            "A reference that a trigger keeps from being written again fails the save like any other row",
+            "If a trigger prevents a reference from being written again, the save fails as for any other row",
             arguments: ["RAISE(ABORT, 'no such tag')", "RAISE(IGNORE)"])
         func refused(raise: String) async throws {
             let sql = """
@@ -202,7 +202,7 @@
             await store.close()
         }
 
-        @Test("A row that refers to one of others which the save takes along violates its foreign key")
+        @Test("A row violates its foreign key if it refers to a row of others that the save also deletes")
         func others() async throws {
             let store = try await open(unique: "user, place", [Profile(id: 10, user: 2)])
             let edits = try store.child("edit")
@@ -219,7 +219,7 @@
             await store.close()
         }
 
-        @Test("A row that was set back stays pending only while rows of its parent's table are deleted")
+        @Test("A row that was reset stays pending only while rows of its parent's table are deleted")
         func setBack() async throws {
             let sql = """
                 CREATE TABLE label(id INTEGER PRIMARY KEY NOT NULL, name TEXT UNIQUE,
@@ -231,7 +231,7 @@
             let edits = try store.child("edit")
             try await edits.update(Label.self, id: 2, save: .pending) { $0.name = "c" }
             try await edits.update(Label.self, id: 2, save: .pending) { $0.name = "b" }
-            // It is pending no longer, so the scope sees what others make of it.
+            // It is no longer pending, so the scope sees the changes of others.
             try await store.update(Label.self, id: 2, save: .store) { $0.name = "d" }
             #expect(try await edits.find(Label.self, id: 2)?.name == "d")
             await store.close()

@@ -5,7 +5,7 @@
 
     @testable import EssentialsSQLite
 
-    /// Dates and nested values that nobody changes: they cause no conflict, and keep the bytes that SQL has written.
+    /// Unchanged dates and nested values: they cause no conflict, and keep the bytes that SQL has written.
     struct UnchangedValueTests {
         private let store: SQLitePersistenceService
         private let edits: any PersistenceService
@@ -23,7 +23,7 @@
             zip(Showing.names, bytes).map { changes[$0] ?? $1 }
         }
 
-        @Test("The row that SQL has written is read with its date to the millisecond and its nested values")
+        @Test("A row written by SQL is read with its date to the millisecond and its nested values")
         func reading() async throws {
             let showing = try #require(try await store.find(Showing.self, id: Showing.written))
             #expect(showing.begin == Date(timeIntervalSince1970: 1_795_539_900.123))
@@ -33,7 +33,7 @@
             await store.close()
         }
 
-        @Test("A change of one column leaves all others byte for byte, in the scope and in the file")
+        @Test("A change of one column leaves all others unchanged byte for byte, in the scope and in the file")
         func update() async throws {
             try await edits.update(Showing.self, id: Showing.written, save: .pending) { $0.title = "M 2" }
             let id = try #require(Showing.written.storedValue)
@@ -44,10 +44,10 @@
             await store.close()
         }
 
-        @Test("Values that are set to what they mean already are no change")
+        @Test("Setting values to equal ones is no change")
         func sameMeaning() async throws {
             try await edits.update(Showing.all, save: .pending) { showing in
-                // What is finer than a millisecond is not stored.
+                // Finer fractions than milliseconds are not stored.
                 showing.begin = Date(timeIntervalSince1970: 1_795_539_900.1233)
                 showing.end = Date(timeIntervalSince1970: 1_795_478_400.0004)
                 showing.hall = Showing.Hall(name: "A/B", seats: ["b": 1, "a": 2])
@@ -72,7 +72,7 @@
             await store.close()
         }
 
-        @Test("An edit of a value that was shown finds no conflict in what means the same, and one in what does not")
+        @Test("An edit of a shown value conflicts with a changed meaning, but not with other bytes of the same meaning")
         func edit() async throws {
             let shown = try #require(try await edits.find(Showing.self, id: Showing.written))
             var edited = shown
@@ -107,7 +107,7 @@
         }
 
         @Test(
-            "A value that is put as it was fetched changes nothing, and meets no conflict with later changes of others")
+            "Putting a value as it was fetched changes nothing, and does not conflict with later changes of others")
         func put() async throws {
             let fetched = try await edits.fetch(Showing.all)
             try await edits.put(fetched, save: .pending)
@@ -119,14 +119,14 @@
             changed.tags = nil
             try await edits.put(changed, save: .store)
             #expect(try store.values(of: Showing.written) == bytes(["begin": "2026-11-25", "tags": nil]))
-            // A row that is no model any more is replaced as a whole.
+            // A row that no longer decodes as a model is replaced as a whole.
             try store.execute("UPDATE showing SET begin = 'soon', hall = '{'")
             try await edits.put(changed, save: .store)
             #expect(try await edits.fetch(Showing.all) == [changed])
             await store.close()
         }
 
-        @Test("Two scopes that change different columns are merged, whatever the bytes of the others are")
+        @Test("Two scopes that change different columns are merged, whatever the bytes of the other columns are")
         func merging() async throws {
             let other = try store.child("other")
             try await edits.update(Showing.self, id: Showing.written, save: .pending) { $0.title = "M 2" }
@@ -138,7 +138,7 @@
             await store.close()
         }
 
-        @Test("A row that others have deleted is inserted again with all of its columns and bytes, if mine counts")
+        @Test("With the policy mine, a row that others have deleted is inserted again with all its columns and bytes")
         func mineOverDeleted() async throws {
             try await edits.update(Showing.self, id: Showing.written, save: .pending) { $0.title = "M 2" }
             #expect(try await store.delete(Showing.all, save: .store) == 1)
@@ -156,7 +156,7 @@
             await store.close()
         }
 
-        @Test("A row that others have changed gets all columns of the scope, if mine counts")
+        @Test("With the policy mine, a row that others have changed gets all columns of the scope")
         func mineOverChanged() async throws {
             try await edits.update(Showing.self, id: Showing.written, save: .pending) { $0.title = "M 2" }
             try store.execute(
@@ -166,7 +166,7 @@
             await store.close()
         }
 
-        @Test("A row that was inserted by others too is replaced as a whole, if mine counts")
+        @Test("With the policy mine, a row that others have inserted too is replaced as a whole")
         func mineOverInserted() async throws {
             let (id, begin) = (UUID(), Date(timeIntervalSince1970: 0))
             let mine = Showing(id: id, title: "mine", begin: begin, hall: Showing.Hall(name: "1", seats: [:]))
@@ -177,7 +177,7 @@
             try await store.create(theirs, save: .store)
             #expect(try await edits.save(.store, resolving: .mine) == SaveReport(updated: 1))
             #expect(try await store.find(Showing.self, id: id) == mine)
-            // The column outside the model stays.
+            // The column outside the model is unchanged.
             #expect(try store.values(of: id)?[5] == "none")
             await store.close()
         }
@@ -195,7 +195,7 @@
                 #expect(try await store.fetch(Showing.all) == [new])
                 #expect(try store.values(of: Showing.written)?[5] == "by hand")
             }
-            // The same row as before is no change, and yet a conflict if others have deleted it.
+            // Creating the same row again is no change, but still a conflict if others have deleted it.
             let now = try await edits.fetch(Showing.all)
             try await edits.delete(Showing.all, save: .pending)
             try await edits.create(now, save: .pending)

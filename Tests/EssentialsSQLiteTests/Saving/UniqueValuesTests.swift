@@ -8,7 +8,7 @@
     @Suite(.timeLimit(.minutes(2)))
     struct UniqueValuesTests {
         @Test(
-            "Values of a partial index move around a circle, although rows outside the index have them too",
+            "Values of a partial index move in a circle, although rows outside the index have the same values",
             arguments: [
                 "CREATE UNIQUE INDEX label_on ON label(name) WHERE other = 'on' -- shown",
                 """
@@ -31,7 +31,7 @@
             await store.close()
         }
 
-        @Test("A table that the file spells otherwise than the model has the same rules, and its rows are named")
+        @Test("A table whose spelling differs between file and model has the same rules, and its rows are named")
         func spelling() async throws {
             let sql = """
                 CREATE TABLE LABEL(id INTEGER PRIMARY KEY NOT NULL, name TEXT UNIQUE, other TEXT) STRICT;

@@ -3,7 +3,7 @@
     import EssentialsSQLite
     import Testing
 
-    /// Nested values without an order, which scopes and imports bring in different orders.
+    /// Nested values without an order, which scopes and imports write in different orders.
     struct UnorderedValueTests {
         private struct Playlist: PersistentModel, Hashable {
             enum Genre: String, Codable, CaseIterable { case drama, comedy, noir, western }
@@ -32,7 +32,7 @@
                 .temporary(models: [Playlist.self]), migrations: [Migration("1 playlists", sql: table)])
         }
 
-        @Test("Two scopes that store equal sets and dictionaries meet no conflict")
+        @Test("Two scopes that store equal sets and dictionaries have no conflict")
         func scopes() async throws {
             let store = service()
             try await store.create((1...20).map { Playlist(id: $0) }, save: .store)
@@ -48,7 +48,7 @@
             await store.close()
         }
 
-        @Test("An equal model that is put again changes nothing")
+        @Test("Putting an equal model again changes nothing")
         func putAgain() async throws {
             let store = service()
             var playlist = Playlist(id: 1)

@@ -8,7 +8,7 @@ import TestTools
     @testable import EssentialsPersistence
     @testable import EssentialsSQLite
 
-    /// Rows whose writes stand in each other's way.
+    /// Rows whose writes block each other.
     struct WriteOrderTests {
         private func labels(
             _ columns: String = "name TEXT UNIQUE, other TEXT", more: String = ""
@@ -31,7 +31,7 @@ import TestTools
                 .temporary(models: [Part.self]), migrations: [Migration("1", sql: sql)])
         }
 
-        @Test("Values move along a path of a thousand rows, whatever the order of the ids")
+        @Test("Values move along a chain of a thousand rows, whatever the order of the ids is")
         func path() async throws {
             let store = try await labels()
             var numbers = SeededNumbers(state: 7)
@@ -44,7 +44,7 @@ import TestTools
             await store.close()
         }
 
-        @Test("Values of an index over an expression move along a path, although it is not known who has them")
+        @Test("Values of an expression index move along a chain, although the rows that hold them are unknown")
         func expression() async throws {
             let store = try await labels(more: "CREATE UNIQUE INDEX label_name ON label(lower(name));")
             var numbers = SeededNumbers(state: 7)
@@ -56,7 +56,7 @@ import TestTools
             await store.close()
         }
 
-        @Test("Writes that wait for rows which are not known are tried a limited number of times")
+        @Test("Writes that wait for unknown rows are retried a limited number of times")
         func budget() {
             let count = 3_000
             var queue = BlockedWrites<Int>(
@@ -65,7 +65,7 @@ import TestTools
             repeat {
                 while let (key, write) = queue.next() {
                     tries += 1
-                    // Only the last of the writes that are left succeeds.
+                    // Only the last of the remaining writes succeeds.
                     if write == left - 1 {
                         queue.isWritten(key)
                     } else {
@@ -104,7 +104,7 @@ import TestTools
             await store.close()
         }
 
-        @Test("A value that a row outside the save has is a violation, also at the end of a path")
+        @Test("A value of a row outside the save is a violation, even at the end of a chain")
         func taken() async throws {
             let store = try await labels()
             try await store.create((0..<30).map { Label(id: $0, name: "\($0)") }, save: .store)
@@ -117,7 +117,7 @@ import TestTools
             await store.close()
         }
 
-        @Test("Rows that exchange values without a free one are a violation, which says what helps")
+        @Test("Exchanging values without a free one is a violation, and the failure says how to avoid it")
         func noFreeValue() async throws {
             let sql = """
                 CREATE TABLE company(id INTEGER PRIMARY KEY NOT NULL,
@@ -136,7 +136,7 @@ import TestTools
         }
 
         @Test(
-            "Numbers that are required and unique go around a circle",
+            "Required and unique numbers move around a circle",
             arguments: ["year < 90", "year > 0", "year > 0 AND year < 90"])
         func numbers(_ condition: String) async throws {
             let sql = """
@@ -191,7 +191,7 @@ import TestTools
             await store.close()
         }
 
-        @Test("A chain of thousands of rows is deleted by a query, at once")
+        @Test("A chain of thousands of rows is deleted at once by a query")
         func chainByQuery() async throws {
             let store = parts("CASCADE")
             try await store.create((0..<3_000).map { Part(id: $0, whole: $0 == 0 ? nil : $0 - 1) }, save: .store)
@@ -218,7 +218,7 @@ import TestTools
         @Test("The work of a save that reverses the order of unique numbers grows with their count")
         func reversedWork() throws {
             let (small, large) = (try Self.instructions(reversing: 250), try Self.instructions(reversing: 1_000))
-            // A look at all rows for each of the circles would take sixteen times as many.
+            // Reading all rows for each of the circles would take sixteen times as many.
             #expect(small > 250 && large < small * 5)
         }
 

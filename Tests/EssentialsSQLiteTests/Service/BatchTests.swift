@@ -9,7 +9,7 @@ import TestTools
 
     /// Batches of a query over a real file.
     struct BatchTests {
-        /// One state that no busy machine makes expire.
+        /// One state that does not expire even on a busy machine.
         private static let long = BatchState.oneState(for: .seconds(3600))
 
         private let folder: TemporaryFolder
@@ -37,7 +37,7 @@ import TestTools
         }
 
         @Test(
-            "The batches of a query are its rows in their order, whatever is sorted, skipped or pending",
+            "The batches of a query have its rows in order, with any sorting, offset or pending rows",
             arguments: [UInt64.random(in: 0 ... .max), 1, 2])
         func pages(seed: UInt64) async throws {
             var numbers = SeededNumbers(state: seed)
@@ -66,7 +66,7 @@ import TestTools
             await store.close()
         }
 
-        @Test("Batches of the newest state see what is saved between them, and those of one state do not")
+        @Test("Batches of the newest state see saves between them, and those of one state do not")
         func states() async throws {
             var numbers = SeededNumbers(state: 1)
             try await store.create(samples(0..<4, &numbers), save: .store)
@@ -84,14 +84,14 @@ import TestTools
             await store.close()
         }
 
-        /// Whether a reader keeps a part of the log from being copied into the file and written again.
+        /// Whether a reader keeps a part of the log from being copied into the file and overwritten.
         private func isLogHeld() throws -> Bool {
             let other = try DatabaseQueue(path: folder.file("samples.sqlite"))
             defer { try? other.close() }
             return other.writeWithoutTransaction { db in (try? db.checkpoint(.restart)) == nil }
         }
 
-        @Test("Between two batches of the newest state the log can be copied whole, and of one state it cannot")
+        @Test("Between batches of the newest state the whole log can be copied, but not between those of one state")
         func log() async throws {
             var numbers = SeededNumbers(state: 1)
             try await store.create(samples(0..<4, &numbers), save: .store)
@@ -102,7 +102,7 @@ import TestTools
                 let isHeld = try isLogHeld()
                 #expect(isHeld == (state == Self.long))
             }
-            // The iterator of the loop is released, and with it its state.
+            // The iterator of the loop is released, and its state with it.
             while try isLogHeld() { await Task.yield() }
             await store.close()
         }
@@ -122,7 +122,7 @@ import TestTools
         }
 
         @Test(
-            "Iterators of one state keep no other read waiting, and one too many fails at once",
+            "Iterators of one state do not block other reads, and an iterator beyond the limit fails at once",
             .timeLimit(.minutes(2)), arguments: [false, true])
         func manyStates(isPending: Bool) async throws {
             var description = SQLiteStore(path: folder.file("many.sqlite"), models: [Sample.self])
@@ -166,7 +166,7 @@ import TestTools
             await store.close()
         }
 
-        @Test("A batch is a call too, and continues behind a position")
+        @Test("A batch is also available as a call, and continues after a position")
         func calls() async throws {
             var numbers = SeededNumbers(state: 1)
             try await store.create(samples(0..<7, &numbers), save: .store)
@@ -191,7 +191,7 @@ import TestTools
             await store.close()
         }
 
-        @Test("Batches end with a failure for an invalid query, a cancelled task and a closed scope, once")
+        @Test("Batches fail once for an invalid query, a cancelled task and a closed scope, and then end")
         func failures() async throws {
             var numbers = SeededNumbers(state: 1)
             try await store.create(samples(0..<4, &numbers), save: .store)

@@ -12,7 +12,7 @@
         private let store: SQLitePersistenceService
         private let edits: any PersistenceService
 
-        /// The rows 1 to 6, of which 5 and 6 are pending in a scope, as is a change of 1.
+        /// The rows 1 to 6. A scope has pending rows 5 and 6 and a pending change of row 1.
         init() async throws {
             store = SQLitePersistenceService(.temporary(models: [Note.self]), migrations: [Note.migration])
             try await store.create((1...4).map { Note(id: $0, title: "\($0)", year: Int($0)) }, save: .store)
@@ -31,7 +31,7 @@
             }
         }
 
-        @Test("A transformation that throws fails as work with its error, and delivers nothing")
+        @Test("A transformation that throws fails as work with its error, and returns nothing")
         func transformations() async throws {
             #expect(try await edits.fetch(Note.where { $0.year > 40 }) { $0.id } == [1, 6])
             let found = await failure {
@@ -64,7 +64,7 @@
             await store.close()
         }
 
-        @Test("A deletion by ids names every missing id, pending deletions included, and deletes nothing")
+        @Test("A deletion by ids names every missing id, including pending deletions, and deletes nothing")
         func missing() async throws {
             try await edits.delete(Note.self, ids: [2], save: .pending)
             let found = await failure { try await edits.delete(Note.self, ids: [9, 1, 2, 5, 8], save: .pending) }
@@ -94,7 +94,7 @@
             await store.close()
         }
 
-        @Test("A put is judged by the row at the call, so a later change by others is a conflict")
+        @Test("A put is compared with the row at the time of the call, so a later change by others is a conflict")
         func basis() async throws {
             try await edits.put(Note(id: 2, title: "put", year: 2), save: .pending)
             try await store.update(Note.self, id: 2, save: .store) { $0.year = 3 }

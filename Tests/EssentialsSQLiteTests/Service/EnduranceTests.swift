@@ -12,7 +12,7 @@ import TestTools
     /// Many calls and many scopes.
     @Suite(.timeLimit(.minutes(5)))
     struct EnduranceTests {
-        /// How often the handlers of calls were called.
+        /// Counts the calls of completion handlers.
         private final class Endings: Sendable {
             private let counts: Mutex<[Int]>
             private let group = DispatchGroup()
@@ -41,7 +41,7 @@ import TestTools
         private static let calls = 1_000
         private static let scopes = 3_000
 
-        @Test("A thousand calls that are cancelled at random moments end once each, and the store works on")
+        @Test("A thousand calls that are cancelled at random moments end once each, and the store keeps working")
         func cancellations() async throws {
             let seed = UInt64.random(in: .min ... .max)
             print("seed of the cancellations: \(seed)")
@@ -83,7 +83,7 @@ import TestTools
             #expect(await endings.all() == Array(repeating: 1, count: Self.calls))
         }
 
-        @Test("Thousands of scopes that are opened, used and closed or released leave no row and no descriptor")
+        @Test("Thousands of scopes that are opened, used and closed or released leave no row and no descriptor behind")
         func scopes() async throws {
             let description = SQLiteStore.temporary(models: [Note.self])
             let store = SQLitePersistenceService(description, migrations: [Note.migration])
@@ -91,7 +91,7 @@ import TestTools
             _ = try await use(store, 100)
             let (before, descriptors) = (resident(), descriptors(of: description.path))
             let used = try await use(store, Self.scopes)
-            // Other tests share the process, so its memory is not judged here.
+            // Other tests share the process, so its memory is not checked here.
             let grown = (resident() - before) / 1024
             print("memory after \(Self.scopes) scopes: \(grown) KiB more than \(before / 1024)")
             #expect(used.allSatisfy { $0.isReleased })
@@ -100,7 +100,7 @@ import TestTools
             await store.close()
         }
 
-        /// Tells whether a scope and its rows are in memory.
+        /// Shows whether a scope and its rows are in memory.
         private struct Trace {
             weak var scope: (any PersistenceService)?
             weak var level: ScopeLevel?
@@ -117,12 +117,12 @@ import TestTools
                 if number % 2 == 0 { await scope.close() }
                 traces.append(Trace(scope: scope, level: (scope as? SQLitePersistenceService)?.level))
             }
-            // What a scope that was released leaves to do is done in the background.
+            // The end of a released scope is handled in the background.
             while traces.contains(where: { !$0.isReleased }) { await Task.yield() }
             return traces
         }
 
-        /// The bytes of the process that are in memory.
+        /// The number of bytes of the process that are in memory.
         private func resident() -> Int {
             guard let file = fopen("/proc/self/statm", "r") else { return 0 }
             defer { fclose(file) }

@@ -4,7 +4,7 @@
 
     @testable import EssentialsSQLite
 
-    /// A key whose collation takes upper and lower case as equal. Ids are compared by their bytes all the same.
+    /// A key whose collation ignores case. Ids are still compared by their bytes.
     struct FoldedKeyTests {
         private let store = SQLitePersistenceService(
             .temporary(models: Library.models), migrations: [Library.migration])
@@ -23,7 +23,7 @@
         }
 
         @Test(
-            "A row with another spelling of an id is neither found, changed, discarded nor deleted by it",
+            "Another spelling of an id neither finds, changes, discards nor deletes the row",
             arguments: [SaveLevel.pending, .store])
         func otherSpellings(level: SaveLevel) async throws {
             try await store.create(Sticker(id: "Abc", name: "a"), save: level)
@@ -42,7 +42,7 @@
             await store.close()
         }
 
-        @Test("Rows that differ in upper and lower case can be pending together, and saving them violates the key")
+        @Test("Rows whose ids differ only in case can both be pending, but saving them violates the key")
         func bothSpellings() async throws {
             let edits = try store.child("edit")
             try await edits.create([Sticker(id: "Abc", name: "a"), Sticker(id: "ABC", name: "b")], save: .pending)
@@ -60,7 +60,7 @@
             await store.close()
         }
 
-        @Test("A pending row hides the stored one with its bytes, and no other")
+        @Test("A pending row hides only the stored row with the same bytes")
         func hiding() async throws {
             try await store.create([Sticker(id: "Abc", name: "a"), Sticker(id: "x", name: "x")], save: .store)
             let edits = try store.child("edit")
@@ -79,7 +79,7 @@
             await store.close()
         }
 
-        @Test("An observer by ids hears of the row with its bytes")
+        @Test("An observer by ids is notified of the row with its bytes")
         func observing() async throws {
             try await store.create(Sticker(id: "Abc", name: "a"), save: .store)
             var states = store.observe(Sticker.self, ids: ["ABC", "Abc"]).makeAsyncIterator()

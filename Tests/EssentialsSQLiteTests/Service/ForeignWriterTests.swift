@@ -6,7 +6,7 @@
 
     @testable import EssentialsSQLite
 
-    /// Saves while a connection that is not the store's holds the lock for writing.
+    /// Saves while a connection outside the store holds the write lock.
     @Suite(.timeLimit(.minutes(2)))
     struct ForeignWriterTests {
         private final class Flag: Sendable {
@@ -30,7 +30,7 @@
             return (store, try DatabaseQueue(path: fixture.path, configuration: configuration))
         }
 
-        @Test("A save fails as busy after the timeout, leaves its scope as it was, and works when the lock is gone")
+        @Test("A save fails as busy after the timeout, leaves its scope unchanged, and works once the lock is free")
         func timeout() async throws {
             let (store, other) = try await open(waiting: .milliseconds(100))
             let edits = try store.child("edit")
@@ -47,7 +47,7 @@
                 }
             }
             #expect(ContinuousClock.now - start >= .milliseconds(150))
-            // Reads wait for no lock.
+            // Reads do not wait for the lock.
             #expect(try await edits.fetch(Company.all).map(\.name) == ["Ufa", "Nero"])
             #expect(try await store.count(Company.all) == 1)
             try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
@@ -56,14 +56,14 @@
             await store.close()
         }
 
-        @Test("A save waits for the lock, and succeeds over what the other connection has committed")
+        @Test("A save waits for the lock, and succeeds over the commit of the other connection")
         func waiting() async throws {
             let (store, other) = try await open(waiting: .seconds(60))
             try await other.writeWithoutTransaction { db in
                 try db.execute(sql: "BEGIN IMMEDIATE; INSERT INTO company VALUES (7, 'Terra')")
             }
             let flag = Flag()
-            // The closure of the call runs before its save asks for the lock.
+            // The closure of the call runs before its save requests the lock.
             let (begun, continuation) = AsyncStream.makeStream(of: Void.self)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {

@@ -27,7 +27,7 @@
             }
         }
 
-        @Test("A save without space fails as full and leaves all scopes as they were, and works when there is space")
+        @Test("A save without space fails as full, leaves all scopes unchanged, and works when there is space")
         func full() async throws {
             let store = SQLitePersistenceService(.temporary(models: [Note.self]), migrations: [Note.migration])
             try await store.create(notes(0..<10), save: .store)
@@ -46,7 +46,7 @@
             #expect(try await edits.find(Note.self, id: 0)?.year == 2)
             #expect(try await store.count(Note.all) == 10)
             #expect(try await store.find(Note.self, id: 0)?.year == 1)
-            // What needs no space can still be saved.
+            // Changes that need no space can still be saved.
             try await store.update(Note.self, id: 1, save: .store) { $0.year = 3 }
             try limit(store, morePages: 1_000)
             #expect(try await inner.save(.store) == SaveReport(inserted: 90, updated: 1))

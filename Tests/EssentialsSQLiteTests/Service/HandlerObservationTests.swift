@@ -6,7 +6,7 @@
 
     @testable import EssentialsSQLite
 
-    /// Observations whose elements go to a handler.
+    /// Observations whose elements are passed to a handler.
     @Suite(.timeLimit(.minutes(2)))
     struct HandlerObservationTests {
         private let fixture: StoreFixture
@@ -17,7 +17,7 @@
             store = SQLitePersistenceService(fixture.store, migrations: [StoreFixture.first])
         }
 
-        @Test("A handler gets each state in order, on the queue that was given")
+        @Test("A handler receives each state in order, on the given queue")
         func queues() async throws {
             let queue = DispatchQueue(label: "handler")
             let key = DispatchSpecificKey<Bool>()
@@ -37,7 +37,7 @@
             observation.cancel()
         }
 
-        @Test("Without a queue, a handler runs once at a time and away from the main queue")
+        @Test("Without a given queue, a handler runs serially and not on the main queue")
         func ownQueue() async throws {
             let (stream, continuation) = AsyncStream<Bool>.makeStream()
             let isRunning = Mutex(false)
@@ -60,12 +60,12 @@
             observation.cancel()
         }
 
-        @Test("After cancel on its queue, a handler is not called, even if a state was on its way")
+        @Test("After cancel on its queue, a handler is not called, even if a state was already submitted")
         func cancelling() async throws {
             let queue = DispatchQueue(label: "handler")
             let calls = Mutex(0)
             let observation = store.observe(Company.all, queue: queue) { _ in calls.withLock { $0 += 1 } }
-            // A state may be on its way to the queue, before or after this block.
+            // A state may have been submitted to the queue, before or after this block.
             await withCheckedContinuation { continuation in
                 queue.async {
                     observation.cancel()
@@ -116,7 +116,7 @@
             observation.cancel()
         }
 
-        @Test("A handler that changes rows, blocking and saving to the store, neither blocks itself nor others")
+        @Test("A handler that changes rows, blocks and saves to the store blocks neither itself nor others")
         func writing() async throws {
             let (stream, continuation) = AsyncStream<Int>.makeStream()
             let store = store

@@ -58,7 +58,7 @@
             }
             #expect(try await edits.importRows(of: Company.self, from: stream).batches == 1)
             #expect(try await store.count(Company.all) == 30)
-            // Nothing is pending.
+            // No row is pending.
             #expect(try await edits.validate() == SaveReport())
             var sizes: [Int] = []
             for await change in changes {
@@ -72,7 +72,7 @@
             await store.close()
         }
 
-        @Test("Rows that are there fail an import, stay, or are replaced, as the import says")
+        @Test("Existing rows fail an import, stay, or are replaced, as the import says")
         func conflicts() async throws {
             try await store.create([Company(id: 1, name: "Ufa"), Company(id: 2, name: "Nero")], save: .store)
             let new = [Company(id: 1, name: "Tobis"), Company(id: 3, name: "Terra")]
@@ -87,7 +87,7 @@
             let replaced = try await store.importRows(of: Company.self, from: new, onConflict: .replace)
             #expect(replaced.replaced == 2 && replaced.inserted == 0)
             #expect(try await store.fetch(Company.all).map(\.name) == ["Tobis", "Nero", "Terra"])
-            // Of two models with one id, the last counts.
+            // If two models have the same id, the last one counts.
             let twice = [Company(id: 9, name: "A"), Company(id: 9, name: "B")]
             try await store.importRows(of: Company.self, from: twice, onConflict: .replace)
             #expect(try await store.find(Company.self, id: 9)?.name == "B")
@@ -112,7 +112,7 @@
         }
 
         @Test(
-            "Of two models of one table, each imports and creates rows with its own columns", arguments: [false, true])
+            "If a table has two models, each imports and creates rows with its own columns", arguments: [false, true])
         func twoModels(isWideFirst: Bool) async throws {
             await store.close()
             let models: [any PersistentModel.Type] = [Company.self, CompanyWithNote.self]
@@ -132,7 +132,7 @@
             await store.close()
         }
 
-        @Test("A unique value of another row, or a missing parent, fails a batch by name, whatever the import says")
+        @Test("A unique value of another row, or a missing parent, always fails a batch and names the rows")
         func violations() async throws {
             try await store.create(Company(id: 1, name: "Ufa"), save: .store)
             let failure = await failure {
@@ -156,7 +156,7 @@
             await store.close()
         }
 
-        @Test("A failed import says which batches are stored, and the next one can continue after them")
+        @Test("A failed import reports the stored batches, and the next one can continue after them")
         func continuing() async throws {
             struct Torn: Error {}
             let models = companies(1...20) + [Company(id: 21, name: "Company 1")] + companies(22...30)
@@ -186,7 +186,7 @@
             await store.close()
         }
 
-        @Test("An import that is cancelled between two batches keeps those before", .timeLimit(.minutes(1)))
+        @Test("An import that is cancelled between two batches keeps the earlier batches", .timeLimit(.minutes(1)))
         func cancelled() async throws {
             let store = store
             let models = companies(1...20)
@@ -205,7 +205,7 @@
             await store.close()
         }
 
-        @Test("A row that is pending in a scope stays so, and meets what was imported at its save")
+        @Test("A row that is pending in a scope stays pending, and its save meets the imported row")
         func pending() async throws {
             try await store.create(Company(id: 1, name: "Ufa"), save: .store)
             let edits = try store.child("edit")
@@ -216,7 +216,7 @@
             await store.close()
         }
 
-        @Test("An import exists as a call with a handler, whose value is its report")
+        @Test("An import is also a call with a handler, and its value is the report")
         func handlers() async throws {
             let (store, models) = (store, companies(1...3))
             try await store.ready()
@@ -243,13 +243,13 @@
 
         // MARK: Reserved ids
 
-        @Test("Reserved ids are greater than all in the table, and no two reservations share one")
+        @Test("Reserved ids are greater than all in the table, and no two reservations share an id")
         func reserving() async throws {
             try await store.create(Company(id: 41, name: "Ufa"), save: .store)
             #expect(try await store.reserveIDs(for: Company.self, count: 3) == 42..<45)
             #expect(try await store.reserveIDs(for: Company.self, count: 0).isEmpty)
             #expect(try await store.reserveIDs(for: Person.self, count: 2) == 1..<3)
-            // An id that was chosen meanwhile is passed over.
+            // An id that was chosen meanwhile is skipped.
             try await store.create(Company(id: 50, name: "Nero"), save: .store)
             #expect(try await store.reserveIDs(for: Company.self, count: 1) == 51..<52)
             let edits = try store.child("edit")
@@ -266,10 +266,10 @@
             await store.close()
         }
 
-        @Test("Reserved ids are not handed out again by a store that was never closed, nor after a failed unit of work")
+        @Test("A store that was never closed does not reserve ids twice, even after a failed unit of work")
         func crashing() async throws {
             #expect(try await store.reserveIDs(for: Company.self, count: 5) == 1..<6)
-            // What a crash would leave.
+            // The files that a crash would leave.
             let crashed = try StoreFixture()
             for name in ["store.sqlite", "store.sqlite-wal"] { crashed.write(fixture.read(name), to: name) }
             await store.close()
@@ -283,7 +283,7 @@
                 }
             }
             #expect(failure?.reason == .work)
-            // Pending rows use ids before anything is saved, and the counter knows of them.
+            // Pending rows use ids before anything is saved, and the counter accounts for them.
             let count = try await edits.perform(save: .pending) { work in
                 try work.create(from: work.reserveIDs(for: Company.self, count: 3)) { Company(id: $0, name: "\($0)") }
             }

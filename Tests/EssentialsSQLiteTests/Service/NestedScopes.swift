@@ -3,7 +3,7 @@
 
     @testable import EssentialsSQLite
 
-    /// A store with the companies C1, C2 and C3, and two scopes within each other.
+    /// A store with the companies C1, C2 and C3, and two nested scopes.
     struct NestedScopes {
         private let fixture: StoreFixture
         let store: SQLitePersistenceService

@@ -17,7 +17,7 @@
             store = SQLitePersistenceService(fixture.store, migrations: [StoreFixture.first])
         }
 
-        @Test("A hundred observers run one query each for one commit")
+        @Test("For one commit, a hundred observers run one query each")
         func hundred() async throws {
             let runs = Mutex(0)
             let call = PersistenceCall<Int>.read { work in
@@ -34,7 +34,7 @@
             }
         }
 
-        @Test("A hundred observers read at the same time as many saves, and all end with the last state")
+        @Test("A hundred observers read during many saves, and all end with the last state")
         func busy() async throws {
             let store = store
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -55,7 +55,7 @@
             }
         }
 
-        @Test("Observers read while a save waits in its transaction, and hold no reader that it needs")
+        @Test("Observers can read while a save waits in its transaction, and do not occupy readers that it needs")
         func waitingWriter() async throws {
             try await store.create([Company(id: 1, name: "Ufa"), Company(id: 2, name: "Nero")], save: .store)
             let edits = try store.child("edit")
@@ -74,7 +74,7 @@
                     })
             }
             for await _ in isInside { break }
-            // The only writer waits now. More observers than readers begin, and get pending rows too.
+            // The only writer waits now. More observers than readers begin, and also receive pending rows.
             var iterators = (0..<30).map { _ in other.observe(Company.all).makeAsyncIterator() }
             for index in iterators.indices { #expect(try await iterators[index].next()?.first?.name == "Ufa B") }
             try await other.update(Company.self, id: 2, save: .pending) { $0.name = "Nero 2" }
@@ -84,7 +84,7 @@
             for index in iterators.indices { #expect(try await iterators[index].next()?.first?.name == "Ufa A") }
         }
 
-        @Test("Consumers that never ask for the next state hold up no save")
+        @Test("Consumers that never request the next state do not delay saves")
         func idleConsumers() async throws {
             var iterators = (0..<50).map { _ in store.observe(Company.all).makeAsyncIterator() }
             for index in iterators.indices { #expect(try await iterators[index].next() == []) }

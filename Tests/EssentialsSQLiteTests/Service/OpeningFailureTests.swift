@@ -7,7 +7,7 @@
 
     @testable import EssentialsSQLite
 
-    /// What callers learn of a store that is not open yet, or cannot be opened.
+    /// The failures of calls on a store that is not open yet, or cannot be opened.
     @Suite(.timeLimit(.minutes(2)))
     struct OpeningFailureTests {
         private let fixture: StoreFixture
@@ -25,7 +25,7 @@
             }
         }
 
-        @Test("A blocking call fails as notReady while the store is being opened, on scopes too")
+        @Test("A blocking call fails as notReady while the store is being opened, also on scopes")
         func notReady() async throws {
             let gate = DispatchSemaphore(value: 0)
             let slow = Migration("2 slow") { _ in gate.wait() }
@@ -49,7 +49,7 @@
             await store.close()
         }
 
-        /// A way in which a store cannot be opened.
+        /// A cause for which a store cannot be opened.
         enum Cause: String, CaseIterable {
             case busy, newerSchema, migration, schemaMismatch, corrupt, readOnly, file, opening
 
@@ -77,7 +77,7 @@
             return ([StoreFixture.first], nil)
         }
 
-        /// Makes a table one of a module that this library of SQLite lacks, which no other reason is about.
+        /// Makes a table use a module that this SQLite library lacks. No other reason covers this failure.
         private func makeVirtual() throws {
             try fixture.open().close()
             let queue = try DatabaseQueue(path: fixture.path)
@@ -94,7 +94,7 @@
         }
 
         @Test(
-            "Whatever keeps a store from opening has the code 2001 and its own reason, in every call and scope",
+            "Every failure to open a store has the code 2001 and its own reason, in every call and scope",
             arguments: Cause.possible)
         func causes(_ cause: Cause) async throws {
             let (migrations, holder) = try await prepare(cause)

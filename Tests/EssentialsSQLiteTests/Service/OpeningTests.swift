@@ -11,7 +11,7 @@
 
         init() throws { fixture = try StoreFixture() }
 
-        @Test("Calls that are made before the store is open wait for it, on scopes too")
+        @Test("Calls made before the store is open wait for it, also on scopes")
         func waiting() async throws {
             let store = SQLitePersistenceService(fixture.store, migrations: [StoreFixture.first])
             let edits = try store.child("edit")
@@ -22,7 +22,7 @@
             #expect(store.state == .closed)
         }
 
-        @Test("A store that cannot be opened says why in every call, and can be opened when the cause is gone")
+        @Test("A store that cannot be opened reports why in every call, and can be opened after the cause is removed")
         func failing() async throws {
             fixture.write(Array("no database".utf8) + Array(repeating: 32, count: 600), to: "store.sqlite")
             let store = SQLitePersistenceService(fixture.store, migrations: [StoreFixture.first])
@@ -87,7 +87,7 @@
             await store.close()
         }
 
-        @Test("A blocking call works on a thread of the program, and the rows of a unit of work end with it")
+        @Test("A blocking call works on a thread of the program, and a unit of work cannot use its rows after its end")
         func blocking() async throws {
             let store = SQLitePersistenceService(fixture.store, migrations: [StoreFixture.first])
             try await store.ready()

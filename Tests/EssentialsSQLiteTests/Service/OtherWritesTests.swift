@@ -7,7 +7,7 @@
 
     @testable import EssentialsSQLite
 
-    /// Writes of other processes, which the store does not make itself.
+    /// Writes of other processes.
     @Suite(.timeLimit(.minutes(2)))
     struct OtherWritesTests {
         static let tool = "/usr/bin/sqlite3"
@@ -64,7 +64,7 @@
         @Test("A write between the opening and the first observer is not missed")
         func early() async throws {
             try insert(1)
-            // It is seen once more than needed, rather than not at all.
+            // Seeing it once more than needed is better than not seeing it.
             let (stream, continuation) = AsyncStream<PersistenceChange>.makeStream()
             let observation = try store.observeChanges { continuation.yield($0) }
             for await change in stream {
@@ -75,7 +75,7 @@
             await store.close()
         }
 
-        @Test("Saves of the store itself are no writes of others")
+        @Test("Saves of the store itself do not count as writes of others")
         func ownWrites() async throws {
             let watch = try #require(store.core.otherWrites)
             let (stream, continuation) = AsyncStream<PersistenceChange>.makeStream()
@@ -85,7 +85,7 @@
             try await edits.create(Company(id: 2, name: "2"), save: .pending)
             #expect(try await edits.count(Company.all) == 2)
             let looks = watch.looks
-            // The looks after the save have found nothing.
+            // The checks after the save have found nothing.
             while watch.looks < looks + 3 { await Task.yield() }
             try insert(3)
             var seen: [PersistenceChange] = []
@@ -98,7 +98,7 @@
             await store.close()
         }
 
-        @Test("Nobody looks while nobody observes")
+        @Test("Without observers there are no checks")
         func rest() async throws {
             let watch = try #require(store.core.otherWrites)
             #expect(watch.looks == 0)
@@ -106,7 +106,7 @@
             while watch.looks < 2 { await Task.yield() }
             observation.cancel()
             observation.cancel()
-            // A look that had begun may end.
+            // A check that has begun may finish.
             try await Task.sleep(for: .milliseconds(50))
             let looks = watch.looks
             try await Task.sleep(for: .milliseconds(100))
@@ -117,7 +117,7 @@
             await store.close()
         }
 
-        @Test("A store that does not watch others looks never")
+        @Test("Without the setting, a store never checks for writes of others")
         func unwatched() async throws {
             await store.close()
             let plain = SQLitePersistenceService(fixture.store, migrations: [StoreFixture.first])

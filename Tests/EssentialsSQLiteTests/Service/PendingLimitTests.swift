@@ -5,7 +5,7 @@
 
     @testable import EssentialsSQLite
 
-    /// The limits of pending rows, which calls that save to the store at once do not have.
+    /// The limits of pending rows, which do not apply to calls that save to the store at once.
     struct PendingLimitTests {
         private func open(rows: Int = 100_000, bytes: Int = 64 << 20) async throws -> SQLitePersistenceService {
             var store = SQLiteStore.temporary(models: [Note.self])
@@ -30,7 +30,7 @@
             }
         }
 
-        @Test("A scope has at most the pending rows of its store's setting, in each form of a change")
+        @Test("A scope can have as many pending rows as its store's setting allows, in each form of a change")
         func rows() async throws {
             let store = try await open(rows: 10)
             try await store.create(notes(0..<20), save: .store)
@@ -56,7 +56,7 @@
             await store.close()
         }
 
-        @Test("Pending rows have at most the bytes of the setting, and rows that are saved at once have any size")
+        @Test("Pending rows can have as many bytes as the setting allows, and rows saved at once have any size")
         func bytes() async throws {
             let store = try await open(bytes: 1 << 20)
             let text = String(repeating: "x", count: 800_000)
@@ -69,13 +69,13 @@
             await store.close()
         }
 
-        @Test("A change of more rows than may be pending is saved at once as one transaction")
+        @Test("A change of more rows than may be pending is saved at once in one transaction")
         func direct() async throws {
             let store = try await open(rows: 100)
             try await store.create(notes(0..<5_000), save: .store)
             try await store.update(Note.all, save: .store) { $0.year = 2 }
             #expect(try await store.count(Note.where { $0.year == 2 }) == 5_000)
-            // The root scope has no parent, so that its rows are saved to the store.
+            // The root scope has no parent, so its rows are saved to the store.
             try await store.update(Note.all, save: .parent) { $0.year = 3 }
             let failure = await #expect(throws: PersistenceFailure.self) {
                 try await store.update(Note.all, save: .store) { $0.year = $0.id == 4_999 ? 99 : 4 }

@@ -15,7 +15,7 @@
             store = SQLitePersistenceService(fixture.store, migrations: [StoreFixture.first])
         }
 
-        @Test("An observation of a query sees what there is, pending rows of its scope, and saves of others")
+        @Test("An observation of a query sees stored rows, pending rows of its scope, and saves of others")
         func states() async throws {
             let edits = try store.child("edit")
             let sibling = try store.child("sibling")
@@ -29,11 +29,11 @@
             #expect(try await states.next()?.map(\.name) == ["Nero"])
         }
 
-        @Test("A slow consumer gets the newest state only")
+        @Test("A slow consumer receives only the newest state")
         func slowConsumers() async throws {
             var states = store.observe(Company.all).makeAsyncIterator()
             _ = try await states.next()
-            // A second observer of the same queue tells when the first one has heard of all changes.
+            // A second observer on the same queue shows when the first one has received all changes.
             let (stream, continuation) = AsyncStream<Void>.makeStream()
             let observation = try store.observeChanges { _ in continuation.yield() }
             for number in 1...20 { try await store.create(Company(id: Int64(number), name: "\(number)"), save: .store) }
@@ -48,7 +48,7 @@
             #expect(try await states.next()?.count == 21)
         }
 
-        @Test("Changes of other tables read nothing, and an observation ends with its task")
+        @Test("Changes of other tables cause no read, and an observation ends with its task")
         func endings() async throws {
             let store = store
             let (started, continuation) = AsyncStream<Int>.makeStream()
@@ -80,7 +80,7 @@
             #expect(try await states.next() == nil)
         }
 
-        @Test("An observation ends at once when its scope or one above it is closed", arguments: [false, true])
+        @Test("An observation ends at once when its scope or a scope above it is closed", arguments: [false, true])
         func closing(isParent: Bool) async throws {
             let edits = try store.child("edit")
             let inner = try edits.child("inner")
@@ -114,7 +114,7 @@
             await broken.close()
         }
 
-        @Test("A state that equals the one before it is dropped if the model is Equatable, for generic callers too")
+        @Test("A state that equals the previous one is dropped if the model is Equatable, also for generic callers")
         func equalStates() async throws {
             func first<Model: PersistentModel>(_ query: Query<Model>) -> QueryObservation<[Model]>.AsyncIterator {
                 store.observe(query).makeAsyncIterator()
@@ -151,7 +151,7 @@
             #expect(try await states.next() == nil)
         }
 
-        @Test("Models that are observed by their ids are read again for changes of these ids only")
+        @Test("Models observed by ids are read again only after changes of these ids")
         func observingIDs() async throws {
             try await store.create((1...4).map { Company(id: $0, name: "\($0)") }, save: .store)
             let reads = Mutex(0)
@@ -173,7 +173,7 @@
             #expect(try await named.next()?.map(\.name) == ["two"])
         }
 
-        @Test("Origins tell stored rows from pending ones, with the scope, its level and the kind of change")
+        @Test("Origins distinguish stored rows from pending ones, with the scope, its level and the kind of change")
         func origins() async throws {
             try await store.create((1...3).map { Company(id: $0, name: "\($0)") }, save: .store)
             let edits = try store.child("edit")
@@ -186,14 +186,14 @@
             try await inner.create(Company(id: 4, name: "4"), save: .pending)
             let inserted = RowOrigin.pending(RowOrigin.Pending(level: 3, scope: "inner", kind: .inserted))
             #expect(try await states.next()?.map(\.origin) == [.stored, updated, .stored, inserted])
-            // The rows stay as they are, but they are stored now.
+            // The rows have not changed, but are now stored.
             try await inner.save(.store)
             let last = try await states.next()
             #expect(last?.map(\.origin) == Array(repeating: .stored, count: 4))
             #expect(last?.map(\.model.name) == ["1", "two", "3", "4"])
         }
 
-        @Test("A change of a unit of work counts as one of its scope")
+        @Test("A change of a unit of work counts as a change of its scope")
         func originsOfWork() async throws {
             let edits = try store.child("edit")
             try await edits.create(Company(id: 1, name: "1"), save: .pending)
@@ -225,7 +225,7 @@
             #expect(try await changes.next() == nil)
         }
 
-        @Test("Changes of a scope that is closed already throw once")
+        @Test("The changes of a scope that is already closed throw once")
         func changesOfClosedScopes() async throws {
             let edits = try store.child("edit")
             await edits.close()

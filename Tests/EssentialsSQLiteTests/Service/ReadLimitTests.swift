@@ -7,7 +7,7 @@
     /// The time limit of reads.
     @Suite(.timeLimit(.minutes(2)))
     struct ReadLimitTests {
-        /// A query whose only row takes for ever.
+        /// A query whose only row takes forever.
         private static let endless = Note.where { _ in
             .sql("(WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n) > 0")
         }
@@ -29,7 +29,7 @@
             }
         }
 
-        @Test("A statement that runs longer than a read may is interrupted, over the file and over pending rows")
+        @Test("A statement that exceeds the time limit of reads is interrupted, over the file and over pending rows")
         func running() async throws {
             let store = try await open(.milliseconds(500))
             let edits = try store.child("edit")
@@ -47,14 +47,14 @@
                 for try await _ in store.batches(of: Self.endless, state: .oneState) {}
             }
             #expect(batches == .expired)
-            // Nothing is lost, and each connection works on.
+            // No row is lost, and each connection keeps working.
             #expect(try await edits.fetch(Note.all).map(\.id) == [1, 2])
             #expect(try await edits.save(.store).inserted == 1)
             for _ in 0..<8 { #expect(try await store.count(Note.all) == 2) }
             await store.close()
         }
 
-        @Test("A closure that holds its state for longer than a read may fails at its next query")
+        @Test("A closure that holds its state longer than the time limit fails at its next query")
         func closures() async throws {
             let store = try await open(.milliseconds(500))
             let reason = await reason {

@@ -24,16 +24,16 @@ import TestTools
         }
     }
 
-    /// Reads while others save: no read sees a row twice, or not at all, while it moves from a scope into the file.
+    /// Reads during saves: while a row moves from a scope into the file, no read sees it twice or misses it.
     struct ReadersAndSaversTests {
-        /// How long readers and savers go on: for some rounds, or for as many seconds as `ESSENTIALS_STORE_SECONDS` says.
+        /// How long readers and savers run: for some rounds, or for the seconds in `ESSENTIALS_STORE_SECONDS`.
         private struct Pace {
             private static let rounds = 60
             private static let seconds = getenv("ESSENTIALS_STORE_SECONDS").flatMap { Int(String(cString: $0)) }
 
             private let end = seconds.map { ContinuousClock.now + .seconds($0) }
 
-            /// Whether there is a round with this number. The first one is 1.
+            /// Whether a round with this number follows. The first number is 1.
             func hasRound(_ number: Int) -> Bool { end.map { .now < $0 } ?? (number <= Self.rounds) }
         }
 
@@ -45,7 +45,7 @@ import TestTools
             return (folder, store)
         }
 
-        @Test("A read never mixes two states, while four scopes save and eight read")
+        @Test("No read mixes two states while four scopes save and eight read")
         func pairs() async throws {
             let (folder, store) = try await store()
             let shared = try store.child("shared")
@@ -91,7 +91,7 @@ import TestTools
             _ = folder
         }
 
-        @Test("A thousand cancelled calls end once each, and the store works on")
+        @Test("A thousand cancelled calls end once each, and the store keeps working")
         func cancelled() async throws {
             let (folder, store) = try await store()
             var numbers = SeededNumbers(state: 7)
@@ -119,7 +119,7 @@ import TestTools
             _ = folder
         }
 
-        @Test("Ten thousand rows of a scope are saved, and a scope beyond its limit fails and keeps what it has")
+        @Test("Ten thousand rows of a scope are saved, and a scope beyond its limit fails and keeps its rows")
         func many() async throws {
             let (folder, store) = try await store()
             let scope = try store.child("many")

@@ -66,7 +66,7 @@
 
         private static let calls = reads + changes
 
-        /// What blocking calls inside a closure have thrown.
+        /// The errors of blocking calls inside a closure.
         private final class Findings: Sendable {
             private let list = Mutex<[String]>([])
             private let services: [any PersistenceService]
@@ -94,7 +94,7 @@
             }
         }
 
-        @Test("Every blocking call inside every closure is refused, on own, parent and child scopes")
+        @Test("Every blocking call inside every closure is refused, on its own scope and on parents and children")
         func everything() async throws {
             let store = SQLitePersistenceService(.temporary(models: [Note.self]), migrations: [Note.migration])
             try await store.create([Note(id: 1, year: 1), Note(id: 2, year: 2)], save: .store)
@@ -139,7 +139,7 @@
             await store.close()
         }
 
-        /// A model whose own code for coding runs a closure.
+        /// A model whose own coding runs a closure.
         private struct Talkative: PersistentModel {
             static let hook = Mutex<(@Sendable () -> Void)?>(nil)
 
@@ -174,7 +174,7 @@
             }
         }
 
-        @Test("Every blocking call inside a model's own code for coding is refused, while rows are read and changed")
+        @Test("Every blocking call inside a model's own coding is refused, while rows are read and changed")
         func coding() async throws {
             let store = SQLitePersistenceService(.temporary(models: [Note.self]), migrations: [Note.migration])
             try await store.create(Note(id: 1, year: 1), save: .store)
@@ -195,7 +195,7 @@
             await store.close()
         }
 
-        @Test("A closure of the store can do all that waits for nothing: make scopes, observe, start calls and release")
+        @Test("A closure of the store can do all that does not wait: create scopes, observe, start calls and release")
         func harmless() async throws {
             let store = SQLitePersistenceService(.temporary(models: [Note.self]), migrations: [Note.migration])
             try await store.create(Note(id: 1, year: 1), save: .store)
@@ -235,7 +235,7 @@
             await store.close()
         }
 
-        @Test("A blocking call works where a scope reports its lost rows, and on the closed store it is refused")
+        @Test("A blocking call works when a scope reports its lost rows, and on the closed store it is refused")
         func discarding() async throws {
             let reasons = Mutex<[String]>([])
             let current = Mutex<SQLitePersistenceService?>(nil)
@@ -282,7 +282,7 @@
             try await edits.update(Note.self, id: 1, save: .pending) { $0.year = 3 }
             try await inner.save(.parent, resolving: resolution)
             #expect(findings.results == (3 * Self.calls.count, []))
-            // The same on the way to the store, before the writer is taken.
+            // The same on the way to the store, before the write lock is taken.
             try await inner.update(Note.self, id: 1, save: .pending) { $0.year = 4 }
             try await edits.update(Note.self, id: 1, save: .pending) { $0.year = 5 }
             try await inner.save(.store, resolving: resolution)
@@ -298,7 +298,7 @@
             await store.close()
         }
 
-        @Test("A blocking call works where an observer runs, and on a store other than that of the closure")
+        @Test("A blocking call works inside an observer, and on another store than that of the closure")
         func allowed() async throws {
             let store = SQLitePersistenceService(.temporary(models: [Note.self]), migrations: [Note.migration])
             let other = SQLitePersistenceService(.temporary(models: [Note.self]), migrations: [Note.migration])

@@ -19,7 +19,7 @@
             scope.rowsAtHand(of: Company.table, ids: ids.map { .integer($0) }) != nil
         }
 
-        @Test("A pending row is at hand in its scope and those within it, and a stored row is not")
+        @Test("A pending row is at hand in its scope and the scopes within it, and a stored row is not")
         func levels() async throws {
             try await edits.update(Company.self, id: 1, save: .pending) { $0.name = "one" }
             try await inner.delete(Company.self, ids: [2], save: .pending)
@@ -38,7 +38,7 @@
             }
         }
 
-        @Test("A pending row is read on the caller's thread, by async and blocking calls, and a stored one is not")
+        @Test("Async and blocking calls read a pending row on the caller's thread, but not a stored row")
         func threads() async throws {
             try await edits.create(Company(id: 9, name: "9"), save: .pending)
             let call = threadCall(9)
@@ -48,7 +48,7 @@
             #expect(try await !edits.result(of: threadCall(1)).isSame)
         }
 
-        /// Finds a row, and tells the thread and whether a task of the caller is running on it.
+        /// Finds a row, and returns the thread and whether a task of the caller is running on it.
         private func threadCall(_ id: Int64) -> PersistenceCall<(thread: pthread_t, isSame: Bool)> {
             let find = PersistenceCall.find(Company.self, id: id)
             return PersistenceCall(find.plan) { work in
@@ -97,7 +97,7 @@
                 group.addTask {
                     for round in 1...100 {
                         try await scope.perform(save: .pending) { work in
-                            // Names are unique, and their first letter tells the round.
+                            // Names are unique, and their first letter identifies the round.
                             let letter = ["a", "b", "c", "d", "e"][round % 5]
                             try work.update(Company.self, id: 10) { $0.name = letter + "10" }
                             try work.update(Company.self, id: 11) { $0.name = letter + "11" }
@@ -113,7 +113,7 @@
             }
         }
 
-        @Test("A read of a pending row fails when its scope or one above it is closed, and in a cancelled task")
+        @Test("A read of a pending row fails after its scope or a scope above it is closed, and in a cancelled task")
         func endings() async throws {
             try await inner.create(Company(id: 9, name: "9"), save: .pending)
             let (inner, edits) = (inner, edits)

@@ -6,14 +6,14 @@
 
     @testable import EssentialsSQLite
 
-    /// The states of a store and its scopes, and what is lost when they end.
+    /// The states of a store and its scopes, and the rows that are lost at their end.
     @Suite(.timeLimit(.minutes(2)))
     struct ScopeStateTests {
         private let fixture: StoreFixture
 
         init() throws { fixture = try StoreFixture() }
 
-        @Test("The states of a store come one after the other, on every scope, and end with closed")
+        @Test("The states of a store follow each other on every scope, and end with closed")
         func states() async throws {
             let mayOpen = DispatchSemaphore(value: 0)
             let gate = Migration("0 gate") { _ in mayOpen.wait() }
@@ -37,7 +37,7 @@
             #expect(await late.next() == nil)
         }
 
-        @Test("A failed store says why, and its states go on when it is opened again")
+        @Test("A failed store reports why, and its states continue when it is opened again")
         func failures() async throws {
             fixture.write(Array("no database".utf8) + Array(repeating: 32, count: 600), to: "store.sqlite")
             let store = SQLitePersistenceService(fixture.store, migrations: [StoreFixture.first])
@@ -59,7 +59,7 @@
             await store.close()
         }
 
-        @Test("The states of a scope that is released end, and do not keep it alive")
+        @Test("The states of a released scope end, and do not keep it alive")
         func releasing() async throws {
             let store = SQLitePersistenceService(fixture.store, migrations: [StoreFixture.first])
             try await store.ready()
@@ -71,7 +71,7 @@
             await store.close()
         }
 
-        @Test("A scope that ends with pending rows says how many, whether it is closed or released")
+        @Test("A scope that ends with pending rows reports their number, whether it is closed or released")
         func discards() async throws {
             let (stream, continuation) = AsyncStream<String>.makeStream()
             var description = fixture.store

@@ -5,7 +5,7 @@
 
     @testable import EssentialsSQLite
 
-    /// Scopes over a real file: who sees what, and what a save does.
+    /// Scopes over a real file: the visibility of changes, and the effects of a save.
     struct ScopeTests {
         private let fixture: StoreFixture
         private let store: SQLitePersistenceService
@@ -31,7 +31,7 @@
             }
         }
 
-        @Test("A pending change is seen by its scope and those within it alone, until it is saved")
+        @Test("A pending change is seen only by its scope and the scopes within it, until it is saved")
         func visibility() async throws {
             let edits = try store.child("edit")
             let inner = try edits.child("inner")
@@ -53,7 +53,7 @@
             }
         }
 
-        @Test("A save to the parent scope is seen by it and its other children, and goes with its rollback")
+        @Test("A save to the parent is seen by the parent and its other children, and undone by its rollback")
         func savingToParent() async throws {
             let edits = try store.child("edit")
             let inner = try edits.child("inner")
@@ -67,7 +67,7 @@
             #expect(try await names(inner) == ["Fritz", "Thea"])
         }
 
-        @Test("A save to the store takes the rows of all scopes above, even from a scope without changes")
+        @Test("A save to the store includes the rows of all scopes above, even from a scope without changes")
         func savingAll() async throws {
             let edits = try store.child("edit")
             let inner = try edits.child("inner")
@@ -80,7 +80,7 @@
             await again.close()
         }
 
-        @Test("A conflict fails the save with base, mine and theirs, and leaves the scope as it was")
+        @Test("A conflict fails the save with base, mine and theirs, and leaves the scope unchanged")
         func conflicts() async throws {
             let edits = try store.child("edit")
             try await edits.update(Person.self, id: 1, save: .pending) { $0.name = "Friedrich" }
@@ -96,7 +96,7 @@
             #expect(try await names(store) == ["Friedrich", "Thea"])
         }
 
-        @Test("A scope's own resolution counts for saves that name none")
+        @Test("A scope's own resolution applies to saves without one")
         func resolutions() async throws {
             let edits = try store.child("edit", resolving: .theirs)
             try await edits.update(Person.self, id: 1, save: .pending) { $0.name = "Friedrich" }
@@ -105,7 +105,7 @@
             #expect(try await names(edits) == ["F. Lang", "Thea"])
         }
 
-        @Test("A constraint fails the save, names the row, and leaves the scope as it was")
+        @Test("A constraint fails the save, names the row, and leaves the scope unchanged")
         func constraints() async throws {
             let edits = try store.child("edit")
             try await edits.create(Company(id: 2, name: "Ufa"), save: .pending)
@@ -156,7 +156,7 @@
             #expect(try await names(store) == ["F. Lang", "Thea"])
         }
 
-        @Test("An edit of a value that the scope or one above it has deleted does not bring the row back")
+        @Test("An edit of a value that the scope or a scope above it has deleted does not restore the row")
         func editsOfDeletedRows() async throws {
             let edits = try store.child("edit")
             let inner = try edits.child("inner")
@@ -182,7 +182,7 @@
             #expect(try await names(store) == ["Fritz", "Thea"])
         }
 
-        @Test("Discarded rows are pending no longer, and others stay")
+        @Test("Discarded rows are no longer pending, and others stay")
         func discarding() async throws {
             try await store.update(Person.all, save: .pending) { $0.name += "!" }
             try await store.discard(Person.self, ids: [1])
@@ -209,7 +209,7 @@
             #expect(throws: PersistenceFailure(.limit, "", store: fixture.path)) { try deepest.child("deeper") }
         }
 
-        @Test("Many scopes that save at once lose no row")
+        @Test("When many scopes save at once, no row is lost")
         func siblings() async throws {
             let store = store
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -225,7 +225,7 @@
             #expect(try await store.count(Person.all) == 52)
         }
 
-        @Test("An observer is not told of what was saved before it began")
+        @Test("An observer is not notified of saves before it began")
         func observingLate() async throws {
             for round in 0..<300 {
                 try await store.create(Company(id: Int64(10 + round), name: "\(round)"), save: .store)
@@ -238,7 +238,7 @@
             }
         }
 
-        @Test("Observers learn of pending rows of their own scopes, and of all saves")
+        @Test("Observers are notified of pending rows of their own scopes, and of all saves")
         func observing() async throws {
             let edits = try store.child("edit")
             let sibling = try store.child("sibling")

@@ -5,7 +5,7 @@
 
     @testable import EssentialsSQLite
 
-    /// Changes of all rows of a query that are made without their closure, and rows that are put by a unique column.
+    /// Changes of all rows of a query without their closure, and rows that are put by a unique column.
     @Suite(.timeLimit(.minutes(2)))
     struct StatementTests {
         struct Shelf: PersistentModel, Hashable {
@@ -32,7 +32,7 @@
 
         private let store: SQLitePersistenceService
 
-        /// A store in which no row can be read: only statements that load nothing succeed.
+        /// A store in which no row can be read: only statements that load no rows succeed.
         private let unread: SQLitePersistenceService
         private let folder: TemporaryFolder
 
@@ -73,7 +73,7 @@
             \.count += 10, \.price += 0.5, .set(\.shelf, to: nil), .set(\.title, to: \.title),
         ]
 
-        @Test("Columns of all rows of a query get new values, whether they are saved or pending")
+        @Test("Columns of all rows of a query are assigned new values, whether they are saved or pending")
         func values() async throws {
             for level in [SaveLevel.pending, .store] {
                 let edits = try store.child("edit")
@@ -116,7 +116,7 @@
             }
         }
 
-        @Test("A value that is out of range, or a second equal one, fails with the ids of rows, and changes nothing")
+        @Test("A value out of range, or a duplicate, fails with the ids of rows, and changes nothing")
         func failures() async throws {
             func reason(_ assignments: [Assignment<Book>]) async -> (PersistenceFailure.Reason?, [StoredValue]) {
                 do throws(PersistenceFailure) {
@@ -138,7 +138,7 @@
             await close()
         }
 
-        /// The changes that an observer hears of, in their order.
+        /// The changes that an observer receives, in their order.
         private func changes() throws -> (AsyncStream<PersistenceChange>.AsyncIterator, PersistenceObservation) {
             let (stream, continuation) = AsyncStream<PersistenceChange>.makeStream()
             let observation = try store.observeChanges { continuation.yield($0) }
@@ -146,7 +146,7 @@
         }
 
         @Test(
-            "Observers hear of the rows that a statement has changed, and of any rows if the store has changed others")
+            "Observers receive the rows that a statement has changed, or any rows if the store has changed others")
         func observers() async throws {
             var (changes, observation) = try changes()
             try await store.update(Book.where { $0.id > 1 }, set: [\.count += 1], save: .store)
@@ -161,7 +161,7 @@
             await close()
         }
 
-        @Test("Rows are put by a unique column: those that are there keep their ids, and the others are created")
+        @Test("Rows are put by a unique column: existing rows keep their ids, and others are created")
         func matching() async throws {
             let shelves = [Shelf(id: 10, name: "B"), Shelf(id: 11, name: "C")]
             try await store.put(shelves, matching: { $0.name }, save: .store)
@@ -179,7 +179,7 @@
             await close()
         }
 
-        @Test("A value that several rows have names none of them, and one failure leaves no row of the call")
+        @Test("Putting by a value that several rows have fails, and after any failure no row of the call is stored")
         func matchingFailures() async throws {
             let twins = [Book(id: 30, title: "x", count: 9), Book(id: 31, title: "y", count: 9)]
             try await store.create(twins, save: .store)

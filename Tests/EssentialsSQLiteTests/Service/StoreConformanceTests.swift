@@ -5,7 +5,7 @@
     import Dispatch
     import Testing
 
-    /// What every persistence service does, checked through its protocol alone.
+    /// The behaviour of every persistence service, checked only through its protocol.
     @Suite(.timeLimit(.minutes(5)))
     struct StoreConformanceTests {
         private static let migration = Migration("1 tables", sql: PersistenceServiceConformance.tables)

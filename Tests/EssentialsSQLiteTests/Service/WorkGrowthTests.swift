@@ -6,7 +6,7 @@ import TestTools
 
     @testable import EssentialsSQLite
 
-    /// How the time of a call grows with its rows, and with the rows that are pending already.
+    /// The growth of a call's time with its rows, and with the rows that are already pending.
     struct WorkGrowthTests {
         private func notes(_ count: Int, from first: Int64 = 0) -> [Note] {
             (0..<Int64(count)).map { Note(id: first + $0, title: "a", year: 1) }
@@ -73,7 +73,7 @@ import TestTools
                     let edits = try store.child("edit")
                     try edits.wait(for: .create(notes(size), save: .pending))
                     let inner = try edits.child("inner")
-                    // The first call brings the pending rows to a connection.
+                    // The first call copies the pending rows to a connection.
                     try inner.wait(for: .create(Note(id: -100, title: "a", year: 1), save: .parent))
                     return {
                         for id in 0..<Int64(20) {

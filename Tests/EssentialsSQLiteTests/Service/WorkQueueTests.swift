@@ -7,7 +7,7 @@
 
     @Suite(.timeLimit(.minutes(1)))
     struct WorkQueueTests {
-        @Test("Closures run in the order in which they come, and never more at a time than the queue is wide")
+        @Test("Closures run in the order of submission, and never more at a time than the width of the queue")
         func order() async {
             let narrow = WorkQueue("test", width: 1)
             let started = Mutex<[Int]>([])
@@ -35,7 +35,7 @@
             #expect(counts.withLock { (1...3).contains($0.greatest) })
         }
 
-        @Test("A closure that has waited for its turn is released after it")
+        @Test("A closure that has waited for its turn is released after it has run")
         func releasing() async {
             final class Token: Sendable {}
             let queue = WorkQueue("test", width: 1)

@@ -93,7 +93,7 @@
             #expect(keys.count == 6)
         }
 
-        @Test("ANY keeps its values in strict tables and is numeric in others")
+        @Test("ANY keeps its values in strict tables, and is numeric in other tables")
         func anyType() throws {
             for (suffix, affinity) in [("STRICT", "BLOB"), ("", "NUMERIC")] {
                 let schema = try read("CREATE TABLE company(id INTEGER PRIMARY KEY, name ANY) \(suffix)")
@@ -101,7 +101,7 @@
             }
         }
 
-        @Test("A table of no model is an invalid query")
+        @Test("A query of a table without a model is invalid")
         func unknown() throws {
             let schema = try read(Self.schema)
             let failure = #expect(throws: PersistenceFailure.self) { try schema.table("other") }

@@ -19,7 +19,7 @@
             }
         }
 
-        @Test("What has not run is pending, in order, and what was edited is named")
+        @Test("Migrations that have not run are pending, in order, and edited ones are named")
         func plan() throws {
             let known = [Step(name: "1", digest: "a"), Step(name: "2", digest: "b"), Step(name: "3", digest: "c")]
             #expect(try MigrationPlan(known: known, applied: []).pending == [0, 1, 2])
@@ -29,7 +29,7 @@
             #expect(plan.edited == ["2"])
         }
 
-        @Test("Unknown, equal and late migrations are refused")
+        @Test("Unknown, duplicate and late migrations are refused")
         func refusals() {
             let (one, two) = (Step(name: "1", digest: ""), Step(name: "2", digest: ""))
             #expect(reason([one], [one, two]) == .newerSchema)
@@ -46,7 +46,7 @@
             ])
         func digests(text: String, digest: String) { #expect(Migration("1", sql: text).digest == digest) }
 
-        @Test("A hash of an earlier version is not compared with that of a text, and is not that of code")
+        @Test("A hash of an earlier version is not compared with the hash of a text, and is not that of code")
         func earlierDigest() throws {
             let applied = [Step(name: "1", digest: String(repeating: "a", count: 64))]
             let known = [Step(name: "1", digest: Migration("1", sql: "SELECT 1").digest)]
@@ -55,7 +55,7 @@
             #expect(try MigrationPlan(known: known, applied: [Step(name: "1", digest: "")]).edited == ["1"])
         }
 
-        @Test("A store of a newer program is refused with the names of its migrations, and is not touched")
+        @Test("A store of a newer program is refused with the names of its migrations, and is not changed")
         func newer() throws {
             let fixture = try StoreFixture()
             try fixture.open([StoreFixture.first, Migration("2 more", sql: "CREATE TABLE more(a)")]).close()
@@ -66,7 +66,7 @@
             #expect(fixture.read("store.sqlite") == before)
         }
 
-        @Test("Before a store with data is changed, there is a backup with the mode 0600 and the data before")
+        @Test("Before a store with data is changed, a backup with the mode 0600 and the old data is made")
         func backup() throws {
             let fixture = try StoreFixture()
             let database = try fixture.open()
@@ -127,7 +127,7 @@
             let fixture = try StoreFixture()
             try fixture.open().close()
             let size = fixture.fileSize
-            // A file with a hole is larger than the free space, and takes none.
+            // A file with a hole is larger than the free space, but uses no space.
             let free = try #require(FileCalls.freeBytes(besides: fixture.path))
             try fixture.setPages(UInt32(clamping: free / 4096 + 100_000))
             let before = fixture.read("store.sqlite")
@@ -144,7 +144,7 @@
             try again.close()
         }
 
-        @Test("A migration that fails at any of its statements leaves the store at the one before", arguments: 0..<4)
+        @Test("A migration that fails at any of its statements leaves the store as before it", arguments: 0..<4)
         func failing(position: Int) throws {
             let fixture = try StoreFixture()
             let database = try fixture.open()
@@ -162,7 +162,7 @@
             try again.close()
         }
 
-        @Test("A migration that breaks a foreign key fails at its end, and one that builds a table anew does not")
+        @Test("A migration that breaks a foreign key fails at its end, and one that rebuilds a table does not")
         func foreignKeys() throws {
             let fixture = try StoreFixture()
             let database = try fixture.open()
@@ -204,7 +204,7 @@
             return stat(path, &status) == 0 ? Int(status.st_size) : 0
         }
 
-        /// Gives a closed store another number of pages, in its header and as its size.
+        /// Sets another number of pages in the header of a closed store, and another size.
         fileprivate func setPages(_ count: UInt32) throws {
             let descriptor = Glibc.open(path, O_RDWR)
             defer { close(descriptor) }

@@ -27,14 +27,14 @@ import TestTools
             }
         }
 
-        /// Makes the file one without a log, as copies of stores are.
+        /// Removes the log mode from the file, so that it is like a copy of a store.
         private func withoutLog() throws {
             let queue = try DatabaseQueue(path: fixture.path)
             _ = try queue.writeWithoutTransaction { try Row.fetchAll($0, sql: "PRAGMA journal_mode = DELETE") }
             try queue.close()
         }
 
-        @Test("A file that is not empty and no database is refused and kept", arguments: [1, 99, 511, 512, 4_096])
+        @Test("A file that is not empty and not a database is refused and kept", arguments: [1, 99, 511, 512, 4_096])
         func noDatabase(count: Int) {
             for byte: UInt8 in [0, 7] {
                 let bytes = Array(repeating: byte, count: count)
@@ -51,7 +51,7 @@ import TestTools
             #expect(failure() == nil)
         }
 
-        @Test("A newer store, and one that does not fit the models, is not written, and nothing is left beside it")
+        @Test("A newer store, and one that does not fit the models, is not written, and no file is left beside it")
         func refused() throws {
             let more = Migration("2 more", sql: "CREATE TABLE more(a)")
             try fixture.open([StoreFixture.first, more]).close()
@@ -66,7 +66,7 @@ import TestTools
             }
         }
 
-        @Test("A store that is found to be damaged when it opens is not written")
+        @Test("A store that proves damaged when it opens is not written")
         func damaged() throws {
             let database = try fixture.open()
             try database.write { db in
@@ -117,7 +117,7 @@ import TestTools
             "BEGIN EXCLUSIVE", "BEGIN EXCLUSIVE; DELETE FROM company",
         ]
 
-        @Test("Opening succeeds when another program's lock ends, whatever the lock is", arguments: journals, locks)
+        @Test("Opening succeeds when another program's lock ends, for every kind of lock", arguments: journals, locks)
         func unlocked(journal: String, lock: String) async throws {
             var configuration = Configuration()
             configuration.allowsUnsafeTransactions = true
@@ -137,7 +137,7 @@ import TestTools
             try other.close()
         }
 
-        @Test("Opening gives up after the timeout, also where SQLite itself does not wait")
+        @Test("Opening gives up after the timeout, even where SQLite itself does not wait")
         func lockedJournal() throws {
             var configuration = Configuration()
             configuration.allowsUnsafeTransactions = true
@@ -166,7 +166,7 @@ import TestTools
         }
     }
 
-    /// A model whose table no store here has.
+    /// A model without a table in these stores.
     private struct Stranger: PersistentModel {
         var id: Int64
 

@@ -15,7 +15,7 @@ import TestTools
         init() throws { fixture = try StoreFixture() }
 
         @Test(
-            "A read-only file, or one in a read-only folder, can be read, and what would write it fails as readOnly",
+            "A read-only file, or a file in a read-only folder, can be read, and writes fail as readOnly",
             arguments: [false, true])
         func reading(isFolder: Bool) async throws {
             let store = Posting.service(fixture.path)
@@ -32,7 +32,7 @@ import TestTools
             await again.close()
         }
 
-        @Test("A reader that may not read the claim beside a store learns which file it must be able to read")
+        @Test("If a reader may not read the claim beside a store, the failure names the file")
         func hiddenClaim() async throws {
             let store = Posting.service(fixture.path)
             try await store.create(Posting(id: 1, lane: 0, step: 0, amount: 0, note: "first"), save: .store)
@@ -59,7 +59,7 @@ import TestTools
             #expect(ReadOnlyStore.uri("shop.sqlite") == "file:./shop.sqlite?immutable=1")
         }
 
-        @Test("A file that can be written is no read-only store, nor is one that does not exist")
+        @Test("A writable file is not a read-only store, nor is a missing one")
         func writable() throws {
             #expect(!ReadOnlyStore.isThere(fixture.path))
             fixture.write([], to: "store.sqlite")
@@ -68,7 +68,7 @@ import TestTools
     }
 
     extension ReadOnlyPlace {
-        /// Takes the right to write a file or its folder from everybody, and runs the program `StoreProbe` as a user without
+        /// Removes everyone's right to write a file or its folder, and runs the program `StoreProbe` as a user without
         /// special rights.
         static func lines(
             of path: String, in folder: TemporaryFolder, withoutWriting place: String,

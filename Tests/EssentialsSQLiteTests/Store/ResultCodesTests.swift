@@ -13,11 +13,11 @@
             .invalidQuery, .corrupt, .invalidQuery, .corrupt,
         ]
 
-        @Test("Every primary code of SQLite's errors has its documented reason, and an unknown code means file")
+        @Test("Every primary code of SQLite has its documented reason, and an unknown code has the reason file")
         func allCodes() {
             for (code, reason) in zip(Int32(1)..., Self.documented) {
                 #expect(ResultCodes.reason(code) == reason, "\(code)")
-                // An extended code that is not listed means what its primary code means.
+                // An extended code that is not listed has the reason of its primary code.
                 #expect(ResultCodes.reason(code | 200 << 8) == reason, "\(code)")
             }
             #expect(Set(ResultCodes.primary.keys) == Set(1...26))
@@ -25,7 +25,7 @@
         }
 
         @Test(
-            "A code means a reason, and an extended code can mean another one",
+            "A code has a reason, and an extended code can have another one",
             arguments: [
                 (5, .busy), (5 | 2 << 8, .busy), (8, .readOnly), (8 | 4 << 8, .file), (10, .file),
                 (10 | 15 << 8, .busy), (10 | 32 << 8, .corrupt), (10 | 19 << 8, .full), (10 | 33 << 8, .corrupt),
@@ -42,7 +42,7 @@
             #expect(failure.underlying is DatabaseError)
         }
 
-        @Test("Failures stay as they are, cancellations are cancelled, and other errors come from the caller's closure")
+        @Test("Failures stay unchanged, cancellations become cancelled, and other errors are those of the closure")
         func otherErrors() {
             struct Own: Error {}
             #expect(PersistenceFailure(database: PersistenceFailure(.limit, ""), store: "s").reason == .limit)

@@ -21,7 +21,7 @@
             }
         }
 
-        @Test("Tables that fit the models pass, with further columns that need no value")
+        @Test("Tables that fit the models pass, even with further columns that need no value")
         func fitting() throws {
             let further = ", note TEXT, count INTEGER NOT NULL DEFAULT 0, twice INTEGER AS (id * 2)"
             for columns in ["", further] {
@@ -75,7 +75,7 @@
             #expect(message.contains(text))
         }
 
-        @Test("A store whose tables do not fit is refused with all differences, and can be opened by a fitting program")
+        @Test("A store whose tables do not fit is refused with all differences, and a fitting program can open it")
         func opening() throws {
             let fixture = try StoreFixture()
             let bad = Migration("1 persons", sql: "CREATE TABLE company(id TEXT PRIMARY KEY, title TEXT)")
@@ -89,7 +89,7 @@
         }
 
         @Test(
-            "Declared types fit the storages whose values they leave as they are",
+            "Declared types fit the storages whose values they do not change",
             arguments: [
                 ("INTEGER", [.integer]), ("bigint", [.integer]), ("VARCHAR(3)", [.text]), ("BLOB", [.blob]),
                 ("DOUBLE", [.real]), ("", [.integer, .real, .text, .blob]), ("ANY", [.integer, .real, .text, .blob]),

@@ -7,7 +7,7 @@
     @testable import EssentialsSQLite
 
     @Suite struct StoreDatabaseTests {
-        @Test("All files of a store have the mode 0600, whatever the process creates files with")
+        @Test("All files of a store have the mode 0600, whatever the mask of the process is")
         func modes() throws {
             let old = umask(0)
             defer { umask(old) }
@@ -22,7 +22,7 @@
         }
 
         @Test(
-            "A file that is replaced or removed while the store is open takes no save and no connection, until it is back"
+            "If a file is replaced or removed while the store is open, saves and new connections fail until it is back"
         )
         func replacedFile() async throws {
             let fixture = try StoreFixture()
@@ -45,7 +45,7 @@
                     #expect(failure?.reason == .file && failure?.message.contains("replaced") == true)
                 }
             }
-            // Open connections read what they have opened, and new ones do not read another file.
+            // Open connections read the file that they have opened, and new ones do not read another file.
             #expect(try await edits.count(Company.all) == 2)
             let inner = try edits.child("inner")
             let failure = await #expect(throws: PersistenceFailure.self) { try await inner.count(Company.all) }
@@ -57,7 +57,7 @@
             await store.close()
         }
 
-        @Test("What was written is there after the store is opened again, and closing leaves no log")
+        @Test("Written rows are there after the store is opened again, and closing leaves no log")
         func reopening() throws {
             let fixture = try StoreFixture()
             let database = try fixture.open()
@@ -73,7 +73,7 @@
             try again.close()
         }
 
-        @Test("A second owner in the same process is refused with the number of the process, until the first closes")
+        @Test("A second owner in the same process is refused with the process number, until the first one closes")
         func secondOwner() throws {
             let fixture = try StoreFixture()
             let database = try fixture.open()
@@ -85,7 +85,7 @@
             try fixture.open().close()
         }
 
-        @Test("An owner that was not closed gives its store up when it goes")
+        @Test("An owner that was not closed gives up its store when it is released")
         func forgottenOwner() throws {
             let fixture = try StoreFixture()
             do {
@@ -149,7 +149,7 @@
             try database.close()
         }
 
-        @Test("A text file is corrupt, and is left as it is", arguments: ["no store, but a long enough text\n", "x"])
+        @Test("A text file is corrupt, and stays unchanged", arguments: ["no store, but a long enough text\n", "x"])
         func textFile(text: String) throws {
             let fixture = try StoreFixture()
             let bytes = Array(String(repeating: text, count: 100).utf8)
@@ -160,7 +160,7 @@
             #expect(fixture.read("store.sqlite") == bytes)
         }
 
-        @Test("Damage of a page is found when the store opens, if it is asked to look")
+        @Test("Damage of a page is found when the store opens, if verification is on")
         func verification() throws {
             let fixture = try StoreFixture()
             let database = try fixture.open()
@@ -182,7 +182,7 @@
                 }
                 #expect(failure?.reason == .corrupt)
             }
-            // Without the look, the damage is found by the first query that meets it.
+            // Without verification, the first query that meets the damage finds it.
             try fixture.open().close()
         }
 
@@ -193,7 +193,7 @@
             try fixture.open().close()
         }
 
-        @Test("A store in a folder that does not exist, or that is a folder, cannot be opened")
+        @Test("A store in a missing folder, or whose path is a folder, cannot be opened")
         func noFolder() throws {
             let fixture = try StoreFixture()
             for path in [fixture.folder.file("missing/store.sqlite"), fixture.folder.path] {
@@ -223,7 +223,7 @@
             try database.close()
         }
 
-        @Test("A large log is copied into the file after a save, and used again from its start")
+        @Test("A large log is copied into the file after a save, and reused from its start")
         func checkpoints() throws {
             let fixture = try StoreFixture()
             let database = try fixture.open()
@@ -238,7 +238,7 @@
             try database.close()
         }
 
-        @Test("A log that was copied is not copied again before it has grown again")
+        @Test("A copied log is not copied again before it has grown again")
         func pages() throws {
             let fixture = try StoreFixture()
             try fixture.open().close()

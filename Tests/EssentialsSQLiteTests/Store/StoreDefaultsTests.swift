@@ -8,7 +8,7 @@
 
     @testable import EssentialsSQLite
 
-    /// The settings of a store of which nobody says anything.
+    /// The default settings of a store.
     @Suite(.timeLimit(.minutes(2)))
     struct StoreDefaultsTests {
         private let fixture: StoreFixture
@@ -47,7 +47,7 @@
             try database.close()
         }
 
-        @Test("Connections that read have the same timeout and limit, and can change nothing")
+        @Test("Connections that read have the same timeout and limit, and cannot change anything")
         func readers() throws {
             let database = try fixture.open()
             try database.read { db throws in
@@ -59,7 +59,7 @@
             try database.close()
         }
 
-        @Test("A connection for pending rows keeps 512 KiB of pages and its temporary tables in memory, 32 at most")
+        @Test("At most 32 connections for pending rows each keep 512 KiB of pages and temporary tables in memory")
         func mounted() async throws {
             let store = SQLitePersistenceService(fixture.store, migrations: [StoreFixture.first])
             try await store.ready()
@@ -79,7 +79,7 @@
                 scopes.append(scope)
             }
             #expect(mounts.count == 32)
-            // The scopes that were used first have given their connections up, and are read as before.
+            // The scopes that were used first have lost their connections, and are read as before.
             #expect(mounts.idleScopes.count == 32)
             for scope in scopes { #expect(try await scope.fetch(Company.all).map(\.name) == [scope.name.lastWord]) }
             await store.close()
@@ -115,18 +115,18 @@
             try database.close()
         }
 
-        @Test("A log that begins anew after it was larger than 64 MiB is cut to that size")
+        @Test("A log that is restarted after it was larger than 64 MiB is cut to that size")
         func largeLog() throws {
             let database = try fixture.open()
             try database.write { db in
-                // Within one transaction the log cannot begin anew.
+                // Within one transaction the log cannot restart.
                 for round in 0..<6 {
                     try db.execute(
                         sql: "INSERT INTO company(name) VALUES (? || hex(zeroblob(7000000)))", arguments: [round])
                 }
             }
             #expect(FileState(fixture.path + "-wal").bytes > 70 << 20)
-            // This save has copied the log; the next one begins it anew.
+            // This save has copied the log, and the next one restarts it.
             try database.add("Ufa")
             #expect(FileState(fixture.path + "-wal").bytes == 64 << 20)
             #expect(try database.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM company") } == 7)
@@ -135,7 +135,7 @@
     }
 
     extension String {
-        /// What follows the last space.
+        /// The text after the last space.
         fileprivate var lastWord: String { split(separator: " ").last.map { String($0) } ?? "" }
     }
 #endif

@@ -56,7 +56,7 @@
             try StoreDatabase.open(store, migrations: migrations)
         }
 
-        /// The mode of a file; `nil` if there is none.
+        /// The mode of a file; `nil` if it does not exist.
         func mode(_ name: String) -> mode_t? {
             var status = stat()
             return stat(folder.file(name), &status) == 0 ? status.st_mode & 0o777 : nil

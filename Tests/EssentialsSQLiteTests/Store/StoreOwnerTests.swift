@@ -11,14 +11,14 @@
 
         init() throws { folder = try TemporaryFolder() }
 
-        /// The status of a child process, which is 0 if it has ended with the code 0.
+        /// The status of a child process; 0 if its exit code was 0.
         private func status(of child: pid_t) -> Int32 {
             var status: Int32 = 0
             while waitpid(child, &status, 0) < 0, errno == EINTR {}
             return status
         }
 
-        @Test("A program that was started meanwhile does not keep a store that was given up")
+        @Test("A program that was started meanwhile does not keep a released store locked")
         func startedProgram() throws {
             let owner = try StoreOwner(store: folder.file("store.sqlite"))
             var child: pid_t = 0
@@ -55,7 +55,7 @@
             #expect(stat(precious, &status) == 0 && status.st_size == 8)
         }
 
-        /// The open descriptor of a file.
+        /// The descriptor by which this process has a file open.
         private func descriptor(of path: String) -> Int32? {
             (0..<1024).first { number in
                 var link: [CChar] = Array(repeating: 0, count: 4096)
@@ -65,7 +65,7 @@
         }
 
         @Test(
-            "A copy of the descriptor, as a program has that is being started, does not keep a store that was given up")
+            "A copy of the descriptor, as in a program that is being started, does not keep a released store locked")
         func copies() throws {
             let path = folder.file("store.sqlite")
             let owner = try StoreOwner(store: path)

@@ -7,7 +7,7 @@ import TestTools
 
     @testable import EssentialsSQLite
 
-    /// Which file a path means, and that all files of a store are beside it.
+    /// Tests which file a path means, and that all files of a store are beside it.
     @Suite(.timeLimit(.minutes(2)))
     struct StorePathTests {
         private let fixture: StoreFixture
@@ -17,7 +17,7 @@ import TestTools
         private var folder: TemporaryFolder { fixture.folder }
 
         @Test(
-            "A path means one file, whether it goes through folders, links, or links to files that do not exist yet",
+            "A path means one file, whether it uses folders, links, or links to files that do not exist yet",
             arguments: [
                 "store.sqlite", "./store.sqlite", "sub/../store.sqlite", "sub//../store.sqlite", "dangling", "twice",
                 "absolute", "folder/store.sqlite", "folder/dangling",
@@ -33,7 +33,7 @@ import TestTools
         }
 
         @Test(
-            "A path without a folder, through a circle of links, or without a name is refused as a file that is not there",
+            "A path without a folder, through a circle of links, or without a name is refused as a missing file",
             arguments: ["missing/store.sqlite", "circle", "missing/..", "", "missing/"])
         func refusals(name: String) throws {
             symlink("circle", folder.file("circle"))
@@ -85,9 +85,9 @@ import TestTools
             await service.close()
         }
 
-        @Test("A store with a relative path is the same file after the program has changed its folder")
+        @Test("A store with a relative path stays the same file after the program has changed its folder")
         func changedFolder() async throws {
-            // The folder is the whole process's, so another process changes it.
+            // The current folder belongs to the whole process, so another process changes it.
             let folder = folder.path
             let lines = try await ChildProcess.onThread {
                 let process = try ChildProcess("StoreProbe", ["relative", folder])

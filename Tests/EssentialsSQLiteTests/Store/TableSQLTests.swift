@@ -5,7 +5,7 @@
 
     @testable import EssentialsSQLite
 
-    /// Statements for the tables of models, and models that lack a column of theirs.
+    /// Statements for the tables of models, and models that lack one of their columns.
     struct TableSQLTests {
         private struct Country: PersistentModel {
             var id: String
@@ -79,13 +79,13 @@
             #expect(SQLiteStore(path: "", models: Self.models).tableSQL == Self.text)
         }
 
-        @Test("A store whose tables were made by these statements fits the models")
+        @Test("A store whose tables were created by these statements fits the models")
         func opening() throws {
             let store = SQLiteStore.temporary(models: Self.models)
             try StoreDatabase.open(store, migrations: [Migration("1", sql: store.tableSQL)]).close()
         }
 
-        @Test("A store without the table of a model is refused with the statement that makes it")
+        @Test("A store without the table of a model is refused with the statement that creates the table")
         func remedy() {
             let store = SQLiteStore.temporary(models: [Country.self])
             let failure = #expect(throws: PersistenceFailure.self) {
@@ -97,7 +97,7 @@
             #expect(failure?.remedy?.hasSuffix(statement) == true)
         }
 
-        /// A model that has forgotten a column, in the form with constants.
+        /// A model that has forgotten a column, declared with constants.
         private struct Forgetful: PersistentModel {
             var id: Int64
             var name: String
@@ -122,7 +122,7 @@
             static let columns: MappedColumns<Misspelt> = ["id": \.id, "Name": \.name]
         }
 
-        @Test("A column of the table that the model reads and writes but does not list is named when the store opens")
+        @Test("A column that the model reads and writes but does not list is named when the store opens")
         func forgotten() throws {
             let table = """
                 CREATE TABLE forgetful(id INTEGER PRIMARY KEY NOT NULL, name TEXT NOT NULL, note TEXT, outside TEXT) STRICT
@@ -138,7 +138,7 @@
             #expect(failure?.message.contains("outside") == false)
         }
 
-        @Test("A column whose name is no coding key is named when the store opens")
+        @Test("A column whose name is not a coding key is named when the store opens")
         func misspelt() throws {
             let table = "CREATE TABLE forgetful(id INTEGER PRIMARY KEY NOT NULL, Name TEXT NOT NULL) STRICT"
             let failure = #expect(throws: PersistenceFailure.self) {

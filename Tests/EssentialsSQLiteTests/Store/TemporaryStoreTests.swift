@@ -18,7 +18,7 @@
             SQLitePersistenceService(store, migrations: [StoreFixture.first])
         }
 
-        @Test("A temporary store is a private folder with a log that is never synchronized, and goes when it is closed")
+        @Test("A temporary store is a private folder with a log that is never flushed, and is removed on closing")
         func closing() async throws {
             let service = service()
             try await service.create(Company(id: 1, name: "Ufa"), save: .store)
@@ -38,7 +38,7 @@
             #expect(!exists(folder))
         }
 
-        @Test("A temporary store that is released goes too, and a scope keeps it", .timeLimit(.minutes(1)))
+        @Test("A temporary store is also removed when it is released, and a scope keeps it", .timeLimit(.minutes(1)))
         func releasing() async throws {
             func scope() async throws -> any PersistenceService {
                 let service = service()
@@ -52,7 +52,7 @@
             while exists(folder) { await Task.yield() }
         }
 
-        @Test("A temporary store that cannot be opened leaves nothing, and one that is open is not opened twice")
+        @Test("A temporary store that cannot be opened leaves no files, and an open one is not opened twice")
         func failing() async throws {
             let broken = SQLitePersistenceService(store, migrations: [Migration("1 broken", sql: "CREATE")])
             await #expect(throws: PersistenceFailure.self) { try await broken.ready() }
@@ -65,7 +65,7 @@
             await service.close()
         }
 
-        @Test("What a process has left behind is removed with the next store, and what others use stays")
+        @Test("Folders that a process left behind are removed with the next store, and folders in use stay")
         func sweeping() throws {
             let root = try TemporaryFolder()
             // The number of a process that has ended.
@@ -106,7 +106,7 @@
             return process
         }
 
-        @Test("A scope that is closed or released with pending rows says how many, once")
+        @Test("A scope that is closed or released with pending rows reports their number, once")
         func discarding() async throws {
             let log = Log()
             var store = store
