@@ -94,7 +94,7 @@ private final class FullListener: Sendable {
         }
         var opened = [listener]
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-        // A backlog of 0 accepts one connection. The others make sure that it is full.
+        // A backlog of 0 accepts one connection. The others ensure that it is full.
         for _ in 0..<4 {
             let filler = socket(AF_INET6, kind, 0)
             withUnsafePointer(to: &address) { pointer in

@@ -14,7 +14,7 @@ struct AdmissionMachineTests {
 
     private func origin(_ name: String) throws -> Origin { Origin(scheme: .https, host: try HostName(name)) }
 
-    @Test("An origin starts as many requests as it may have, and the others wait in their order")
+    @Test("An origin starts at most its limit of requests, and the others wait in their order")
     func order() throws {
         var machine = machine()
         let lane = machine.lane(for: try origin("a.test"))
@@ -56,7 +56,7 @@ struct AdmissionMachineTests {
     }
 
     @Test(
-        "The time for which a server keeps idle connections limits those of its origin, as long as it says so",
+        "The time for which a server keeps idle connections limits those of its origin, while the server announces it",
         arguments: [(0, nil), (1, 1), (2, 1), (3, 1), (5, 3), (60, 58)] as [(Int, Int?)])
     func keepAlive(announced: Int, expected: Int?) throws {
         var machine = machine()
@@ -107,7 +107,7 @@ struct AdmissionMachineTests {
         #expect(machine.storedCount <= 64)
     }
 
-    @Test("An origin that shares connections gets as many requests as they carry")
+    @Test("An origin that shares connections can have as many requests as they carry")
     func sharing() throws {
         var machine = machine(perOrigin: 2, perConnection: 3)
         let lane = machine.lane(for: try origin("a.test"))

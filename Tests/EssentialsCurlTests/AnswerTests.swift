@@ -29,12 +29,12 @@ struct AnswerTests {
         #expect(response.body.data == Data(repeating: UInt8(number % 251), count: size))
     }
 
-    @Test("A response keeps its own content whatever came before it and comes after it", arguments: [1, 24])
+    @Test("A response keeps its own content, whatever other responses come before and after it", arguments: [1, 24])
     func own(atATime width: Int) async throws {
         let server = try server()
         let transport = try CurlTransport()
         var numbers = SeededNumbers(state: 7)
-        // More than are kept to be used again.
+        // More than the number of responses whose buffers are kept.
         let plan = (0..<400).map { number in
             (number, Self.sizes.randomElement(using: &numbers)!, [0, 10, 600, 6_000].randomElement(using: &numbers)!)
         }
@@ -71,7 +71,7 @@ struct AnswerTests {
         await transport.shutdown()
     }
 
-    @Test("A request that is cancelled at any time gets its own response or none")
+    @Test("A request that is cancelled at any time receives its own response or none")
     func cancelled() async throws {
         let server = try server()
         let transport = try CurlTransport()

@@ -6,7 +6,7 @@ import Testing
 
 /// The certificates of `Fixtures/certificates`, by the names in `Fixtures/README.md`.
 enum Fixture {
-    /// Where the files are.
+    /// The directory of the files.
     static let directory = {
         let parts = #filePath.split(separator: "/").dropLast(3)
         return "/" + parts.joined(separator: "/") + "/Fixtures/certificates"
@@ -65,17 +65,17 @@ enum Fixture {
     }
 }
 
-/// The gate that refuses, and with it how much the server may have seen.
+/// The gate that refuses. It determines how much the server may have seen.
 enum Gate: Sendable {
     /// Before a connection. The server sees no connection.
     case preparation
     /// Inside the handshake. The server sees a handshake that fails.
     case handshake
-    /// Before the request, on a connection after its handshake. The server sees nothing of the request.
+    /// Before the request, on a connection after its handshake. The server sees no part of the request.
     case request
 }
 
-/// Servers that present the fixtures' chains, transports that are led to them, and what both sides must have seen.
+/// Servers that present the fixtures' chains, transports that are directed to them, and the expectations on both sides.
 ///
 /// ```swift
 /// let server = try AttackBench.server("rogue-with-pinned-leaf")
@@ -117,8 +117,8 @@ enum AttackBench {
         return try LoopbackServer(tls: tls, options: options, handler: handler)
     }
 
-    /// A policy with one rule, for `pin.test`. Other hosts are refused, so that no test passes for lack of a rule.
-    /// The client has a certificate, so that there is something to show to the wrong server.
+    /// A policy with one rule, for `pin.test`. Other hosts are refused, so that no test passes for lack of a rule. The
+    /// client has a certificate that it could reveal to a wrong server.
     static func policy(
         _ pins: [Pin], mode: PinSet.Mode = .enforce, expires: Date? = nil,
         onExpiry: PinSet.ExpiryAction = .anchorsOnly, host: String = "pin.test", anchors: TrustAnchors? = nil,
@@ -131,22 +131,22 @@ enum AttackBench {
             minimumTLS: minimumTLS, revocation: revocation, identity: identity())
     }
 
-    /// A policy without pins, of a client that has a certificate.
+    /// A policy without pins, for a client that has a certificate.
     static func trusting(_ anchors: TrustAnchors) throws -> TrustPolicy {
         try TrustPolicy(anchors: anchors, identity: Fixture.identity("client-a"))
     }
 
-    /// A transport for which `hosts` lead to the servers, each by its port.
+    /// A transport that directs `hosts` to the servers, each by its port.
     static func transport(_ trust: CompiledTrust, to servers: LoopbackServer...) throws -> CurlTransport {
         try CurlTransport(trust: trust, configuration: configuration(to: servers))
     }
 
-    /// A transport for which `hosts` lead to the servers, each by its port.
+    /// A transport that directs `hosts` to the servers, each by its port.
     static func transport(_ policy: TrustPolicy, to servers: LoopbackServer...) throws -> CurlTransport {
         try CurlTransport(trust: CompiledTrust(policy), configuration: configuration(to: servers))
     }
 
-    /// A configuration by which `hosts` lead to the servers, each by its port, and to no proxy.
+    /// A configuration that directs `hosts` to the servers, each by its port, without a proxy.
     static func configuration(to servers: [LoopbackServer]) throws -> CurlTransport.Configuration {
         var configuration = CurlTransport.Configuration()
         configuration.proxy = .direct
@@ -169,12 +169,12 @@ enum AttackBench {
 
     // MARK: Expectations
 
-    /// Sends one request under a policy of its own and expects its refusal on both sides.
+    /// Sends one request under its own policy and expects its refusal on both sides.
     ///
     /// - Parameters:
     ///   - reason: The reason of the client's failure.
     ///   - text: A part of the failure's message, such as the text of the X.509 error.
-    ///   - gate: Which gate refuses it.
+    ///   - gate: The gate that refuses it.
     /// - Returns: The failure, for further expectations.
     @discardableResult
     static func expectRefusal(
@@ -194,7 +194,7 @@ enum AttackBench {
 
     /// Sends one request by a transport that may have connections already, and expects its refusal on both sides: the
     /// server sees no further request, no further application byte and no certificate of the client. The transport is
-    /// not shut down; `closed(_:)` and `expectNothingSeen(by:since:at:)` look once more when it is.
+    /// not shut down; `closed(_:)` and `expectNothingSeen(by:since:at:)` check once more when it is.
     @discardableResult
     static func expectRefusal(
         _ reason: RequestFailure.Reason, _ text: String? = nil, of server: LoopbackServer, host: String = "pin.test",
@@ -215,7 +215,7 @@ enum AttackBench {
         return found
     }
 
-    /// Sends one request under a policy of its own and expects the server's "ok".
+    /// Sends one request under its own policy and expects the server's "ok".
     static func expectSuccess(
         of server: LoopbackServer, host: String = "pin.test", under policy: TrustPolicy,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -258,7 +258,7 @@ enum AttackBench {
         }
     }
 
-    /// Expects that a server has seen nothing since: no request, no application byte, no client certificate.
+    /// Expects that a server has seen no request, no application byte and no client certificate since.
     static func expectNothingSeen(
         by server: LoopbackServer, since before: Sight, at gate: Gate, sourceLocation: SourceLocation = #_sourceLocation
     ) {

@@ -9,17 +9,17 @@ import Testing
 @Suite("Backpressure", .serialized, .timeLimit(.minutes(5)))
 struct BackpressureTests {
     private static let piece = 64 << 10
-    /// The bytes that an engine buffers, at most 2.4 MiB, and those of the sockets, which the system decides.
+    /// The bytes that an engine buffers, at most 2.4 MiB, and those in the sockets, which the system decides.
     private static let limit = 16 << 20
 
-    /// How many bytes one side has given.
+    /// The number of bytes that one side has supplied.
     private final class Count: Sendable {
         private let count = Atomic(0)
         var bytes: Int { count.load(ordering: .relaxed) }
         func add(_ bytes: Int) { count.wrappingAdd(bytes, ordering: .relaxed) }
     }
 
-    /// Waits until a count has started and then not grown for a while, or until it is over the limit.
+    /// Waits until a count has started and then stayed unchanged for a while, or until it is over the limit.
     private func rest(of count: Count, over limit: Int = Self.limit) async throws -> Int {
         var last = count.bytes
         var change = ContinuousClock.now
@@ -117,7 +117,7 @@ struct BackpressureTests {
                 #expect(sum - received < lead, "\(sum) sent, \(received) received")
             }
         }
-        // A body that is dropped with so long a rest closes its connection, so that the server's writes fail.
+        // Dropping a body with such a long rest closes its connection, so that the server's writes fail.
         while service.openConnectionCount > 0 { try await Task.sleep(for: .milliseconds(2)) }
         #expect(written.bytes < size)
         await transport.shutdown()

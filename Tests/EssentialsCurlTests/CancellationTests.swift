@@ -93,7 +93,7 @@ struct CancellationTests {
         var stalled = TransportRequest(.get, try RequestURL("https://localhost:\(server.port)/"))
         stalled.options.connectTimeout = .seconds(300)
         let sent = stalled
-        // The task runs on the engine's thread, because a wait for one of the tests' threads would count, too.
+        // The task runs on the engine's thread, because waiting for a thread of the tests would also count.
         let task = Task(executorPreference: transport.taskExecutor(for: sent.url.origin)) {
             let found = await failure { try await transport.send(sent) }
             return (found, ContinuousClock.now)
@@ -157,7 +157,7 @@ struct ShutdownTests {
     @Test("A shutdown releases descriptors and threads")
     func resources() async throws {
         let server = try LoopbackServer { _ in .response(body: "x") }
-        // Tests that run at the same time open descriptors, too. A leak of one for each transport still shows.
+        // Concurrent tests open descriptors too. A leak of one for each transport would still show.
         var leaked = Int.max
         for _ in 0..<5 where leaked >= 100 {
             let before = Self.descriptors()

@@ -4,7 +4,7 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-@Suite("A server that asks for a client certificate", .timeLimit(.minutes(5)))
+@Suite("A server that requests a client certificate", .timeLimit(.minutes(5)))
 struct ClientCertificateTests {
     private func server(
         _ authority: Authority, version: ServerTLS.Version, isRequired: Bool,
@@ -16,8 +16,8 @@ struct ClientCertificateTests {
         return try LoopbackServer(tls: tls, handler: handler)
     }
 
-    // With TLS 1.3 the server refuses after the client's handshake is over, so that the alert meets the request, or comes
-    // after a failed write.
+    // With TLS 1.3 the server refuses only after the client's handshake is complete. So the alert arrives during the
+    // request or after a failed write.
 
     @Test(
         "A connection that ends without the required certificate is always reported as tls, with a remedy",
@@ -39,7 +39,7 @@ struct ClientCertificateTests {
     }
 
     @Test(
-        "A server that this side refuses is reported as that, although it has asked for a certificate",
+        "If this side refuses a server, that is reported, even if the server has requested a certificate",
         arguments: [ServerTLS.Version.tls12, .tls13], [false, true])
     func refusedHere(version: ServerTLS.Version, isRequired: Bool) async throws {
         let authority = try Authority()
@@ -62,7 +62,7 @@ struct ClientCertificateTests {
         #expect(server.requestCount == 0)
     }
 
-    @Test("A kept connection that is closed stays what it is, although the server has asked for a certificate")
+    @Test("Closing a kept connection has its usual failure, even if the server has requested a certificate")
     func keptConnection() async throws {
         let authority = try Authority()
         let server = try server(authority, version: .tls13, isRequired: false) { request in

@@ -42,7 +42,7 @@ struct ConnectionLifeTests {
     }
 
     @Test(
-        "A connection is not reused after the time for which its server keeps it, if the server says so",
+        "A connection is not reused after the time for which its server keeps it, if the server announces it",
         arguments: [
             ("timeout=2", false), ("max=5, Timeout=2", false), ("timeout=60", true), ("max=2", true),
             ("timeout=soon", true), ("xtimeout=2", true),
@@ -77,7 +77,7 @@ struct ConnectionLifeTests {
         await transport.shutdown()
     }
 
-    @Test("All origins together have no more requests at once than the limit")
+    @Test("All origins together never have more concurrent requests than the limit")
     func total() async throws {
         let gate = LoopbackGate()
         defer { gate.open() }
@@ -101,7 +101,7 @@ struct ConnectionLifeTests {
 private struct ClientSocket {
     private let descriptor: Int32
 
-    /// Looks for the socket whose peer has this port of 127.0.0.1. It is `nil` if there is none.
+    /// Finds the socket whose peer has this port of 127.0.0.1. It is `nil` if there is none.
     init?(connectedTo port: UInt16) throws {
         let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }
         guard let found = descriptors.first(where: { Self.peerPort(of: $0) == port }) else { return nil }

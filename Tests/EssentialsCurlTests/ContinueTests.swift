@@ -6,8 +6,7 @@ import FoundationEssentials
 import Glibc
 import Testing
 
-/// Bodies of requests with `Expect: 100-continue` (RFC 9110, 10.1.1). The tests of an exchange's details cover a
-/// refusal.
+/// Bodies of requests with `Expect: 100-continue` (RFC 9110, 10.1.1). `ExchangeDetailTests` covers a refusal.
 @Suite("A body that waits for 100 Continue", .timeLimit(.minutes(5)))
 struct ContinueTests {
     private static let size = 300_000
@@ -22,7 +21,7 @@ struct ContinueTests {
             var head = ""
             /// Whether a part of the body arrived before the server sent anything.
             var cameUnasked = false
-            /// Bytes of the whole body.
+            /// The size of the whole body in bytes.
             var size = 0
         }
 
@@ -89,14 +88,14 @@ struct ContinueTests {
         await transport.shutdown()
     }
 
-    @Test("A body is sent after its wait to a server that never sends 100 Continue", arguments: Source.allCases)
+    @Test("If a server never sends 100 Continue, a body is sent after its wait", arguments: Source.allCases)
     func unasked(source: Source) async throws {
         let record = Record()
         let service = try server(saysContinue: false, record)
         let transport = try CurlTransport()
         let wait = Duration.milliseconds(300)
         let sent = try upload(source, to: service, wait: wait)
-        // The task runs on the engine's thread, because a wait for one of the tests' threads would count, too.
+        // The task runs on the engine's thread, because waiting for a thread of the tests would also count.
         let (text, elapsed) = try await withTaskExecutorPreference(transport.taskExecutor(for: sent.url.origin)) {
             let start = ContinuousClock.now
             let text = try await transport.send(sent).text
@@ -109,7 +108,7 @@ struct ContinueTests {
         await transport.shutdown()
     }
 
-    /// How a server refuses the expectation.
+    /// The server's refusal of the expectation.
     enum Refusal: CaseIterable {
         case kept, closed, chunked, long
 

@@ -12,8 +12,7 @@ struct DeadlineTests {
         _ transport: CurlTransport, _ request: TransportRequest, after deadline: Duration,
         phase: RequestFailure.Phase? = nil
     ) async {
-        // The task runs on the engine's thread, because a wait for one of the tests' threads would count,
-        // too.
+        // The task runs on the engine's thread, because waiting for a thread of the tests would also count.
         let (found, elapsed) = await withTaskExecutorPreference(transport.taskExecutor(for: request.url.origin)) {
             var found: RequestFailure?
             let elapsed = await ContinuousClock().measure {

@@ -8,14 +8,13 @@ import Testing
 /// While enough requests run, the engine keeps watching the sockets of idle connections.
 @Suite("An idle connection next to busy ones", .serialized, .timeLimit(.minutes(5)))
 struct DormantTests {
-    /// More requests than the engine needs for that.
+    /// More requests than the engine needs for this.
     private static let count = 6
 
     private static let answer = ServerStep.text("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
     /// Requests that get responses once all of them have arrived, so that each has its own connection. The server
-    /// closes the
-    /// connections when the test opens the gate.
+    /// closes the connections when the test opens the gate.
     private final class Round: Sendable {
         let closing = LoopbackGate()
         private let all = LoopbackGate()
@@ -27,7 +26,7 @@ struct DormantTests {
         }
     }
 
-    /// How many times each request of a round was sent.
+    /// The number of times that each request of a round was sent.
     private func sendings(_ transport: CurlTransport, _ server: LoopbackServer, _ path: String) async throws -> [Int] {
         try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<Self.count {

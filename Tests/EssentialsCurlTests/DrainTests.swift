@@ -63,7 +63,7 @@ struct DrainTests {
         await transport.shutdown()
     }
 
-    @Test("A dropped body is not read any further if the request says so")
+    @Test("A dropped body is not read any further if the request's options say so")
     func never() async throws {
         let server = try LoopbackServer { _ in .response(body: "four") }
         let transport = try CurlTransport()

@@ -1,6 +1,6 @@
-/// Returns whether a condition becomes true that depends on another thread.
+/// Waits for a condition that depends on another thread, and returns whether it becomes true.
 ///
-/// - Parameter limit: Far more than needed. Only a failing test waits for it.
+/// - Parameter limit: Far more than needed. Only a failing test waits that long.
 func eventually(
     within limit: Duration = .seconds(300), _ condition: () async throws -> Bool
 ) async throws -> Bool {

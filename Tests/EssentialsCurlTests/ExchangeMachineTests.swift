@@ -78,7 +78,7 @@ import Testing
         #expect(machine.completed() == Self.ending.union(.deliverRest))
     }
 
-    @Test("A stream that fails after its head delivers what has arrived and no second outcome")
+    @Test("A stream that fails after its head delivers the received chunks and no second outcome")
     func streamFails() {
         var machine = Self.running()
         _ = machine.headArrived()
@@ -128,7 +128,7 @@ import Testing
         #expect(stream.cancelled() == Self.ending.union(.abortTransfer))
     }
 
-    @Test("A passed deadline delivers what has arrived before it")
+    @Test("A passed deadline delivers the chunks that have arrived before it")
     func overdue() {
         var machine = Self.running()
         #expect(machine.stopped() == Self.ending.union([.abortTransfer, .deliverRest, .fail]))
@@ -170,7 +170,7 @@ import Testing
         #expect(machine.failed(Fault(kind: kind, sendCount: 1)) == Self.ending.union([.deliverRest, .fail]))
     }
 
-    @Test("A streamed body that may be repeated is sent twice at most")
+    @Test("A streamed body that may be repeated is sent at most twice")
     func repeatedStream() {
         var machine = Self.running()
         let fault = Fault(kind: .closedConnection, sendCount: 1, isIdempotent: true, body: .replayable)
@@ -199,7 +199,7 @@ import Testing
 
     private static let again: Actions = [.releaseTransfer, .startTransfer]
 
-    @Test("A refused request is sent again at once, then after pauses, ten times at most")
+    @Test("A refused request is sent again at once, then after pauses, and at most ten times")
     func refused() {
         var machine = Self.running()
         let fault = Fault(kind: .refusedStream, sendCount: 1, refusedCount: 1)
@@ -227,7 +227,7 @@ import Testing
         #expect(machine.failed(fault) == Self.ending.union([.deliverRest, .fail]))
     }
 
-    @Test("A refused stream is read from its beginning if it has begun, and fails if it cannot be")
+    @Test("A refused stream is read from its beginning if it has begun, and fails if it cannot be read again")
     func refusedStream() {
         var machine = Self.running()
         let fault = Fault(kind: .refusedStream, sendCount: 2, refusedCount: 2, body: .replayable)
@@ -247,7 +247,7 @@ import Testing
         #expect(machine.failed(dead) == Self.ending.union([.deliverRest, .fail]))
     }
 
-    @Test("A server that demands HTTP/1.1 gets it once, unless the request insists on HTTP/2")
+    @Test("If a server demands HTTP/1.1, the request uses it once, unless it insists on HTTP/2")
     func demandsHTTP1() {
         var machine = Self.running()
         let fault = Fault(kind: .demandsHTTP1, sendCount: 1, refusedCount: 1)
@@ -268,7 +268,7 @@ import Testing
         #expect(machine.failed(fault) == Self.ending.union([.deliverRest, .fail]))
     }
 
-    @Test("A lost response is asked for over HTTP/1.1, once, by an idempotent request")
+    @Test("An idempotent request whose response was lost is sent over HTTP/1.1, once")
     func lostResponse() {
         var machine = Self.running()
         let fault = Fault(kind: .lostResponse, sendCount: 1, isIdempotent: true)
@@ -278,7 +278,7 @@ import Testing
         #expect(post.failed(Fault(kind: .lostResponse, sendCount: 1)) == Self.ending.union([.deliverRest, .fail]))
     }
 
-    @Test("A request that prefers HTTP/1.1 goes over HTTP/2 if the server refuses that, unless it was sent")
+    @Test("A request that prefers HTTP/1.1 uses HTTP/2 if the server refuses HTTP/1.1, unless it was already sent")
     func refusedHTTP1() {
         func preferring() -> ExchangeMachine {
             var machine = ExchangeMachine()
@@ -313,7 +313,7 @@ import Testing
 
     // MARK: All orders
 
-    @Test("Every order of events ends once, delivers one outcome and releases what it took")
+    @Test("Every order of events ends once, delivers one outcome and releases all resources")
     func everyOrder() {
         var paths = [Path()]
         var count = 0
@@ -334,7 +334,7 @@ import Testing
     }
 }
 
-/// What can happen to an exchange, at any time.
+/// The events of an exchange, which may occur at any time.
 private enum Event {
     case arrived(isCancelled: Bool)
     case entered(Admission)
@@ -353,7 +353,7 @@ private enum Event {
     ]
 }
 
-/// One order of events, with what the engine would hold after it.
+/// One order of events, with the resources that the engine would then hold.
 private struct Path {
     private var machine = ExchangeMachine()
     private var isQueued = false

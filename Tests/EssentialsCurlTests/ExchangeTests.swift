@@ -36,7 +36,7 @@ struct ExchangeTests {
     }
 
     @Test(
-        "A request without fields is sent with libcurl's own fields only",
+        "A request without fields is sent with only libcurl's own fields",
         arguments: [HTTPRequest.Method.get, .head, .delete])
     func noLines(method: HTTPRequest.Method) async throws {
         let server = try LoopbackServer { .response(body: $0.method) }
@@ -186,7 +186,7 @@ struct ExchangeTests {
         #expect(try await transport.send(TransportRequest(.get, url)).text == "api.example:\(server.port)")
     }
 
-    @Test("Many tasks at once get their own responses")
+    @Test("Many concurrent tasks receive their own responses")
     func concurrency() async throws {
         let server = try LoopbackServer { .response(body: $0.target) }
         let transport = try CurlTransport()

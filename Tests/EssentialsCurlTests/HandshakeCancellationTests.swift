@@ -12,7 +12,7 @@ import Testing
 private final class HoldingRelay: Sendable {
     private final class Rules: Sendable {
         let target: UInt16
-        /// By connection; later ones are not held.
+        /// One limit for each connection. Later connections are not held.
         let limits: [Int]
         let gates: [LoopbackGate]
         let passed = Mutex(0)
@@ -33,10 +33,10 @@ private final class HoldingRelay: Sendable {
     }
 
     var port: UInt16 { service.port }
-    /// How many of the server's bytes went through.
+    /// The number of the server's bytes that were passed on.
     var passed: Int { rules.passed.withLock { $0 } }
 
-    /// Waits until a connection is held: its client waits for bytes that do not come.
+    /// Waits until a connection is held: its client waits for bytes that do not arrive.
     func held(_ connection: Int) async { await rules.gates[connection].opened() }
 
     private static func serve(_ connection: SocketService.Connection, _ rules: Rules) {
@@ -130,7 +130,7 @@ struct HandshakeAttacks {
             task.cancel()
             #expect(await task.value?.reason == .cancelled)
         }
-        // Nothing was learned from any of them.
+        // The server has received no byte of these requests.
         #expect(server.applicationBytesReceived == 0)
         let response = try await transport.send(sent)
         #expect(response.text == "ok")

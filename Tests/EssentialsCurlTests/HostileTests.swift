@@ -75,7 +75,7 @@ struct HostileTests {
     }
 
     @Test(
-        "A deadline in the past times out, and does not mean that there is no limit",
+        "A deadline in the past times out, and is not taken for a missing limit",
         arguments: [Duration.zero, .seconds(-1)])
     func passedDeadline(total: Duration) async throws {
         let server = try LoopbackServer { _ in .hang }
@@ -107,8 +107,7 @@ struct HostileTests {
 
     @Test("The idle deadline does not count while a body from memory is sent")
     func slowUpload() async throws {
-        // The sockets buffer a part of the body. The rest takes at least two seconds, during which some of it always
-        // moves.
+        // The sockets buffer a part of the body. The rest takes at least two seconds, during which bytes keep moving.
         let size = 48 << 20
         let server = try UploadServer(total: size, manner: .slow(step: 256 << 10))
         let transport = try CurlTransport()
@@ -158,7 +157,7 @@ struct HostileTests {
         #expect(server.connectionCount == 0)
     }
 
-    @Test("A wrong user agent or override is refused when the transport is made")
+    @Test("A wrong user agent or override is refused when the transport is created")
     func configuration() throws {
         var configuration = CurlTransport.Configuration()
         configuration.userAgent = "x\r\nX-Evil: 1"

@@ -4,14 +4,14 @@ import EssentialsTestKit
 import EssentialsTools
 import Testing
 
-/// HTTP/2 connections between two requests, with a server that is written out frame by frame (RFC 9113, 4.1).
+/// HTTP/2 connections between two requests, with a server that is written frame by frame (RFC 9113, 4.1).
 @Suite("An idle HTTP/2 connection", .serialized, .timeLimit(.minutes(5)))
 struct IdleStreamsTests {
     /// The frames that a server sends while no request runs.
     struct Unasked: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var frames: [UInt8]
-        /// Whether the next request still goes over the same connection.
+        /// Whether the next request still uses the same connection.
         var keepsConnection: Bool
     }
 
@@ -30,7 +30,7 @@ struct IdleStreamsTests {
             frames: [0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0], keepsConnection: false),
     ]
 
-    /// A response of the stream with the text "ok".
+    /// A response on the stream with the text "ok".
     private static func response(_ stream: UInt8) -> [UInt8] {
         [0, 0, 1, 1, 4, 0, 0, 0, stream, 0x88, 0, 0, 2, 0, 1, 0, 0, 0, stream, 0x6f, 0x6b]
     }
@@ -44,7 +44,7 @@ struct IdleStreamsTests {
         return false
     }
 
-    @Test("Frames that come while a connection is idle are read by the next request", arguments: unasked)
+    @Test("Frames that arrive while a connection is idle are read by the next request", arguments: unasked)
     func next(unasked: Unasked) async throws {
         let authority = try Authority()
         let hasBegun = Mutex(false)

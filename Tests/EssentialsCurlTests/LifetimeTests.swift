@@ -8,7 +8,7 @@ import Testing
 
 @Suite("A transport's life")
 struct LifetimeTests {
-    @Test("A program that is run inherits no descriptor, not even one of libcurl")
+    @Test("A child program inherits no descriptor, not even one of libcurl")
     func exec() async throws {
         // The test runs in its own process, where no other test opens descriptors.
         await #expect(processExitsWith: .success) {
@@ -18,7 +18,7 @@ struct LifetimeTests {
             let transport = try CurlTransport(trust: TrustPolicy(anchors: authority.anchors))
             _ = try await transport.send(TransportRequest(.get, RequestURL(server.url)))
             let left = try Self.inherited().subtracting(before)
-            // The pipe is the one that this is read through.
+            // The pipe is the one through which this is read.
             #expect(left.allSatisfy { $0.hasPrefix("pipe:") }, "\(left)")
             await transport.shutdown()
         }
@@ -60,7 +60,7 @@ struct LifetimeTests {
         }
     }
 
-    @Test("The shared transport is kept until it is shut down, and is made again afterwards")
+    @Test("The shared transport is kept until it is shut down, and then created again")
     func shared() async throws {
         let first = try CurlTransport.shared()
         #expect(try CurlTransport.shared() === first)
@@ -98,7 +98,7 @@ struct LifetimeTests {
         var sent = try request(server)
         sent.options.connectTimeout = .milliseconds(600)
         let executor = transport.taskExecutor(for: sent.url.origin)
-        // While the first keeps the thread, the second and the request are left in its mailbox, one behind the other.
+        // While the first task occupies the thread, the second task and the request stay in its mailbox, in this order.
         let first = Task(executorPreference: executor) { usleep(200_000) }
         try await Task.sleep(for: .milliseconds(50))
         let second = Task(executorPreference: executor) { usleep(900_000) }
@@ -108,7 +108,7 @@ struct LifetimeTests {
         await transport.shutdown()
     }
 
-    @Test("Many tasks on the engine's thread are cancelled or answered, each once")
+    @Test("Many tasks on the engine's thread end once each, by cancellation or with a response")
     func executorCancellation() async throws {
         let server = try LoopbackServer { request in request.path == "/hang" ? .hang : .response(body: "ok") }
         let transport = try CurlTransport()
@@ -160,9 +160,8 @@ struct LifetimeTests {
             lines.compactMap { $0.split(separator: " -> ").last.map(String.init) }.filter { !$0.hasSuffix("/fd") })
     }
 
-    /// The failure of a send before it reaches the engine. It is computed synchronously, because in a forked child
-    /// the task
-    /// pool has no threads.
+    /// The failure of a send before it reaches the engine. It is computed synchronously, because in a forked child the
+    /// task pool has no threads.
     private static func reason(of transport: CurlTransport, _ request: TransportRequest) -> String {
         do throws(RequestFailure) {
             _ = try transport.prepare(request)
@@ -172,7 +171,7 @@ struct LifetimeTests {
         }
     }
 
-    /// The failure of making a transport.
+    /// The failure of creating a transport.
     private static func reasonToMake(_ trust: CompiledTrust) -> String {
         do throws(RequestFailure) {
             _ = try CurlTransport(trust: trust)

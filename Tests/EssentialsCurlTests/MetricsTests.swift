@@ -6,9 +6,9 @@ import Testing
 
 @Suite("An exchange's metrics", .timeLimit(.minutes(5)))
 struct MetricsTests {
-    /// How long a server waits before it responds.
+    /// The time that a server waits before it responds.
     private static let thought = Duration.milliseconds(200)
-    /// How much shorter a wait may appear, because several clocks are read and rounded.
+    /// The amount by which a wait may appear shorter, because several clocks are read and rounded.
     private static let tolerance = Duration.milliseconds(20)
 
     /// Expects that all moments exist, and that none is before its predecessor.
@@ -29,7 +29,7 @@ struct MetricsTests {
     func phases() async throws {
         let authority = try Authority()
         let packed = try Gzip.zeros(count: 100_000)
-        // The connection stands when the system has accepted it; the handshake begins after the pause.
+        // The connection is established when the system has accepted it. The handshake begins after the pause.
         let pause = Duration.milliseconds(300)
         let options = ServerOptions(onAccept: { _ in [.pause(pause), .keepAlive] })
         let server = try LoopbackServer(tls: ServerTLS(certificate: authority.leaf), options: options) { _ in
@@ -96,7 +96,7 @@ struct MetricsTests {
             ("connection", metrics.connected), ("request", metrics.requestBegan), ("sent", metrics.requestSent),
             ("first byte", metrics.firstByte), ("end", metrics.finished),
         ])
-        // The server has read all of it before it begins to think.
+        // The server has read all of it before it begins to wait.
         let last = try #require(metrics.requestSent)
         let first = try #require(metrics.firstByte)
         #expect(first - last >= Self.thought / 2)
@@ -120,7 +120,7 @@ struct MetricsTests {
         await transport.shutdown()
     }
 
-    @Test("The metrics of a stream's head have no end, and equal those of its end otherwise")
+    @Test("The metrics of a stream's head have no end, and otherwise equal those of its end")
     func stream() async throws {
         let gate = LoopbackGate()
         let authority = try Authority()

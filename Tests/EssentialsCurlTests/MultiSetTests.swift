@@ -5,7 +5,7 @@ import Testing
 
 @testable import EssentialsCurl
 
-/// A thousand requests to one origin go on one handle, and there are at most 64.
+/// A handle takes a thousand requests to one origin, and there are at most 64 handles.
 @Suite("The multi handles of an engine thread")
 struct MultiSetTests {
     /// Handles on a loop that does not run.

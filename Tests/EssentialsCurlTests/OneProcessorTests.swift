@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A process on one processor")
 struct OneProcessorTests {
-    /// Confines all threads of this process, and those that they start later, to one processor.
+    /// Confines all threads of this process, and threads that they start later, to one processor.
     private static func keepToOneProcessor() throws {
         var kept: Set<String> = []
         while true {

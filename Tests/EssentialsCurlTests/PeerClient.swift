@@ -5,14 +5,14 @@ import EssentialsTestKit
 import FoundationEssentials
 import Glibc
 
-/// An `SSL_CTX` for clients, as made by a program that uses OpenSSL itself. One thread at a time may use it.
+/// An `SSL_CTX` for clients, as in a program that uses OpenSSL itself. One thread at a time may use it.
 final class PeerContext {
     private let pointer: OpaquePointer
 
     /// - Parameters:
     ///   - trust: The policy to install; `nil` installs none.
     ///   - host: The host that the policy is installed for.
-    ///   - isLoose: Whether the context takes any peer before the policy is installed.
+    ///   - isLoose: Whether the context accepts any peer before the policy is installed.
     init(
         _ trust: CompiledTrust?, host: String = "pin.test", isLoose: Bool = false,
         versions: ClosedRange<ServerTLS.Version> = .tls12 ... .tls13
@@ -37,15 +37,15 @@ final class PeerContext {
         try trust.install(on: OpaquePointer(cet_context_handle(pointer)), host: HostName(host))
     }
 
-    /// Why the last handshake was refused under a policy that is installed.
+    /// The reason for which an installed policy refused the last handshake.
     func refusal(under trust: CompiledTrust, host: String = "pin.test") throws -> RequestFailure? {
         try trust.refusal(on: OpaquePointer(cet_context_handle(pointer)), host: HostName(host))
     }
 
-    /// Has the context take any peer.
+    /// Makes the context accept any peer.
     func loosen() { _ = cet_context_loosen(pointer) }
 
-    /// Connects and does the client's side of a handshake, with `host` as the server's name.
+    /// Connects and performs the client's side of a handshake, with `host` as the server's name.
     func connect(
         to server: LoopbackServer, as host: String = "pin.test", resuming session: PeerSession? = nil
     ) throws -> PeerConnection {
@@ -68,7 +68,7 @@ final class PeerConnection {
     private let tls: OpaquePointer
     /// Whether the handshake was completed.
     let isEstablished: Bool
-    /// Whether it continued a session.
+    /// Whether it resumed a session.
     let isResumed: Bool
 
     fileprivate init(_ context: OpaquePointer, port: UInt16, host: String, session: PeerSession?) throws {
@@ -115,12 +115,12 @@ final class PeerConnection {
         return answer.holds("200") && answer.suffix(2).elementsEqual("ok".utf8)
     }
 
-    /// The session with the data that is attached to it, after an exchange.
+    /// The session after an exchange, with its attached data.
     func session() -> PeerSession? { cet_tls_session(tls).map(PeerSession.init) }
 }
 
 enum PeerClient {
-    /// OpenSSL writes with `write`, which would end the test process when the peer is gone already.
+    /// Blocks the signal with which OpenSSL's use of `write` would end the test process after the peer has closed.
     static func blockBrokenPipeSignal() {
         var signals = sigset_t()
         sigemptyset(&signals)
@@ -129,9 +129,9 @@ enum PeerClient {
     }
 }
 
-/// Makes something that expires a few seconds later, and waits until it has expired.
+/// Creates a value that expires a few seconds later, and waits until it has expired.
 ///
-/// - Parameter make: Makes the thing and uses it before it expires. It is called again with more time if it took too
+/// - Parameter make: Creates the value and uses it before it expires. It is called again with more time if it took too
 ///   long, so it must return its findings instead of checking expectations.
 func outlived<Value>(_ make: (Date) async throws -> Value) async throws -> Value {
     for seconds in [2.0, 8, 32] {

@@ -70,7 +70,7 @@ struct QueuePriorityTests {
         #expect(started == [3, 2, 1, 5])
     }
 
-    @Test("A raised request leaves the queue behind those of its new priority, and is handed out once")
+    @Test("A raised request leaves the queue after those of its new priority, and is returned once")
     func raised() throws {
         var machine = machine(perOrigin: 1)
         let lane = machine.lane(for: try origin("a.test"))
@@ -87,7 +87,7 @@ struct QueuePriorityTests {
         #expect(machine.waiting == 0 && machine.storedCount == 0)
     }
 
-    @Test("A raised request that is withdrawn is never handed out, and the queue keeps nothing of it")
+    @Test("A raised request that is withdrawn is never returned, and the queue keeps no entry of it")
     func raisedAndWithdrawn() throws {
         var machine = machine(perOrigin: 1)
         let lane = machine.lane(for: try origin("a.test"))
@@ -144,7 +144,7 @@ struct QueuePriorityTests {
         #expect(machine.storedCount == 0)
     }
 
-    /// All requests that the machine hands out when one after the other ends.
+    /// All requests that the machine returns as one after the other ends.
     private func started(_ machine: inout AdmissionMachine<Int>, lane: Int) -> [Int] {
         var started: [Int] = []
         while machine.waiting > 0 {
@@ -155,7 +155,7 @@ struct QueuePriorityTests {
         return started
     }
 
-    @Test("A waiting request whose priority is raised is sent before the others, and one that runs is not affected")
+    @Test("A waiting request with a raised priority is sent before the others, and a running one is not affected")
     func raisedOverNetwork() async throws {
         let gate = LoopbackGate()
         let server = try LoopbackServer { _ in
@@ -181,7 +181,7 @@ struct QueuePriorityTests {
             priorities[3].raise(to: .normal)
             priorities[2].raise(to: .background)
             priorities[3].raise(to: .interactive)
-            // The engine reads its messages in order, so it has read these ones then.
+            // The engine reads its messages in order, so it has then read these.
             #expect(await transport.load.waiting == 4)
             gate.open()
             try await group.waitForAll()
@@ -237,7 +237,7 @@ struct QueuePriorityTests {
                     request.options.priority = priority
                 }
                 group.addTask { [request] in _ = try await transport.send(request) }
-                // In this order, so that the order of arrival alone would give another one.
+                // This order ensures that the order of arrival alone would give another result.
                 while await transport.load.waiting + transport.load.inFlight <= count { await Task.yield() }
             }
             gate.open()

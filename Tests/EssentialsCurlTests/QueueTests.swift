@@ -13,7 +13,7 @@ struct QueueTests {
         return try CurlTransport(configuration: configuration)
     }
 
-    /// A server that responds when the gate is open.
+    /// A server that responds once the gate is open.
     private func server(behind gate: LoopbackGate) throws -> LoopbackServer {
         try LoopbackServer { _ in
             gate.wait(timeout: .seconds(60))
@@ -21,7 +21,7 @@ struct QueueTests {
         }
     }
 
-    /// Waits until this number of requests waits.
+    /// Waits until this number of requests are waiting.
     private func waitUntil(_ transport: CurlTransport, waiting count: Int) async throws {
         for _ in 0..<2_000 {
             if await transport.load.waiting == count { return }
@@ -30,7 +30,7 @@ struct QueueTests {
         Issue.record("there were never \(count) waiting: \(await transport.load)")
     }
 
-    @Test("An origin gets no more connections than its limit, and every request is served")
+    @Test("An origin has no more connections than its limit, and every request is served")
     func limit() async throws {
         let server = try LoopbackServer { _ in
             .raw([.pause(.milliseconds(5)), .text("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"), .keepAlive])
@@ -153,7 +153,7 @@ struct QueueTests {
         try await waitUntil(transport, waiting: 2)
         async let over: Void = transport.shutdown(grace: hasGrace ? .seconds(60) : .zero)
         if hasGrace {
-            // Nothing new is accepted from the moment of the shutdown on.
+            // From the moment of the shutdown on, no new request is accepted.
             var late = try request(server)
             late.options.totalTimeout = .milliseconds(20)
             while await failure(of: { try await transport.send(late) })?.reason != .closed { await Task.yield() }

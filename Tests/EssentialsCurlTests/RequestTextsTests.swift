@@ -5,7 +5,7 @@ import Testing
 
 @testable import EssentialsCurl
 
-/// How a request's texts are laid out for libcurl's side.
+/// The layout of a request's texts for libcurl.
 @Suite struct RequestTextsTests {
     private struct Layout: Equatable {
         var origin = ""
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(
-        "Origins are written with their ports, IPv6 addresses in brackets",
+        "Origins are written with their ports, and IPv6 addresses in brackets",
         arguments: [
             ("http://example.com/", "http://example.com:80"), ("https://example.com/", "https://example.com:443"),
             ("http://a:1/", "http://a:1"), ("http://a:65535/", "http://a:65535"), ("http://a:10000/", "http://a:10000"),
@@ -78,7 +78,7 @@ import Testing
         #expect(layout.proxy == [nil, nil, nil, nil])
     }
 
-    @Test("Fields keep their order, one without a value ends in a semicolon, and the transport's own are left out")
+    @Test("Fields keep their order, a field without a value ends in a semicolon, and the transport's own are left out")
     func fields() throws {
         let name = try #require(HTTPField.Name("X-Empty"))
         let long = String(repeating: "ü", count: 5_000)
@@ -126,7 +126,7 @@ import Testing
         #expect(failure?.message == "no token")
     }
 
-    @Test("All codings that libcurl decodes are accepted, once, unless the caller names codings or decodes nothing")
+    @Test("All codings that libcurl decodes are accepted, once, unless the caller names codings or disables decoding")
     func encodings() throws {
         let names = String(cString: ce_accepted_encodings(false))
         #expect(names.split(separator: ", ").contains("gzip"))

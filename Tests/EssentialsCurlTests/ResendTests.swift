@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A request on a dead connection")
 struct ResendTests {
-    /// Answers the first request of each connection and drops the connection on the second, after reading it.
+    /// Responds to the first request of each connection, reads the second one and drops the connection.
     private func dyingServer() throws -> LoopbackServer {
         try LoopbackServer { $0.numberOnConnection == 0 ? .response(body: "fine") : .close }
     }

@@ -12,7 +12,7 @@ struct RestingTests {
     private static let rest = Duration.seconds(2)
     private static let pieceSize = 64 << 10
 
-    /// Three pieces, the second of which takes its time.
+    /// Three pieces. The second one arrives after a pause.
     private func restingSource() -> AsyncStream<Data> {
         let given = Atomic(0)
         return AsyncStream<Data>(unfolding: {

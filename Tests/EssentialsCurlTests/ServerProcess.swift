@@ -6,10 +6,10 @@ import Glibc
 /// A server program of another project. It ends with its last reference.
 final class ServerProcess: Sendable {
     private let identifier: pid_t
-    /// Where the program's files are; they go with it.
+    /// The directory of the program's files, which is removed with this object.
     let directory: String
 
-    /// Where a program is; nil when it is not installed.
+    /// The path of a program; nil if it is not installed.
     static func path(of program: String) -> String? {
         let places = (getenv("PATH").map { String(cString: $0) } ?? "") + ":/usr/sbin:/usr/local/sbin"
         return places.split(separator: ":").map { "\($0)/\(program)" }.first { access($0, X_OK) == 0 }
@@ -18,8 +18,8 @@ final class ServerProcess: Sendable {
     /// Starts a program with its output in the file `output` of its directory.
     ///
     /// - Parameters:
-    ///   - listener: A socket that the program gets as its descriptor 3.
-    ///   - environment: All that it has.
+    ///   - listener: A socket that the program inherits as its descriptor 3.
+    ///   - environment: The whole environment of the program.
     init(
         _ program: String, directory: String, arguments: [String], listener: Int32? = nil, environment: [String] = []
     ) throws {
@@ -32,9 +32,9 @@ final class ServerProcess: Sendable {
         posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, directory + "/output", O_WRONLY | O_CREAT, 0o600)
         posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO)
         if let listener { posix_spawn_file_actions_adddup2(&actions, listener, 3) }
-        // Connections of other tests that the program kept open would never end.
+        // If the program kept connections of other tests open, they would never end.
         _ = cet_spawn_keeping(&actions, listener == nil ? 3 : 4)
-        // The threads of tasks block signals, and a program that inherits that could not be ended.
+        // The threads of tasks block signals. A program that inherits this could not be ended.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -59,12 +59,12 @@ final class ServerProcess: Sendable {
         try? FileManager.default.removeItem(atPath: directory)
     }
 
-    /// Returns what the program has written into a file of its directory so far.
+    /// Returns the present content of a file in the program's directory.
     func text(_ file: String = "output") -> String {
         (try? Data(contentsOf: URL(filePath: "\(directory)/\(file)"))).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 
-    /// Waits for a text in a file; nil when the program does not write it within half a minute.
+    /// Waits for a text in a file; nil if the program does not write it within half a minute.
     func line(with text: String, in file: String = "output") async throws -> Substring? {
         let end = ContinuousClock.now + .seconds(30)
         while ContinuousClock.now < end {
@@ -74,7 +74,7 @@ final class ServerProcess: Sendable {
         return nil
     }
 
-    /// A new directory that other users may look into, as the workers of servers are.
+    /// Creates a directory that other users can search, such as the workers of servers.
     static func makeDirectory() throws -> String {
         let path = "/tmp/essentials-server-\(getpid())-\(UInt64.random(in: 0 ... .max))"
         guard mkdir(path, 0o755) == 0 else { throw TestKitError("no directory") }
@@ -83,7 +83,7 @@ final class ServerProcess: Sendable {
 }
 
 extension ServerProcess {
-    /// An nginx that presents `CHAIN.chain.pem` and serves its directory, on a port that it was given a listener for.
+    /// An nginx that presents `CHAIN.chain.pem` and serves its directory, on a port whose listener it inherits.
     static func nginx(_ chain: String, protocols: String, files: [String: Data]) throws -> (ServerProcess, UInt16) {
         let directory = try makeDirectory()
         for (name, data) in files { try data.write(to: URL(filePath: "\(directory)/\(name)")) }
@@ -126,7 +126,7 @@ extension ServerProcess {
         return (process, port)
     }
 
-    /// An `openssl s_server` that presents `CHAIN.chain.pem` and answers with a page about the connection.
+    /// An `openssl s_server` that presents `CHAIN.chain.pem` and responds with a page about the connection.
     static func openSSL(_ chain: String, version: String) async throws -> (ServerProcess, UInt16) {
         let path = Fixture.path("\(chain).chain.pem")
         let process = try ServerProcess(

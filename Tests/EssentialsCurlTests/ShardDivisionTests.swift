@@ -21,7 +21,7 @@ struct ShardDivisionTests {
     }
 
     @Test(
-        "The parts of a divided limit add up, are at least one, and differ by one at most",
+        "The shares of a divided limit add up, are at least one, and differ by at most one",
         arguments: [
             (3, 3), (4, 3), (5, 3), (100, 3), (2_048, 3), (10_000, 3), (64, 64), (65, 64), (127, 64), (1, 1),
             (2_048, 1), (.max, 7), (.max, 64),
@@ -38,7 +38,7 @@ struct ShardDivisionTests {
         }
     }
 
-    @Test("The first shards get the remainder of a divided limit")
+    @Test("The first shards receive the remainder of a divided limit")
     func rest() {
         let parts = configuration(total: 11, shards: 3).divided()
         #expect(parts.map(\.requestsInFlight) == [4, 4, 3])
@@ -67,7 +67,7 @@ struct ShardDivisionTests {
         }
     }
 
-    @Test("The parts reach the queue and libcurl unchanged")
+    @Test("The shares reach the queue and libcurl unchanged")
     func limits() {
         let parts = configuration(total: 11, shards: 3).divided()
         let limits = parts.map(\.limits)
@@ -78,12 +78,12 @@ struct ShardDivisionTests {
         #expect(parts.map { $0.withSettings { $0.connection_cache } } == [4, 4, 3])
     }
 
-    @Test("Each shard starts as many requests as its part, and all together no more than the whole")
+    @Test("Each shard starts as many requests as its share, and all together no more than the whole")
     func admission() throws {
         var started = 0
         for part in configuration(total: 11, shards: 3).divided() {
             var machine = AdmissionMachine<Int>(limits: part.limits)
-            // To more origins than there are places, so that only the total holds them back.
+            // There are more origins than places, so that only the total limits them.
             let arrivals = try (0..<20).map { ticket in
                 machine.arrive(
                     ticket, lane: machine.lane(for: Origin(scheme: .https, host: try HostName("h\(ticket).test"))))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A transport's shards")
 struct ShardTests {
-    /// How many threads of this process are an engine's.
+    /// The number of engine threads in this process.
     private static func engineThreads() throws -> Int {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").filter { thread in
             guard let name = FileManager.default.contents(atPath: "/proc/self/task/\(thread)/comm") else {
@@ -23,11 +23,11 @@ struct ShardTests {
 
     @Test("Each shard is a thread that ends with the transport")
     func threads() async throws {
-        // The test runs in its own process, where no other test makes transports.
+        // The test runs in its own process, where no other test creates transports.
         await #expect(processExitsWith: .success) {
             for shards in [1, 3] {
                 let transport = try Self.transport(shards: shards)
-                // A thread takes its name before it serves a message.
+                // A thread sets its name before it serves a message.
                 #expect(await transport.load.inFlight == 0)
                 #expect(try Self.engineThreads() == shards)
                 await transport.shutdown()
@@ -40,7 +40,7 @@ struct ShardTests {
     func origins() async throws {
         let transport = try Self.transport(shards: 3)
         let host = try HostName("127.0.0.1")
-        // So many that it does not happen that a shard gets none.
+        // So many origins that no shard stays without one.
         let origins = (1...200).map { Origin(scheme: .http, host: host, port: UInt16($0)) }
         let first = origins.map { ObjectIdentifier(transport.taskExecutor(for: $0)) }
         let again = origins.map { ObjectIdentifier(transport.taskExecutor(for: $0)) }

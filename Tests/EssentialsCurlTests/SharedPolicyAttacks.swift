@@ -50,7 +50,7 @@ struct SharedPolicyAttacks {
         }
     }
 
-    @Test("One policy judges requests and chains of many tasks at once, each separately")
+    @Test("One policy judges requests and chains of many concurrent tasks, each separately")
     func manyTasks() async throws {
         let bench = try Bench()
         let reports = bench.trust.reports()

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Where a server of the tests listens.
+/// The address where a server of the tests listens.
 enum SocketAddress: Sendable {
     /// 127.0.0.1; port 0 lets the system choose.
     case loopback(port: UInt16)
@@ -13,7 +13,7 @@ enum SocketAddress: Sendable {
         if case .loopback = self { AF_INET } else { AF_UNIX }
     }
 
-    /// Lends the address to a call. Every kind of address is passed as `sockaddr`; the pointer is valid during the
+    /// Lends the address to a call. Every kind of address is passed as `sockaddr`; the pointer is valid only during the
     /// call.
     func call<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         switch self {

@@ -18,14 +18,14 @@ final class SocketChannel: Sendable {
         guard SocketAddress.loopback(port: port).call({ Glibc.connect(descriptor, $0, $1) }) == 0 else { return nil }
     }
 
-    /// Returns bytes that have arrived, at most this number. They are empty at the end.
+    /// Returns bytes that have arrived, at most this number. The result is empty at the end.
     func read(_ count: Int = 64 << 10) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
             initialized = max(0, recv(descriptor, buffer.baseAddress, count, 0))
         }
     }
 
-    /// Returns exactly this number of bytes, or `nil` if the peer ends before.
+    /// Returns exactly this number of bytes, or `nil` if the peer ends earlier.
     func readAll(_ count: Int) -> [UInt8]? {
         var bytes: [UInt8] = []
         while bytes.count < count {
@@ -59,7 +59,7 @@ final class SocketChannel: Sendable {
     @discardableResult
     func write(_ text: String) -> Bool { write(Array(text.utf8)) }
 
-    /// Copies both ways until both sides have ended. `watch` sees what this side sends.
+    /// Copies both ways until both sides have ended. `watch` receives the bytes that this side sends.
     func relay(with other: SocketChannel, watch: ([UInt8]) -> Void = { _ in }) {
         var open: [SocketChannel] = [self, other]
         while !open.isEmpty {
@@ -76,7 +76,7 @@ final class SocketChannel: Sendable {
         }
     }
 
-    /// Ends what its thread is blocked in.
+    /// Ends any call that blocks its thread.
     func shutDown() {
         isClosed.withLock { isClosed in
             if !isClosed { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }

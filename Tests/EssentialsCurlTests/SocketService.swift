@@ -25,10 +25,10 @@ final class SocketService: Sendable {
 
     deinit { stop() }
 
-    /// How many connections were accepted.
+    /// The number of accepted connections.
     var connectionCount: Int { work.state.withLock { $0.accepted } }
 
-    /// How many connections are being served.
+    /// The number of connections that are being served.
     var openConnectionCount: Int { work.state.withLock { $0.accepted - $0.served } }
 
     /// Closes the listener and all connections, and waits for the threads.
@@ -48,17 +48,17 @@ extension SocketService {
     /// A connection that is being served.
     struct Connection: Sendable {
         let channel: SocketChannel
-        /// Which one of its service, counted from 0.
+        /// The number of the connection in its service, counted from 0.
         let index: Int
         fileprivate let work: Work
 
-        /// Connects to a port of 127.0.0.1; the end of the service ends that connection too.
+        /// Connects to a port of 127.0.0.1. The end of the service also ends that connection.
         func connect(to port: UInt16) -> SocketChannel? {
             guard let target = SocketChannel(port: port), work.add(target) else { return nil }
             return target
         }
 
-        /// Does nothing until the peer or the service ends, and reads what comes.
+        /// Reads and discards all bytes until the peer or the service ends.
         func hang() { while !channel.read().isEmpty {} }
     }
 
@@ -83,7 +83,7 @@ extension SocketService {
 
         func begin() { startThread { self.acceptAll() } }
 
-        /// Takes a channel to be shut down at the end; false when that has come already.
+        /// Adds a channel that is shut down at the end; false if the end has already come.
         func add(_ channel: SocketChannel) -> Bool {
             state.withLock { state in
                 if !state.isStopped { state.channels.append(channel) }
@@ -142,7 +142,7 @@ extension SocketService {
             init(_ run: @escaping @Sendable () -> Void) { self.run = run }
         }
 
-        /// Nothing is started after the end, so that every thread is joined.
+        /// No thread is started after the end, so that every thread is joined.
         private func startThread(_ run: @escaping @Sendable () -> Void) {
             state.withLock { state in
                 guard !state.isStopped else { return }

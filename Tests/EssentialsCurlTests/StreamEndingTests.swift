@@ -12,7 +12,7 @@ struct StreamEndingTests {
         return sent
     }
 
-    @Test("The end of a stream brings trailers and metrics, and neither comes before it")
+    @Test("Trailers and metrics arrive with the end of a stream, and not earlier")
     func ending() async throws {
         let gate = LoopbackGate()
         let server = try LoopbackServer { _ in
@@ -41,7 +41,7 @@ struct StreamEndingTests {
         #expect(finished >= first)
     }
 
-    @Test("A stream that fails or is not read to its end brings no trailers and no metrics")
+    @Test("A stream that fails or is not read to its end has no trailers and no metrics")
     func failed() async throws {
         let server = try LoopbackServer { _ in
             .raw([.head(headers: [("Content-Length", "6")]), .text("abc"), .close])

@@ -50,7 +50,7 @@ func stalledServer(opening gate: LoopbackGate) throws -> LoopbackServer {
 }
 
 extension Sequence<UInt8> {
-    /// Whether these bytes have a text among them.
+    /// Whether these bytes contain a text.
     func holds(_ text: String) -> Bool { Array(self).firstRange(of: Array(text.utf8)) != nil }
 }
 

@@ -4,7 +4,8 @@ import Glibc
 
 @testable import EssentialsTestKit
 
-/// A TLS front for a test server without TLS. It forwards decrypted bytes to a port of 127.0.0.1, and responses back.
+/// A TLS front for a test server without TLS. It forwards decrypted bytes to a port of 127.0.0.1, and returns
+/// responses.
 final class TLSFront: Sendable {
     private struct Records {
         var handshakes: [HandshakeRecord] = []
@@ -22,7 +23,7 @@ final class TLSFront: Sendable {
     private let rules: Rules
     private let service: SocketService
 
-    /// - Parameter target: The port that gets what was decrypted.
+    /// - Parameter target: The port that receives the decrypted bytes.
     init(_ tls: ServerTLS, to target: UInt16) throws {
         let rules = Rules(try tls.makeContext(), target)
         self.rules = rules
@@ -34,7 +35,7 @@ final class TLSFront: Sendable {
     var openConnectionCount: Int { service.openConnectionCount }
     /// The handshakes in the order of their end.
     var handshakes: [HandshakeRecord] { rules.records.withLock { $0.handshakes } }
-    /// How many decrypted bytes came.
+    /// The number of decrypted bytes that were received.
     var applicationBytesReceived: Int { rules.records.withLock { $0.received } }
 
     func stop() { service.stop() }

@@ -4,10 +4,10 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-/// A transfer keeps its easy handle and its memory from request to request, and nothing else.
+/// A transfer keeps only its easy handle and its memory from request to request.
 @Suite("A reused transfer", .timeLimit(.minutes(5)))
 struct TransferReuseTests {
-    /// How a request ends before the next one uses its transfer.
+    /// The end of a request before the next one uses its transfer.
     enum Ending: String, CaseIterable, Sendable {
         case collected, trailers, informational, head, noContent, expectationFailed, customMethod
         case bytes, lentBytes, upload, uploadOfKnownLength, answeredEarly
@@ -16,7 +16,7 @@ struct TransferReuseTests {
         case headTooLarge, tooManyLines, bodyTooLarge, noStatusLine, twoLengths, foldedFirstField, cut, silent
     }
 
-    /// What the server read of a request and what the client got for it.
+    /// The request as the server read it, and the response as the client received it.
     private struct Observation: Equatable {
         var request: [String]
         var requestBody: String
@@ -140,7 +140,7 @@ struct TransferReuseTests {
     {
         var sent = try EssentialsCurlTests.request(
             posts ? .post : .get, server, "/", body: posts ? .bytes(Data("text".utf8)) : .none)
-        // Without a coding of its own, a request shows those that libcurl would add.
+        // If decoding is disabled, the request shows any codings that libcurl itself would add.
         sent.options.decompresses = false
         let response = try await transport.send(sent)
         let read = try #require(server.requests.last)
@@ -168,7 +168,7 @@ struct TransferReuseTests {
             let reused = try transport(authority)
             try await send(ending, reused, server)
             #expect(try await observe(reused, server, posts: posts) == expected)
-            // And on the transfer of that request.
+            // The same request also succeeds on the transfer of that request.
             #expect(try await observe(reused, server, posts: !posts).status == 200)
             #expect(try await observe(reused, server, posts: posts) == expected)
             await reused.shutdown()

@@ -28,13 +28,13 @@ struct TransportsTests {
             #expect(try await transports.send(request(server, pinned)).text == "ok")
         }
         #expect(server.requestCount == 6)
-        // One for each policy that was met, and one for each handshake that was refused.
+        // One for each policy, and one for each handshake that was refused.
         #expect(server.connectionCount == 5)
         #expect(try transports.transport(for: pinned) === transports.transport(for: pinned))
         await transports.shutdown()
     }
 
-    @Test("Many requests at once are judged by their own policies")
+    @Test("Many concurrent requests are judged by their own policies")
     func concurrency() async throws {
         let ours = try Authority()
         let server = try ours.server { _ in .response(body: "ok") }
@@ -90,7 +90,7 @@ struct TransportsTests {
         await transports.shutdown()
     }
 
-    @Test("Nothing is sent after a shutdown, and every policy reports")
+    @Test("After a shutdown no request is sent, and the reports of every policy are delivered")
     func ends() async throws {
         let ours = try Authority()
         let server = try ours.server { _ in .response(body: "ok") }

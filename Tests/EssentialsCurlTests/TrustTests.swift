@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A trust policy")
 struct TrustTests {
-    /// Sends one request and checks the client's reason and that the server saw no byte of it.
+    /// Sends one request, checks the client's reason, and checks that the server saw no byte of the request.
     private func expectRefusal(
         _ reason: RequestFailure.Reason, _ server: LoopbackServer, _ policy: TrustPolicy, host: String = "localhost"
     ) async throws {
@@ -73,7 +73,7 @@ struct TrustTests {
         var tls = ServerTLS(certificate: ours.leaf)
         (tls.minimumVersion, tls.maximumVersion) = (version, version)
         let server = try LoopbackServer(tls: tls) { _ in .response() }
-        // The digest of a certificate is no public-key pin, and the digest of a key is no certificate pin.
+        // The digest of a certificate is not a public-key pin, and the digest of a key is not a certificate pin.
         let crossed = try Pin.publicKey(ours.leaf.certificatePin)
         let policy = try TrustPolicy(pins: [strangePin(), crossed], anchors: ours.anchors)
         try await expectRefusal(.pinMismatch, server, policy)
@@ -83,7 +83,7 @@ struct TrustTests {
             found?.chain.map(\.publicKeyPin.text) == [ours.leaf.publicKeyPin, ours.authority.certificate.publicKeyPin])
     }
 
-    @Test("Pins are looked for in the verified chain, and not in what the server appends")
+    @Test("Pins are compared with the verified chain, and not with certificates that the server appends")
     func appendedCertificate() async throws {
         let (ours, rogue) = try (Authority(), Authority())
         let anchors = try TrustAnchors.only([
@@ -164,7 +164,7 @@ struct TrustTests {
         #expect(server.connectionCount == 0)
     }
 
-    @Test("The client's certificate is shown to the right server only")
+    @Test("The client's certificate is shown only to the right server")
     func identity() async throws {
         let (ours, rogue) = try (Authority(), Authority())
         let client = try ours.authority.issue(.init(commonName: "client", dnsNames: [], ipAddresses: []))
@@ -230,7 +230,7 @@ struct TrustTests {
 
 @Suite("Compiling a policy")
 struct CompiledTrustTests {
-    @Test("A part of a policy that OpenSSL cannot read is refused by its name")
+    @Test("If OpenSSL cannot read a part of a policy, the policy is refused with the part's name")
     func faults() throws {
         let ours = try Authority()
         let other = try TestAuthority(name: "Other")

@@ -46,8 +46,8 @@ struct UploadPaceTests {
         }
     }
 
-    /// Checks that the server reads every byte of a body, and returns how often the engine stopped listening to a
-    /// writable socket.
+    /// Checks that the server reads every byte of a body, and returns how often the engine stopped watching a writable
+    /// socket.
     private func mutes(
         _ source: Source, tls: ServerTLS? = nil, anchors: TrustAnchors = .system, through socket: Bool = false
     ) async throws -> Int {
@@ -71,8 +71,8 @@ struct UploadPaceTests {
         return transport.mutes
     }
 
-    // The engine briefly stops listening to a socket that stays writable while nothing is written. Over HTTP/1 that
-    // would be a mistake, because a peer on this machine acknowledges what was written before the write returns.
+    // The engine briefly stops watching a socket that stays writable while nothing is written. Over HTTP/1 that would
+    // be a mistake, because a peer on this machine acknowledges written bytes before the write returns.
 
     @Test("Over HTTP/1, an upload from any kind of source is never delayed", arguments: Source.allCases)
     func plain(source: Source) async throws {

@@ -1,16 +1,16 @@
 import EssentialsTools
 import Glibc
 
-/// A server for one request with a body that behaves unusually: it reads slowly and steadily, or it responds while it
-/// is still reading.
+/// A server for one request with a body. It behaves unusually: it reads slowly and steadily, or it responds while it is
+/// still reading.
 final class UploadServer: Sendable {
-    /// How the server treats the body.
+    /// The server's handling of the body.
     enum Manner: Sendable {
         /// Reads at most this number of bytes every 15 ms, and responds "done" at the end.
         case slow(step: Int)
         /// Sends every byte back as soon as it has arrived.
         case echo
-        /// Sends all the time while it reads, and at the end one byte: 1 if the body was this one, otherwise 0.
+        /// Sends continuously while it reads, and at the end one byte: 1 if the body equals this one, otherwise 0.
         case flood(expecting: [UInt8])
     }
 
@@ -18,7 +18,7 @@ final class UploadServer: Sendable {
     /// The port on 127.0.0.1.
     let port: UInt16
 
-    /// - Parameter total: How many bytes of body to read.
+    /// - Parameter total: The number of body bytes to read.
     init(total: Int, manner: Manner) throws {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         listener = Listener(descriptor)
@@ -50,7 +50,7 @@ final class UploadServer: Sendable {
         var code: Int32
     }
 
-    /// The listening socket. Its thread closes it; then the number can be that of another test's socket.
+    /// The listening socket. Its thread closes it. Afterwards another test's socket can have the same number.
     private final class Listener: Sendable {
         let descriptor: Int32
         private let isClosed = Mutex(false)
@@ -156,7 +156,7 @@ final class UploadServer: Sendable {
     }
 }
 
-/// Writes small pieces to a connection from a thread of its own.
+/// Writes small pieces to a connection from its own thread.
 private final class Flood: Sendable {
     private let connection: Int32
     private let isOver = Atomic<Bool>(false)

@@ -42,7 +42,7 @@ struct WrongProtocolTests {
         "Have the server offer TLS 1.3, or set the policy's minimumTLS to 1.2 if the server offers that."
 
     @Test(
-        "A server that offers only older versions is advised to offer what the policy allows",
+        "For a server that offers only older versions, the remedy is to offer a version that the policy allows",
         arguments: [
             Versions(server: .tls10, minimum: .tls12, remedy: remedyOf12),
             Versions(server: .tls11, minimum: .tls12, remedy: remedyOf12),
@@ -94,7 +94,7 @@ struct WrongProtocolTests {
         await transport.shutdown()
     }
 
-    /// A ServerHello of a version, as a server sends it that ignores what the client offers.
+    /// A ServerHello of a version, from a server that ignores the client's offer.
     private static func hello(_ version: UInt8) -> [UInt8] {
         let body: [UInt8] = [3, version] + Array(repeating: 7, count: 32) + [0, 0xC0, 0x2F, 0]
         return [0x16, 3, version, 0, UInt8(body.count + 4), 2, 0, 0, UInt8(body.count)] + body
@@ -121,7 +121,7 @@ struct WrongProtocolTests {
 
     // MARK: Other protocols
 
-    /// What a server says, and what the failure says about it. The texts contain what no message may show.
+    /// The first bytes of a server, and the texts of the failure. The bytes contain texts that no message may show.
     private static let greetings: [(bytes: String, text: String, remedy: String)] = [
         ("HTTP/1.1 400 Bad Request\r\nX: hunter2\u{1B}[31m\r\n\r\nno", "speaks plain HTTP", "http://"),
         ("<html><body>hunter2</body></html>", "speaks plain HTTP", "http://"),
@@ -178,7 +178,7 @@ struct WrongProtocolTests {
         #expect(!found.description.contains("hunter2") && !found.description.contains("\u{1B}"))
     }
 
-    @Test("A request over http to a server with TLS is advised to use https")
+    @Test("For an http request to a server with TLS, the remedy is to use https")
     func toTLS() async throws {
         let server = try AttackBench.server()
         let found = try #require(try await Self.failure("http", server.port))
@@ -223,7 +223,7 @@ struct WrongProtocolTests {
         await transport.shutdown()
     }
 
-    @Test("A line that is not a status line is called that after an informational response too")
+    @Test("A line that is not a status line is reported as such, even after an informational response")
     func afterInformational() async throws {
         let server = try Self.server(sending: Array("HTTP/1.1 103 Early Hints\r\nX: 1\r\n\r\nhunter2\n".utf8))
         let found = try #require(try await Self.failure("http", server.port))
@@ -247,7 +247,7 @@ struct WrongProtocolTests {
     }
 
     @Test(
-        "A request over http through a proxy says what the proxy speaks instead of HTTP",
+        "The failure of an http request through a proxy names the protocol that the proxy speaks instead of HTTP",
         arguments: [
             ("\u{15}\u{3}\u{3}\u{0}\u{2}\u{2}\u{46}", "speaks TLS on this port", "Use https for the proxy"),
             ("SSH-2.0-hunter2\r\n", "is an SSH server", "Correct the proxy's port."),

@@ -20,7 +20,7 @@ import Testing
             durability, calls: calls)
     }
 
-    @Test("A file has the whole new content and is for its user only")
+    @Test("A file has the whole new content and can be read only by its user")
     func content() throws {
         try write("old")
         try write("newer")
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(
-        "Whatever system call fails, the file is the old one or the new one",
+        "If any system call fails, the file has its old or its new content",
         arguments: [AtomicFile.Durability.none, .content, .contentAndName])
     func failures(durability: AtomicFile.Durability) throws {
         let faulty = FaultyCalls()
@@ -49,7 +49,7 @@ import Testing
             }
             failed.insert(kind)
             let text = scratch.text("file")
-            // Only the flush of the name comes after the renaming.
+            // Only the flush of the name follows the renaming.
             if text == "newer" { #expect(durability == .contentAndName && (kind == .open || kind == .sync)) }
             #expect(isThrown && (text == "old" || text == "newer"), "\(kind)")
             #expect(try scratch.names == ["file"], "\(kind)")
@@ -76,7 +76,7 @@ import Testing
         #expect(try scratch.names == ["file"])
     }
 
-    @Test("Flushes happen as often as the durability says", arguments: [(0, 0), (1, 1), (2, 2)])
+    @Test("The number of flushes follows the durability", arguments: [(0, 0), (1, 1), (2, 2)])
     func flushes(durability: Int, count: Int) throws {
         var calls = FileCalls.system
         let flushes = Flag()
@@ -90,7 +90,7 @@ import Testing
 
     private final class Flag: Sendable { let count = Atomic(0) }
 
-    @Test("Of several files only the first gets a name that is to be new", arguments: [true, false])
+    @Test("If several files claim a new name, only the first gets it", arguments: [true, false])
     func unlessThere(hasLinks: Bool) throws {
         var calls = FileCalls.system
         if !hasLinks { calls.link = { _, _ in EPERM } }
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test(
-        "A file that moves to a name without a file keeps its own if there is one or if a call fails",
+        "A file that moves to a new name keeps its own if the new one exists or a call fails",
         arguments: [true, false], [true, false])
     func moving(hasLinks: Bool, claims: Bool) throws {
         let faulty = FaultyCalls()
@@ -121,7 +121,7 @@ import Testing
                 #expect(error.code == EIO)
             }
             if let kind = faulty.failed { failed.insert(kind) }
-            // Without the second of two names nothing is lost.
+            // If the file keeps both names, nothing is lost.
             if faulty.failed == .unlink { #expect(isMoved) } else { #expect(try scratch.names.count == 1) }
             #expect(scratch.text(isMoved ? "file" : "part") == "new")
             for name in try scratch.names { #expect(unlink(scratch(name)) == 0) }
@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test(
-        "A file that another library has written is put in place as a whole, or not, and its temporary name goes",
+        "A file of another library is put in place as a whole or not at all, and its temporary name is removed",
         arguments: [true, false], [true, false])
     func placing(replaces: Bool, isThere: Bool) throws {
         let faulty = FaultyCalls()
@@ -193,7 +193,7 @@ import Testing
         for (path, directory) in expected { #expect(AbsolutePath.directory(of: path) == directory) }
     }
 
-    @Test("Names in a directory are listed without its own, and through a symbolic link only on demand")
+    @Test("Names in a directory are listed without . and .., and through a symbolic link only on demand")
     func names() throws {
         for name in ["a", "b", "c"] { try scratch.write("x", name) }
         #expect(try DirectoryNames.read(scratch.path).sorted() == ["a", "b", "c"])
@@ -207,7 +207,7 @@ import Testing
         #expect(throws: FileError(code: ENOTDIR)) { try DirectoryNames.read(scratch("a")) }
     }
 
-    @Test("A temporary file is not removed while it is written, and is when its writer has gone")
+    @Test("A temporary file is removed only after its writer has gone")
     func sweep() throws {
         var file: AtomicFile? = try AtomicFile(scratch("file"), temporary: scratch(".1"), .none)
         #expect(file != nil)
@@ -217,7 +217,7 @@ import Testing
         #expect(try scratch.names == [])
     }
 
-    @Test("A temporary name that exists is left alone")
+    @Test("An existing temporary name is not touched")
     func takenTemporary() throws {
         try scratch.write("other", ".temporary")
         #expect(throws: FileError(code: EEXIST)) { try write("text") }

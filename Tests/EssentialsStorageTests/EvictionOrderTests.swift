@@ -3,7 +3,7 @@ import TestTools
 import Testing
 
 @Suite struct EvictionOrderTests {
-    /// Inserts and evicts as a store with a budget does.
+    /// Inserts and evicts like a store with a budget.
     private func insert(_ key: Int, _ bytes: Int, _ order: inout EvictionOrder<Int>, budget: Int) -> [Int] {
         order.insert(key, bytes: bytes)
         var evicted: [Int] = []
@@ -11,7 +11,7 @@ import Testing
         return evicted
     }
 
-    @Test("Unused entries leave in the order in which they came")
+    @Test("Unused entries are evicted in the order of their arrival")
     func order() {
         var order = EvictionOrder<Int>()
         var evicted: [Int] = []
@@ -20,7 +20,7 @@ import Testing
         #expect(order.count == 5 && order.bytes == 50)
     }
 
-    @Test("A used entry outlives those that came later and were not used")
+    @Test("A used entry outlives later ones that were not used")
     func use() {
         var order = EvictionOrder<Int>()
         for key in 0..<5 { _ = insert(key, 10, &order, budget: 50) }
@@ -29,7 +29,7 @@ import Testing
         #expect(order.contains(0))
     }
 
-    @Test("An entry that is to stay is not evicted, also if all others are used and there is nothing else")
+    @Test("A spared entry is not evicted, even if all others are used or there are no others")
     func spared() {
         var order = EvictionOrder<Int>()
         for key in 0..<5 { _ = insert(key, 10, &order, budget: 50) }
@@ -43,7 +43,7 @@ import Testing
         #expect(order.evict(budget: 50) == 9)
     }
 
-    @Test("Entries that are read once do not displace those that are used")
+    @Test("Entries that are read once do not displace entries that are used")
     func scan() {
         var order = EvictionOrder<Int>()
         let budget = 1_000
@@ -53,7 +53,7 @@ import Testing
         #expect((0..<50).allSatisfy { order.contains($0) })
     }
 
-    @Test("An entry that comes back soon after its eviction stays longer than a new one")
+    @Test("An entry that returns soon after its eviction stays longer than a new one")
     func ghost() {
         var order = EvictionOrder<Int>()
         for key in 0..<6 { _ = insert(key, 10, &order, budget: 50) }

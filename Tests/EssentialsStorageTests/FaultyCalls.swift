@@ -3,7 +3,7 @@ import Glibc
 
 @testable import EssentialsStorage
 
-/// System calls, one of which a test lets fail.
+/// System calls that a test can make fail, one at a time.
 final class FaultyCalls: Sendable {
     private let state = Mutex((count: 0, failing: -1, failed: nil as FileCalls.Kind?))
     private let code: Int32
@@ -15,10 +15,10 @@ final class FaultyCalls: Sendable {
     /// The kind of the call that has failed.
     var failed: FileCalls.Kind? { state.withLock { $0.failed } }
 
-    /// Lets one call fail, after this many others.
+    /// Makes one call fail, after this many others.
     func fail(after count: Int) { state.withLock { $0 = (0, count, nil) } }
 
-    /// Lets no call fail.
+    /// Makes no further call fail.
     func heal() { state.withLock { $0.failing = -1 } }
 
     var calls: FileCalls {

@@ -10,7 +10,7 @@ import Testing
 
     init() throws { scratch = try ScratchDirectory() }
 
-    @Test("Missing directories are created from the outermost one on, and only these are named")
+    @Test("Missing directories are created from the outermost one on, and only these are reported")
     func make() throws {
         var made: [String] = []
         try FileDirectory.make(scratch("a/b"), mode: 0o700, made: &made)
@@ -22,20 +22,20 @@ import Testing
         #expect(made.count == 3)
     }
 
-    @Test("A directory that cannot be created is a failure, and those that were created before are named")
+    @Test("If a directory cannot be created, the failure still reports those created before")
     func failure() throws {
         var made: [String] = []
         let path = scratch("a/\(String(repeating: "x", count: 300))")
         // A missing parent hides that the name is too long.
         #expect(throws: FileError(code: ENAMETOOLONG)) { try FileDirectory.make(path, mode: 0o700, made: &made) }
         #expect(made == [scratch("a")])
-        // What cannot be examined counts as existing, so that its use reports the error.
+        // A path that cannot be examined counts as existing, so that its use reports the error.
         try scratch.write("x", "file")
         try FileDirectory.make(scratch("file/a"), mode: 0o700, made: &made)
         #expect(made == [scratch("a")])
     }
 
-    @Test("A directory of several processes is for its user only, and a file is not taken for one")
+    @Test("A directory of several processes is for its user only, and a file does not count as one")
     func ownDirectory() throws {
         let directory = FileDirectory(absolute: scratch("a/b"))
         #expect(try directory.names(upTo: 10).isEmpty)
@@ -47,7 +47,7 @@ import Testing
         #expect(throws: FileError(code: ENOTDIR)) { try FileDirectory(absolute: scratch("file")).make() }
     }
 
-    @Test("The free space of a path is that of an open file beside it, and that of a missing path is not known")
+    @Test("The free space of a path equals that of an open file beside it, and that of a missing path is unknown")
     func freeSpace() throws {
         try scratch.write("x", "file")
         let file = try OpenFile(scratch("file"), O_RDONLY)

@@ -15,7 +15,7 @@ import Testing
             scratch("lock"), O_RDWR | O_CREAT, [.oneName, .noOtherUsers], withoutLocks: false, calls: calls)
     }
 
-    @Test("A lock excludes others until its last copy is gone")
+    @Test("A lock excludes others until its last copy is released")
     func exclusion() throws {
         var lock = try attempt()
         #expect(lock != nil)
@@ -55,7 +55,7 @@ import Testing
         #expect(throws: OwnFile.Refusal.self) { try attempt() }
     }
 
-    @Test("The owner of a lock is known to those who do not get it")
+    @Test("Code that does not get a lock can read its owner")
     func owner() throws {
         let lock = try #require(try attempt())
         #expect(FileLock.owner(of: scratch("lock"), []) == nil)

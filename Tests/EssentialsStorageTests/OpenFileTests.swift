@@ -58,7 +58,7 @@ import Testing
         #expect(refusal([])?.isMissing == true)
     }
 
-    @Test("Names beside a file are recognized, and no others")
+    @Test("Temporary names beside a file are recognized, and no others")
     func place() throws {
         let place = try FilePlace(scratch("film.mp4"))
         let name = String(place.temporary().dropFirst(place.directory.count + 1))

@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test("The files never take more than the maximum, large bodies among them")
+    @Test("The files never take more than the maximum, even with large bodies")
     func bytes() throws {
         let directory = fixture.directory(100_000)
         for number in 0..<60 {
@@ -36,7 +36,7 @@ import Testing
         #expect(fixture.records.count == 5)
     }
 
-    @Test("A record that is too large is refused, however it comes, and leaves nothing")
+    @Test("A record that is too large is refused in every way of storing, and leaves no file")
     func tooLarge() throws {
         let directory = fixture.directory(100_000) { $0.maximumRecordBytes = 50_000 }
         #expect(throws: FileError(code: EFBIG)) { try directory.store(fixture.key("a"), "head", pattern(50_001)) }
@@ -45,12 +45,12 @@ import Testing
         #expect(throws: FileError(code: EFBIG)) { try pattern(20_000).withUnsafeBytes { try writer.append($0) } }
         writer.abandon()
         #expect(fixture.records.isEmpty && fixture.bodies.isEmpty && fixture.temporaries.isEmpty)
-        // All space was given back.
+        // All space was released.
         for number in 0..<3 { try directory.store(fixture.key("\(number)"), "head", pattern(40_000)) }
         #expect(directory.usage.count == 2)
     }
 
-    @Test("Records that are being written count, so that several at a time stay within the maximum")
+    @Test("Records that are being written count, so that several of them stay within the maximum together")
     func reserved() throws {
         let directory = fixture.directory(100_000)
         var writers = [try directory.begin(fixture.key("a")), try directory.begin(fixture.key("b"))]
@@ -61,7 +61,7 @@ import Testing
         #expect(try writers[1].commit(head: []) != nil)
     }
 
-    @Test("A later start counts what is there and removes the records that were used longest ago")
+    @Test("A later start counts the existing records and removes the least recently used ones")
     func laterStart() throws {
         do {
             let directory = fixture.directory()
@@ -80,7 +80,7 @@ import Testing
         #expect(fixture.records.count == fixture.bodies.count)
     }
 
-    @Test("A sweep counts what other processes have stored, and brings all of it within the maximum")
+    @Test("A sweep counts the records of other processes, and keeps all of them within the maximum")
     func sweep() throws {
         let (one, other) = (fixture.directory(60_000), fixture.directory(60_000))
         for number in 0..<7 {
@@ -92,14 +92,14 @@ import Testing
         #expect(try one.usage.bytes == byteCount)
     }
 
-    @Test("A sweep removes what killed processes have left, and nothing that is in use")
+    @Test("A sweep removes files that killed processes have left, but no file in use")
     func leftovers() throws {
         let directory = fixture.directory()
         try directory.store(fixture.key("a"), "head", pattern(2_000))
         var writer = try directory.begin(fixture.key("b"))
         try pattern(5_000).withUnsafeBytes { try writer.append($0) }
         let body = try #require(fixture.bodies.first)
-        // The body of a record whose head was never written, one beside that of a record, and a temporary file.
+        // The body of a record whose head was never written, a second body of a record, and a temporary file.
         for name in [
             RecordBodyName(fixture.key("c").name, 1).text, RecordBodyName(fixture.key("a").name, 1).text,
             ".record-12.tmp",
@@ -113,7 +113,7 @@ import Testing
         #expect(try fixture.directory().record(for: fixture.key("a"))?.bytes() == pattern(2_000))
     }
 
-    @Test("Files of others in the directory stay")
+    @Test("Other programs' files in the directory stay")
     func others() throws {
         let directory = fixture.directory(50_000)
         try directory.store(fixture.key("a"), "head", [])
@@ -176,7 +176,7 @@ import Testing
         #expect(try directory.replaceHead(of: new, by: [1]).map { directory.isKnown($0) } == true)
     }
 
-    @Test("A sweep removes files of an earlier format that nobody has locked")
+    @Test("A sweep removes files of an earlier format if they are not locked")
     func outdated() throws {
         try fixture.directory().store(fixture.key("a"), "head", pattern(2_000))
         for name in ["1.old", "2.old", "3.older"] {
@@ -191,7 +191,7 @@ import Testing
         withExtendedLifetime(held) {}
     }
 
-    @Test("If every body is a file, a start reads no record to know which body is its own, and removes the others")
+    @Test("If every body is a file, a start finds unused bodies and removes them without reading a record")
     func startWithoutReading() throws {
         let one = fixture.directory { $0.largestInlineBody = 0 }
         for number in 0..<10 { try one.store(fixture.key("\(number)"), "head", pattern(number * 1_000 + 1)) }
@@ -207,7 +207,7 @@ import Testing
         let next = fixture.directory(calls: calls) { $0.largestInlineBody = 0 }
         #expect(try next.usage.bytes == byteCount)
         #expect(fixture.bodies.count == 10 && !fixture.bodies.contains { names.contains($0) })
-        // Only the record with a second body, and the missing record of the other body, are opened.
+        // Only the record with two bodies, and the missing record of the other body, are opened.
         #expect(Set(opened.withLock { $0 }).count == 2)
         for number in 0..<10 {
             #expect(try next.record(for: fixture.key("\(number)"))?.bytes() == pattern(number * 1_000 + 1))

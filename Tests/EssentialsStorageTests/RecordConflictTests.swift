@@ -6,8 +6,8 @@ import Testing
 
 @testable import EssentialsStorage
 
-/// What happens when another instance, which stands for another process, changes the directory in between, and when the files
-/// that they share are lost or cannot be used.
+/// Tests with another instance, which represents another process and changes the directory meanwhile, and tests in
+/// which the shared files are lost or cannot be used.
 @Suite struct RecordConflictTests {
     private let fixture: RecordFixture
 
@@ -69,7 +69,7 @@ import Testing
         #expect(bytes <= 200_000)
     }
 
-    @Test("A record that was just stored stays, also if the process then counts what others have stored")
+    @Test("A record that was just stored stays, even if the process then counts the records of others")
     func newest() throws {
         let (one, other) = (fixture.directory(64 << 10), fixture.directory(64 << 10))
         for round in 0..<40 {
@@ -81,9 +81,9 @@ import Testing
         }
     }
 
-    // MARK: A directory that was removed
+    // MARK: A removed directory
 
-    @Test("A directory that was removed is created again, whatever is called first", arguments: 0..<4)
+    @Test("A removed directory is created again, whatever is called first", arguments: 0..<4)
     func removedDirectory(call: Int) throws {
         let directory = fixture.directory()
         try directory.store(fixture.key("a"), "head", pattern(5_000))
@@ -115,7 +115,7 @@ import Testing
         #expect(try fixture.directory().record(for: fixture.key("a"))?.headText == "new")
     }
 
-    @Test("A removals file that cannot be read for a moment loses no record", arguments: [EMFILE, EIO])
+    @Test("A removals file that is unreadable for a moment loses no record", arguments: [EMFILE, EIO])
     func unreadableRemovals(code: Int32) throws {
         let fails = Flag()
         var calls = FileCalls.system
@@ -131,7 +131,7 @@ import Testing
         #expect(try directory.record(for: fixture.key("a"))?.headText == "head")
     }
 
-    @Test("A removal that cannot be written down hides its records from this process, and no others")
+    @Test("A removal that cannot be written hides its records from this process, and no others")
     func unwrittenRemoval() throws {
         let fails = Flag()
         var calls = FileCalls.system
@@ -151,7 +151,7 @@ import Testing
         #expect(try directory.record(for: key) == nil)
         #expect(try writer.commit(head: []) == nil)
         #expect(try directory.store(key, "new", []) == nil)
-        // Others are stored with a number that all processes know.
+        // Other records are stored with a number that all processes know.
         #expect(try directory.store(other, "other", []) != nil)
         #expect(try fixture.directory().record(for: other)?.headText == "other")
         fails.value.store(false, ordering: .relaxed)
@@ -161,7 +161,7 @@ import Testing
         #expect(try fixture.directory().record(for: other)?.headText == "other")
     }
 
-    @Test("Nothing is written to a directory that is a link, also by a removal")
+    @Test("Nothing is written to a directory that is a link, not even by a removal")
     func link() throws {
         let target = fixture.scratch("target")
         mkdir(target, 0o700)
@@ -173,7 +173,7 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: target).isEmpty)
     }
 
-    @Test("A removal by condition leaves alone what another process has removed and could not finish")
+    @Test("A removal by condition does not touch an unfinished removal of another process")
     func unfinishedByOthers() throws {
         var calls = FileCalls.system
         calls.unlink = { $0.hasSuffix(".record") ? EPERM : FileCalls.system.unlink($0) }
@@ -197,13 +197,13 @@ import Testing
         let lock = try FileLock.wait(directory: fixture.path)
         let start = ContinuousClock.now
         #expect(throws: FileError(code: EAGAIN)) { try directory.removeAll(in: RecordScope()) }
-        // The note, the records and the bodies each wait for the lock for one second.
+        // Recording the removal, the records and the bodies each wait for the lock for one second.
         #expect(ContinuousClock.now - start < .seconds(20))
         withExtendedLifetime(lock) {}
         #expect(try directory.record(for: fixture.key("1")) == nil)
     }
 
-    @Test("A file of the numbers that others can read, or that is too large, is made anew")
+    @Test("A file of numbers that others can read, or that is too large, is created again")
     func foreignNumbers() throws {
         let directory = fixture.directory()
         try directory.store(fixture.key("a"), "1", [])
@@ -226,7 +226,7 @@ import Testing
         #expect(fixture.bodies.count == 1)
     }
 
-    @Test("Files of a former layout are removed by the sweep, with the temporary ones that nobody writes to")
+    @Test("A sweep removes files of a former layout, and temporary ones that no process is writing")
     func formerFiles() throws {
         let directory = fixture.directory {
             $0.isOutdated = { $0.hasSuffix(".entity") || $0.hasPrefix(".entity-") }

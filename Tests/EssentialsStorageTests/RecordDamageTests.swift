@@ -17,7 +17,7 @@ import Testing
         let bytes = try fixture.bytes(name)
         let directory = fixture.directory()
         for index in bytes.indices {
-            // The bodies of dropped records are gone, so each byte has a store of its own.
+            // The bodies of dropped records are removed, so each byte has its own store.
             try fixture.directory().store(key, "head", pattern(size))
             let present = try #require(fixture.records.first)
             var stored = try fixture.bytes(present)
@@ -30,7 +30,7 @@ import Testing
         #expect(fixture.records.isEmpty)
     }
 
-    @Test("Each length of a record's file is found")
+    @Test("Each changed length of a record's file is found")
     func lengths() throws {
         let key = fixture.key("a")
         let directory = fixture.directory()
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test("Damage of a large body is found before a byte of its piece is handed out")
+    @Test("Damage of a large body is found before a byte of its piece is returned")
     func bodyDamage() throws {
         let key = fixture.key("a")
         let directory = fixture.directory()
@@ -75,7 +75,7 @@ import Testing
         #expect(try directory.record(for: fixture.key("a"))?.headText == "2")
     }
 
-    @Test("A body that is missing, shorter or longer ends its record", arguments: [-1, 0, 1, 2_999, 3_001])
+    @Test("A body that is missing, shorter or longer invalidates its record", arguments: [-1, 0, 1, 2_999, 3_001])
     func bodySize(size: Int) throws {
         let directory = fixture.directory()
         try directory.store(fixture.key("a"), "head", pattern(3_000))
@@ -104,7 +104,7 @@ import Testing
         #expect(fixture.records.isEmpty)
     }
 
-    @Test("A record of another format is a miss and goes away")
+    @Test("A record of another format is not found, and is removed")
     func otherFormat() throws {
         try fixture.directory { $0.version = 2 }.store(fixture.key("a"), "head", pattern(3_000))
         #expect(try fixture.directory().record(for: fixture.key("a")) == nil)
@@ -113,7 +113,7 @@ import Testing
         #expect(fixture.bodies.isEmpty)
     }
 
-    @Test("A damaged file of removals hides everything that was there, and nothing that comes later")
+    @Test("A damaged file of removals hides all earlier records, and no later ones")
     func damagedRemovals() throws {
         try fixture.directory().store(fixture.key("a"), "1", [])
         try fixture.directory().removeAll(in: RecordScope(partition: 9))
@@ -124,7 +124,7 @@ import Testing
         #expect(try fixture.directory().record(for: fixture.key("a"))?.headText == "2")
     }
 
-    @Test("Damage of a body that is found several times counts once, and takes no later record")
+    @Test("Damage of a body that is found several times counts once, and removes no later record")
     func discardTwice() throws {
         let (directory, key) = (fixture.directory(), fixture.key("a"))
         let record = try #require(try directory.store(key, "1", pattern(5_000)))
@@ -136,7 +136,7 @@ import Testing
         #expect(try directory.record(for: key)?.headText == "2")
     }
 
-    @Test("A record with a damaged head takes its body with it")
+    @Test("If a record's head is damaged, its body is removed too")
     func bodyOfDamagedHead() throws {
         let (directory, key) = (fixture.directory(), fixture.key("a"))
         try directory.store(key, "head", pattern(5_000))
@@ -145,7 +145,7 @@ import Testing
         #expect(fixture.records.isEmpty && fixture.bodies.isEmpty)
     }
 
-    @Test("A record with a damaged body is discarded also if its head was replaced since it was read")
+    @Test("A record with a damaged body is discarded even if its head was replaced since it was read")
     func discardAfterReplacedHead() throws {
         let (directory, key) = (fixture.directory(), fixture.key("a"))
         let record = try #require(try directory.store(key, "1", pattern(5_000)))

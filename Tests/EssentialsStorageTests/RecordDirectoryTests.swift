@@ -21,7 +21,7 @@ import Testing
         #expect(fixture.temporaries.isEmpty)
     }
 
-    @Test("Directory and files are for their user only")
+    @Test("Directory and files can be used only by their user")
     func permissions() throws {
         try fixture.directory().store(fixture.key("a"), "head", pattern(2_000))
         #expect(try FileStatus(of: fixture.path).permissions == 0o700)
@@ -47,7 +47,7 @@ import Testing
         #expect(throws: FileError(code: ENOTDIR)) { try fixture.directory().store(fixture.key("a"), "head", []) }
     }
 
-    @Test("A body is a file of its own on request, with the bytes alone")
+    @Test("On request a body has its own file, which contains only its bytes")
     func bodyFile() throws {
         try fixture.directory().store(fixture.key("a"), "head", Array("text".utf8), isFile: true)
         let name = try #require(fixture.bodies.first)
@@ -68,7 +68,7 @@ import Testing
         #expect(fixture.records.isEmpty && fixture.bodies.isEmpty)
     }
 
-    @Test("Two keys with one hash are told apart")
+    @Test("Two keys with the same hash are distinguished")
     func equalNames() throws {
         let directory = fixture.directory()
         try directory.store(fixture.key("a"), "head", [1])
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test("A head is not replaced after another one, another body, or a removal")
+    @Test("A head is not replaced after another head, another body or a removal")
     func replaceLate() throws {
         let (directory, other) = (fixture.directory(), fixture.directory())
         let key = fixture.key("a")
@@ -145,7 +145,7 @@ import Testing
 
     // MARK: Commits
 
-    @Test("A record is not stored if its key was invalidated since it was begun, even if there was no record before")
+    @Test("A record is not stored if its key was invalidated since it was begun, even if no record existed before")
     func invalidatedMeanwhile() throws {
         let (directory, other) = (fixture.directory(), fixture.directory())
         for body in [pattern(10), pattern(5_000)] {
@@ -175,7 +175,7 @@ import Testing
         #expect(try writer.commit(head: []) != nil)
     }
 
-    @Test("An invalidation is seen in a file of numbers that took the place of the one that is open")
+    @Test("An invalidation is noticed even if the open file of numbers was replaced")
     func replacedNumbers() throws {
         let (directory, other) = (fixture.directory(), fixture.directory())
         try directory.store(fixture.key("a"), "head", [])
@@ -186,7 +186,7 @@ import Testing
         #expect(fixture.records.isEmpty)
     }
 
-    @Test("The loss of the numbers file only prevents the commits that have begun")
+    @Test("The loss of the numbers file only prevents running commits")
     func lostNumbers() throws {
         let directory = fixture.directory()
         var writer = try directory.begin(fixture.key("a"))
@@ -197,7 +197,7 @@ import Testing
 
     // MARK: Removal
 
-    @Test("A removed scope takes its records, and no others")
+    @Test("Removing a scope removes its records, and no others")
     func removeScope() throws {
         let directory = fixture.directory()
         for partition in 0..<3 as Range<UInt64> {
@@ -229,7 +229,7 @@ import Testing
         #expect(try fixture.directory().record(for: fixture.key("a1"))?.headText == "new")
     }
 
-    @Test("A record that could not be removed is read by no process until it is stored again")
+    @Test("A record that could not be removed is not read by any process until it is stored again")
     func keptFile() throws {
         try fixture.directory().store(fixture.key("a"), "old", pattern(3_000))
         var calls = FileCalls.system
@@ -242,7 +242,7 @@ import Testing
         #expect(try fixture.directory().record(for: fixture.key("a"))?.headText == "new")
     }
 
-    @Test("A removed scope takes the body of a record that cannot be removed, and bodies that no record names")
+    @Test("Removing a scope removes the body of a record that cannot be removed, and unused bodies")
     func removedBodies() throws {
         var calls = FileCalls.system
         calls.unlink = { $0.hasSuffix(".record") ? EPERM : FileCalls.system.unlink($0) }

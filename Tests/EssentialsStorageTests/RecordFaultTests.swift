@@ -5,18 +5,18 @@ import Testing
 
 @testable import EssentialsStorage
 
-/// One system call after another fails in each operation. Afterwards the directory is used without failures, by the same
-/// instance and by a new one.
+/// In each operation, one system call after another fails. Afterwards the directory is used without failures, by the
+/// same instance and by a new one.
 @Suite struct RecordFaultTests {
     private let fixture: RecordFixture
 
     init() throws { fixture = try RecordFixture() }
 
-    /// Runs an operation with each of its calls failing in turn.
+    /// Runs an operation repeatedly, with each of its calls failing in turn.
     ///
     /// - Parameters:
-    ///   - prepare: Brings the directory into its state before the operation.
-    ///   - check: Looks at the directory afterwards; `isDone` says whether the operation ended without a failure.
+    ///   - prepare: Creates the state of the directory before the operation.
+    ///   - check: Checks the directory afterwards; `isDone` says whether the operation ended without a failure.
     private func withEachFailure(
         _ code: Int32 = EIO, prepare: (RecordDirectory) throws -> Void,
         _ operation: (RecordDirectory) throws -> Void,
@@ -67,7 +67,7 @@ import Testing
         #expect(failed.isSuperset(of: [.open, .write, .rename, .lock, .permissions, .read, .status]))
     }
 
-    @Test("A failed call of a record that is put leaves the old record or the new one", arguments: [10, 5_000])
+    @Test("A failed call during a put leaves the old record or the new one", arguments: [10, 5_000])
     func put(size: Int) throws {
         let key = fixture.key("a")
         let failed = try withEachFailure {
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test("A failed call while reading loses nothing")
+    @Test("A failed call during reading loses nothing")
     func read() throws {
         let key = fixture.key("a")
         _ = try withEachFailure {
@@ -133,7 +133,7 @@ import Testing
         Issue.record("Opening does not end.")
     }
 
-    @Test("Whatever call fails, an invalidation removes the record or throws, and later records can be stored")
+    @Test("If any call fails, an invalidation removes the record or throws, and later records can be stored")
     func invalidate() throws {
         let key = fixture.key("a")
         _ = try withEachFailure {
@@ -142,7 +142,7 @@ import Testing
             try $0.invalidate(key)
         } check: { directory, isDone, place throws in
             for directory in both(directory) {
-                // A failure of the operation says that the record may be there.
+                // A failure of the operation means that the record may still exist.
                 if isDone { #expect(try directory.record(for: key) == nil, "\(place)") }
             }
             #expect(try directory.store(key, "new", []) != nil, "\(place)")
@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test(
-        "Whatever call fails, this process reads no removed record, and others read none if the removal is written down"
+        "If any call fails, this process reads no removed record, nor do others once the removal is written"
     )
     func removeAll() throws {
         let (key, other) = (fixture.key("a"), fixture.key("b", partition: 2))
@@ -176,7 +176,7 @@ import Testing
         #expect(failed.isSuperset(of: [.unlink, .list, .sync, .rename]))
     }
 
-    @Test("A full disk is an error, loses no record, and gives the reserved space back")
+    @Test("A full disk is an error, loses no record, and releases the reserved space")
     func fullDisk() throws {
         let isFull = Flag()
         var calls = FileCalls.system

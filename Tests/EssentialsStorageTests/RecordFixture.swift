@@ -16,7 +16,7 @@ struct RecordFixture {
     var bodies: [String] { names.filter { $0.hasSuffix(".body") } }
     var records: [String] { names.filter { $0.hasSuffix(".record") } }
 
-    /// A new instance, as another process would have it.
+    /// A new instance, like that of another process.
     func directory(
         _ maximumBytes: Int = 16 << 20, calls: FileCalls = .system,
         _ change: (inout RecordDirectory.Configuration) -> Void = { _ in }

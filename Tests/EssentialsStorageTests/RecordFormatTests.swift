@@ -11,7 +11,7 @@ import Testing
         return parts.map { Array(bytes[$0]) }
     }
 
-    @Test("A record gives back the parts that were written")
+    @Test("A record returns the parts that were written")
     func roundTrip() {
         let bytes = format.bytes(of: parts)
         #expect(read(bytes, format) == parts)
@@ -46,7 +46,7 @@ import Testing
         #expect(format.content(of: other) == .damaged)
     }
 
-    @Test("A version outside the range that is read is told from damage")
+    @Test("A version that is not supported is distinguished from damage")
     func versions() {
         func with(_ version: UInt32) -> [UInt8] {
             RecordFormat(mark: "SEtest", version: version, partCount: 3).bytes(of: parts)
@@ -58,7 +58,7 @@ import Testing
         #expect(RecordFormat(mark: "SEtest", version: 3, partCount: 2).content(of: with(3)) == .damaged)
     }
 
-    @Test("Random bytes and huge sizes give damage and no trap")
+    @Test("Random bytes and huge sizes count as damage, and do not trap")
     func randomBytes() {
         var numbers = SeededNumbers(state: 1)
         let bytes = format.bytes(of: parts)

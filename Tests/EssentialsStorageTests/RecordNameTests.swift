@@ -4,7 +4,7 @@ import Testing
 @Suite struct RecordNameTests {
     private let name = RecordName(key: 0xab << 100, partition: 7, group: .max, number: 3)
 
-    @Test("The name of a file with a body is read as it was written, and other names are not")
+    @Test("The name of a body's file is read as it was written, and other names are refused")
     func bodies() {
         for id in [0, 1, UInt64.max] {
             let body = RecordBodyName(name, id)
@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test("The name of a record is read as it was written, and other names are not")
+    @Test("The name of a record is read as it was written, and other names are refused")
     func records() {
         for number in [0, 1, UInt8.max] {
             #expect(RecordName(name.numbered(number).text) == name.numbered(number))

@@ -34,7 +34,7 @@ import Testing
     private static let kills =
         ProcessInfo.processInfo.environment["ESSENTIALS_KILLS"].flatMap { Int($0) } ?? 100
 
-    @Test("A process that is killed at any moment leaves whole records, and nothing that a sweep does not remove")
+    @Test("A process that is killed at any moment leaves whole records, and other files only for a sweep to remove")
     func kills() async throws {
         let fixture = fixture
         var numbers = SeededNumbers(state: 7)

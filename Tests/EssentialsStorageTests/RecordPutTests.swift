@@ -10,7 +10,7 @@ import Testing
 
     init() throws { fixture = try RecordFixture() }
 
-    /// A directory in which no body is a file of its own.
+    /// A directory in which no body has its own file.
     private func directory(_ maximumBytes: Int = 1 << 20, calls: FileCalls = .system) -> RecordDirectory {
         fixture.directory(maximumBytes, calls: calls) { $0.largestInlineBody = $0.maximumRecordBytes }
     }
@@ -32,7 +32,7 @@ import Testing
         #expect(fixture.names.isEmpty)
     }
 
-    @Test("A record takes the place of one whose body is a file of its own, and that file is removed")
+    @Test("A record replaces one whose body has its own file, and that file is removed")
     func replaces() throws {
         let directory = fixture.directory()
         try directory.store(fixture.key("a"), "old", pattern(5_000))
@@ -41,7 +41,7 @@ import Testing
         #expect(fixture.bodies.isEmpty && fixture.records.count == 1)
     }
 
-    @Test("A record that cannot be written displaces neither the one before nor others")
+    @Test("A record that cannot be written displaces neither its predecessor nor others")
     func fullDisk() throws {
         try put("a", pattern(40_000), in: directory(100_000))
         try put("b", pattern(40_000), in: directory(100_000))
@@ -53,7 +53,7 @@ import Testing
         #expect(fixture.names.count == 2)
     }
 
-    @Test("The record that was put last is not the one that makes room, however large it is")
+    @Test("The record that was put last is never evicted for space, however large it is")
     func stays() throws {
         let directory = directory(100_000)
         for number in 0..<20 { try put("\(number)", pattern(3_000), in: directory) }
@@ -85,7 +85,7 @@ import Testing
         #expect(try renewed.bytes() == pattern(90_000))
     }
 
-    @Test("A directory that was removed is created again")
+    @Test("A removed directory is created again")
     func removedDirectory() throws {
         let directory = directory()
         try put("a", [1], in: directory)
@@ -95,7 +95,7 @@ import Testing
         #expect(try directory.record(for: fixture.key("b"))?.bytes() == [2])
     }
 
-    @Test("A condition on keys is asked without reading more of a file than its key")
+    @Test("A condition on keys is evaluated without reading more of a file than its key")
     func condition() throws {
         for text in ["a1", "a2", "b1"] { try put(text, pattern(9_000), in: directory()) }
         // The rest of the files is damaged.
@@ -105,7 +105,7 @@ import Testing
         #expect(fixture.records == [fixture.key("b1").name.text])
     }
 
-    @Test("A removal by condition of more records than are noted one by one leaves the others of their scope")
+    @Test("A removal by condition of more records than are recorded one by one keeps the others of their scope")
     func manyByCondition() throws {
         let directory = directory(64 << 20)
         for number in 0..<4_200 { try put("a\(number)", [1], in: directory) }
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test("Two directories that note removals at the same time lose none of them")
+    @Test("Two directories that record removals at the same time lose none of them")
     func twoNotes() async throws {
         let fixture = fixture
         var calls = FileCalls.system
@@ -139,7 +139,7 @@ import Testing
         #expect(fixture.records.count == 60)
     }
 
-    @Test("A removal in a directory that cannot be opened hides the record, and is reported as not written down")
+    @Test("A removal in a directory that cannot be opened hides the record, and is reported as unwritten")
     func unusable() throws {
         try put("a", [1], in: directory())
         var calls = FileCalls.system
@@ -160,7 +160,7 @@ import Testing
         func heal() { broken.withLock { $0 = false } }
     }
 
-    @Test("A sweep removes the files of earlier formats, and no other file of others")
+    @Test("A sweep removes the files of earlier formats, and no other program's file")
     func outdated() throws {
         try put("a", [1], in: directory())
         for name in ["1.old", "2.old", "3.new"] { try Data([1]).write(to: URL(filePath: fixture.path + "/" + name)) }

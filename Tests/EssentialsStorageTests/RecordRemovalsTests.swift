@@ -9,7 +9,7 @@ import Testing
         RecordRemovals(bytes: removals.bytes) ?? RecordRemovals(lostAt: .max)
     }
 
-    @Test("A removal forbids what began before it in its scope, and nothing else")
+    @Test("A removal forbids only records of its scope that began before it")
     func scope() {
         var removals = RecordRemovals()
         let begun = removals.latest
@@ -22,11 +22,11 @@ import Testing
         }
         let earlier = removals
         removals.finish(earlier, left: [] as [RecordName])
-        // The files are gone, but a commit that began before is still not made.
+        // The files are removed, but a commit that began before is still refused.
         #expect(!removals.isUnfinished && !removals.allowsCommit(of: one, begun: begun))
     }
 
-    @Test("A removal by condition ends commits of its scope and hides only what it names")
+    @Test("A removal by condition ends commits of its scope and hides only the records that it names")
     func condition() {
         var removals = RecordRemovals()
         removals.begin(RecordScope(), isWhole: false)
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test("A scope that is unfinished stays so when more records of it are removed than are noted one by one")
+    @Test("An unfinished scope stays unfinished when more records of it are removed than are recorded one by one")
     func raised() {
         var removals = RecordRemovals()
         removals.begin(RecordScope(partition: 3, group: 3), isWhole: true)
@@ -96,7 +96,7 @@ import Testing
         #expect(removals.isUnfinished && !removals.allowsReading(of: many[0], begun: 0))
     }
 
-    @Test("A new removals file does not make records readable that have numbers of a lost one")
+    @Test("A new removals file does not make records readable that have numbers of a lost file")
     func newFile() {
         var removals = RecordRemovals(startingAt: 100)
         removals.begin(RecordScope(partition: 2), isWhole: true)

@@ -10,7 +10,7 @@ import Testing
 
     init() throws { fixture = try RecordFixture() }
 
-    @Test("What was written so far can be read before it is committed", arguments: [0, 10, 5_000, 1_200_000])
+    @Test("The bytes written so far can be read before the commit", arguments: [0, 10, 5_000, 1_200_000])
     func opened(size: Int) throws {
         let directory = fixture.directory()
         var writer = try directory.begin(fixture.key("a"))
@@ -23,7 +23,7 @@ import Testing
         #expect(try fixture.directory().record(for: fixture.key("a"))?.bytes() == pattern(size) + pattern(7, 1))
     }
 
-    @Test("What was written can be kept as a file without a name, which takes no space in the directory")
+    @Test("The written bytes can be kept as a file without a name, which takes no space in the directory")
     func detached() throws {
         let directory = fixture.directory(100_000)
         for _ in 0..<3 {
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("A directory that was removed is made again, also by a removal")
+    @Test("A removed directory is created again, even by a removal")
     func removedDirectory() throws {
         let (directory, key) = (fixture.directory(), fixture.key("a"))
         for round in 0..<3 {
@@ -55,19 +55,19 @@ import Testing
         #expect(directory.hasNotedRemovals)
     }
 
-    @Test("Writers at the same time use no space before the evicted files are removed", arguments: [1, 2] as [UInt64])
+    @Test("Concurrent writers use no space before the evicted files are removed", arguments: [1, 2] as [UInt64])
     func concurrent(seed: UInt64) async throws {
         let (fixture, limit) = (fixture, 400_000)
         let largest = Mutex(0)
         var calls = FileCalls.system
         let size: @Sendable () -> Int = {
-            // A file that is renamed meanwhile may be missed, and never counted twice.
+            // A file that is renamed meanwhile may be missed, but is never counted twice.
             (fixture.records + fixture.bodies + fixture.temporaries).reduce(0) {
                 $0 + ((try? FileStatus(of: fixture.path + "/" + $1).size).map { Int($0 + 4_095) / 4_096 * 4_096 } ?? 0)
             }
         }
         calls.write = { descriptor, bytes in
-            // Nothing grows while the files are measured.
+            // No file grows while the files are measured.
             largest.withLock { largest in
                 let written = FileCalls.system.write(descriptor, bytes)
                 largest = max(largest, size())
@@ -80,7 +80,7 @@ import Testing
                 group.addTask {
                     var numbers = SeededNumbers(state: seed &* 7 &+ worker)
                     for _ in 0..<25 {
-                        // Each writer has keys of its own.
+                        // Each writer has its own keys.
                         let key = fixture.key("\(worker)-\(numbers.next() % 6)")
                         let count = Int(numbers.next() % 150_000)
                         do {
@@ -103,7 +103,7 @@ import Testing
         #expect(largest.withLock { $0 } > limit / 2)
     }
 
-    @Test("The directory never gives away more space than there is", arguments: [1, 2, 3, 4] as [UInt64])
+    @Test("The directory never hands out more space than it has", arguments: [1, 2, 3, 4] as [UInt64])
     func space(seed: UInt64) throws {
         var numbers = SeededNumbers(state: seed)
         let directory = fixture.directory(100_000) { $0.allowsLastBlockBeyond = false }

@@ -119,7 +119,7 @@ struct LimitsAndFailuresTests {
 
     // MARK: Limits
 
-    @Test("The article has every limit of a request and of a transport as it is in the code")
+    @Test("The article has every limit of a request and of a transport with the value in the code")
     func values() throws {
         let shown = try Self.values(of: "Limits of one request")
             .merging(Self.values(of: "Limits of a transport")) { "\($0) and \($1)" }
@@ -129,7 +129,7 @@ struct LimitsAndFailuresTests {
         #expect(Set(shown.keys) == Set(known.keys))
     }
 
-    @Test("The article has every limit of a document as it is in the code")
+    @Test("The article has every limit of a document with the value in the code")
     func documents() throws {
         let shown = try Self.values(of: "Limits of a document")
         #expect(shown["levels of a `JSONValue`"] == "\(JSONValue.maximumDepth)")
@@ -168,7 +168,7 @@ struct LimitsAndFailuresTests {
         let rows = try Self.rows(of: "Limits of one request") + Self.rows(of: "Limits of a transport")
         for row in rows { #expect(!row.reason.isEmpty && !row.consequence.isEmpty, "\(row.limit)") }
         let reasons = Set(rows.map(\.reason))
-        // Two of libcurl's cannot be set, for the same reason.
+        // Two limits of libcurl cannot be set, for the same reason.
         #expect(reasons.count == rows.count - 1)
     }
 

@@ -4,7 +4,7 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-/// Spellings of 127.0.0.1 that are not the one in which a rule names it.
+/// Spellings of 127.0.0.1 that differ from the one in a rule.
 @Suite("A rule for an address holds for every spelling of the address", .serialized)
 struct AddressAttacks {
     /// Spellings that become 127.0.0.1 (RFC 4291, 2.5.5).
@@ -81,7 +81,7 @@ struct AddressAttacks {
     }
 
     @Test(
-        "An address override leads to the address whatever its spelling, and is judged by the name", arguments: folded)
+        "An address override leads to the address in any spelling, and the host's name is judged", arguments: folded)
     func addressOverride(host: String) async throws {
         let server = try AttackBench.server()
         var configuration = try AttackBench.configuration(to: [])
@@ -96,7 +96,7 @@ struct AddressAttacks {
         }
     }
 
-    @Test("A request to another spelling of an address that the bypass names goes past the proxy", arguments: folded)
+    @Test("A request to another spelling of an address in the bypass is sent without the proxy", arguments: folded)
     func bypass(host: String) async throws {
         let server = try LoopbackServer { _ in .response(body: "direct") }
         let proxy = try HTTPTestProxy()

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Attacks: anchors", .serialized)
 struct AnchorAttacks {
-    @Test("A private authority as the only anchor accepts its own server only")
+    @Test("A private authority as the only anchor accepts only its own server")
     func privateAuthority() async throws {
         let ours = try AttackBench.server("private-leaf")
         let others = try ["leaf", "rogue-leaf", "self-signed"].map { try AttackBench.server($0) }
@@ -40,7 +40,7 @@ struct AnchorAttacks {
             let explicit = try AttackBench.trusting(Fixture.anchors("root"))
             try await AttackBench.expectSuccess(of: ours, under: explicit)
             try await AttackBench.expectRefusal(.trustChain, of: theirs, under: explicit)
-            // A policy that ignores the environment keeps to what is installed, which vouches for neither.
+            // A policy that ignores the environment uses the installed anchors, which vouch for neither server.
             let installed = TrustAnchors.system.ignoringEnvironment
             for server in [ours, theirs] {
                 try await AttackBench.expectRefusal(.trustChain, of: server, under: AttackBench.trusting(installed))
@@ -70,7 +70,7 @@ struct AnchorAttacks {
             defer { unlink(path) }
             let anchors = try String(contentsOfFile: Fixture.path("private-root.pem"), encoding: .utf8)
             let nothing = String(repeating: "#", count: anchors.utf8.count)
-            /// Writes a file that looks the same as the last one from outside.
+            /// Writes a file that looks the same as the previous one from outside.
             func write(_ text: String) {
                 let file = open(path, O_CREAT | O_WRONLY, 0o600)
                 _ = Array(text.utf8).withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
@@ -103,7 +103,7 @@ struct AnchorAttacks {
         }
     }
 
-    @Test("A self-signed server is its own anchor, for its own host only")
+    @Test("A self-signed server is its own anchor, only for its own host")
     func selfSigned() async throws {
         let server = try AttackBench.server("self-signed")
         let policy = try AttackBench.trusting(Fixture.anchors("self-signed"))
@@ -113,12 +113,12 @@ struct AnchorAttacks {
         for chain in ["leaf", "private-leaf"] {
             try await AttackBench.expectRefusal(.trustChain, of: AttackBench.server(chain), under: policy)
         }
-        // A certificate with the same subject is another server.
+        // A certificate with the same subject belongs to another server.
         let double = try TestCertificate.selfSigned(.init(commonName: "self-signed", dnsNames: ["pin.test"]))
         try await AttackBench.expectRefusal(.trustChain, of: AttackBench.server([double]), under: policy)
     }
 
-    @Test("A self-signed anchor that is no authority cannot vouch for a certificate that it has signed")
+    @Test("A self-signed anchor that is not an authority cannot vouch for a certificate that it has signed")
     func selfSignedIssuer() async throws {
         let anchor = try Fixture.certificate("self-signed")
         let leaf = try anchor.issue(.init(commonName: "pin.test", dnsNames: ["pin.test"]))
@@ -139,7 +139,7 @@ struct AnchorAttacks {
         for chain in ["leaf-renewed", "leaf-backup", "signed-by-leaf"] {
             try await AttackBench.expectRefusal(.trustChain, of: AttackBench.server(chain), under: leaf)
         }
-        // With whole roots only, no intermediate that a server presents ends a path.
+        // If only whole roots are anchors, no intermediate that a server presents ends a path.
         let root = try AttackBench.trusting(Fixture.anchors("cross-root"))
         try await AttackBench.expectRefusal(
             .trustChain, "X.509 error 20", of: AttackBench.server("leaf"), under: root)
@@ -191,7 +191,7 @@ struct AnchorAttacks {
         }
     }
 
-    @Test("A list without anchors is refused when the policy is made")
+    @Test("A list without anchors is refused when the policy is created")
     func emptyList() throws {
         for files in [[], ["root.key"], ["root.pem", "root.crl.pem"]] {
             let list = try files.map { try Fixture.pem($0) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import EssentialsCurl
 
-/// Ways around a policy that do not go through its connections.
+/// Requests that could avoid a policy without using its connections.
 @Suite("Ways around a trust policy", .serialized)
 struct AroundAttacks {
     private static let past = Date(timeIntervalSince1970: 1_600_000_000)
@@ -123,7 +123,7 @@ struct AroundAttacks {
     }
 
     @Test(
-        "A host that could be read in two ways is no URL",
+        "A host that could be read in two ways is not a valid URL",
         arguments: [
             "bücher.test", "pin.test\u{3002}", "ｐｉｎ.test", "pin%2Etest", "pin.test%00.other.test", "user@pin.test",
             "pin.test:443@other.test", "pin.test\\.other.test", "pin..test", "0x7f.1", "2130706433", "127.1",
@@ -157,7 +157,7 @@ struct AroundAttacks {
     // MARK: Libraries
 
     @Test(
-        "No transport is made with another TLS library or an old one",
+        "No transport is created with another TLS library or an old one",
         arguments: [
             ("GnuTLS/3.7.9", 0x3000_0160), ("NSS/3.87", 0x3000_0160), ("LibreSSL/3.8.2", 0x2000_0000),
             ("BoringSSL", 0x1010_107f), ("wolfSSL/5.5.4", 0x3000_0160), ("mbedTLS/2.28.3", 0x3000_0160),
@@ -191,7 +191,7 @@ struct AroundAttacks {
     ]
 
     @Test(
-        "A wrong server that asks for the client's certificate does not get it", arguments: strangers,
+        "A wrong server that requests the client's certificate does not receive it", arguments: strangers,
         [ServerTLS.Version.tls12, .tls13])
     func identity(_ stranger: Stranger, version: ServerTLS.Version) async throws {
         let anchor = try Fixture.certificate("client-root")
@@ -204,7 +204,7 @@ struct AroundAttacks {
                 [Fixture.key(stranger.pin), strangePin()], identity: Fixture.identity("client-a"))
             try await AttackBench.expectRefusal(stranger.reason, stranger.text, of: server, under: policy)
         }
-        // The right one sees it.
+        // The right server receives it.
         let server = try AttackBench.server {
             ($0.minimumVersion, $0.maximumVersion) = (version, version)
             $0.clientAuthentication = .require(anchor: anchor)

@@ -5,7 +5,7 @@ import FoundationEssentials
 import Glibc
 import Testing
 
-/// Certificates with a good signature of a trusted authority that are refused for other contents.
+/// Certificates with a valid signature of a trusted authority that are refused because of other contents.
 @Suite("Attacks: constraints, names and digests", .serialized)
 struct ConstraintAttacks {
     static let modes = [PinSet.Mode.enforce, .reportOnly]
@@ -17,7 +17,7 @@ struct ConstraintAttacks {
         }
     }
 
-    /// A policy whose pins match the chain, or are wrong and only reported. Its client has a certificate.
+    /// A policy whose pins match the chain, or are wrong and only report. Its client has a certificate.
     private static func policy(
         _ chain: String, mode: PinSet.Mode = .enforce, host: String = "pin.test", anchors: TrustAnchors? = nil
     ) throws -> TrustPolicy {
@@ -28,7 +28,7 @@ struct ConstraintAttacks {
 
     // MARK: Name constraints
 
-    @Test("An authority with name constraints vouches for the permitted names only", arguments: versions)
+    @Test("An authority with name constraints vouches only for the permitted names", arguments: versions)
     func insideConstraints(version: ServerTLS.Version) async throws {
         let server = try Self.server("leaf-inside", version)
         for anchor in ["root", "constrained-ca"] {
@@ -67,7 +67,7 @@ struct ConstraintAttacks {
 
     // MARK: Names with a NUL
 
-    @Test("A name with a NUL in it is not the name before the NUL", arguments: versions)
+    @Test("A name with a NUL is not the name before the NUL", arguments: versions)
     func nameWithNul(version: ServerTLS.Version) async throws {
         #expect(try Fixture.certificate("leaf-nul").der.holds("pin.test\0.evil.test"), "the fixture has another name")
         let server = try Self.server("leaf-nul", version)
@@ -78,7 +78,7 @@ struct ConstraintAttacks {
     }
 
     @Test(
-        "A name with a NUL in it is not the name of any other host",
+        "A name with a NUL is not the name of any other host",
         arguments: ["pin.test", "pin.test.evil.test", "evil.test", "a.evil.test", "other.test", "127.0.0.1"])
     func nameWithNulForOthers(host: String) throws {
         let trust = try CompiledTrust(TrustPolicy(anchors: Fixture.anchors("root")))

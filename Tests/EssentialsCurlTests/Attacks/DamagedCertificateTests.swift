@@ -5,7 +5,7 @@ import FoundationEssentials
 import TestTools
 import Testing
 
-/// Certificates, keys and lists that are damaged somewhere. The address sanitizer checks that nothing reads beyond
+/// Certificates, keys and lists that are damaged at some place. The address sanitizer checks that no code reads beyond
 /// their ends.
 @Suite("Attacks: damaged certificates", .serialized)
 struct DamagedCertificateTests {

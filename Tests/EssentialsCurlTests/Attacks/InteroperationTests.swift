@@ -3,7 +3,7 @@ import EssentialsHTTP
 import FoundationEssentials
 import Testing
 
-/// The policy before servers that are not ours, with TLS stacks set up as they are in the field.
+/// The policy against third-party servers, with TLS stacks configured as in the field.
 @Suite("Pinned requests to other server programs", .serialized)
 struct InteroperationAttacks {
     static let hasNginx = ServerProcess.path(of: "nginx") != nil
@@ -19,7 +19,7 @@ struct InteroperationAttacks {
         return try CurlTransport(trust: policy, configuration: configuration)
     }
 
-    /// One pin and what comes of it.
+    /// A pin and its expected result.
     struct Case: Sendable, CustomTestStringConvertible {
         var chain = "leaf"
         var pin: String

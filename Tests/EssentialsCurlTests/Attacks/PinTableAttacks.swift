@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Attacks: the pin table", .serialized)
 struct PinTableAttacks {
-    /// Expects that a pin together with an unrelated one accepts a chain, and that the unrelated one alone does not.
+    /// Expects that a chain is accepted with a pin and an unrelated one, but not with the unrelated one alone.
     private func expectMatch(_ pin: Pin, chain: String = "leaf") async throws {
         let server = try AttackBench.server(chain)
         try await AttackBench.expectSuccess(of: server, under: AttackBench.policy([pin]))
@@ -54,7 +54,7 @@ struct PinTableAttacks {
         let server = try AttackBench.server {
             ($0.minimumVersion, $0.maximumVersion, $0.clientAuthentication) = (version, version, .request)
         }
-        // Digests of the right things as pins of the other kind, and one that differs in its last bit.
+        // Right digests as pins of the other kind, and a digest that differs in its last bit.
         let leaf = try Fixture.certificate("leaf")
         var flipped = try Pin.publicKey(leaf.publicKeyPin).digest
         flipped[31] ^= 1
@@ -85,7 +85,7 @@ struct PinTableAttacks {
         #expect(server.handshakes.allSatisfy { $0.version == (version == .tls12 ? "TLSv1.2" : "TLSv1.3") })
     }
 
-    /// The reports that came before one of an unlisted host, which is refused here to mark their end.
+    /// The reports before one of an unlisted host, which is refused here to mark their end.
     private func reports(
         _ stream: AsyncStream<TrustReport>, of server: LoopbackServer, by transport: CurlTransport
     ) async throws -> [TrustReport] {
@@ -219,7 +219,7 @@ struct PinTableAttacks {
             under: AttackBench.policy([Fixture.key("self-signed", scope: .issuer)], anchors: anchors))
     }
 
-    @Test("Expired pins do not count, but chain, host and the ban on plain http do")
+    @Test("Expired pins do not count, but the chain, the host and the ban on plain http do")
     func expiredRule() async throws {
         let past = Date(timeIntervalSinceNow: -60)
         let policy = try AttackBench.policy([strangePin()], expires: past)

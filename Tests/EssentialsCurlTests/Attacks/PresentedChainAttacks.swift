@@ -16,7 +16,7 @@ struct PresentedChainAttacks {
         #expect(found?.chain.map(\.certificatePin.text) == path)
         let presented = try Fixture.chain(chain).map(\.certificatePin)
         #expect(try pinned.contains { try presented.contains(Fixture.certificate($0).certificatePin) })
-        // The pins refuse it, because the chain itself is good.
+        // The pins refuse it, because the chain itself is valid.
         let rogue = try AttackBench.policy([Fixture.key("rogue-leaf")], anchors: Fixture.anchors("root", "rogue-root"))
         try await AttackBench.expectSuccess(of: server, under: rogue)
     }
@@ -47,7 +47,7 @@ struct PresentedChainAttacks {
         }
     }
 
-    @Test("An authority below one that may not have any is refused")
+    @Test("An authority below an authority that may not have any is refused")
     func pathLength() async throws {
         let server = try AttackBench.server("leaf-too-deep")
         let policy = try AttackBench.policy([Fixture.key("leaf-too-deep"), Fixture.key("intermediate")])

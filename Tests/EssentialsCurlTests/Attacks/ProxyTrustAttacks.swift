@@ -5,7 +5,7 @@ import FoundationEssentials
 import Glibc
 import Testing
 
-/// An HTTP proxy that is spoken to over TLS as `other.test`, before an origin that is `pin.test`.
+/// An HTTP proxy with TLS and the name `other.test`, in front of an origin with the name `pin.test`.
 private final class SecureProxy: Sendable {
     let inner: HTTPTestProxy
     let front: TLSFront
@@ -23,7 +23,7 @@ private final class SecureProxy: Sendable {
         front = try TLSFront(tls, to: inner.port)
     }
 
-    /// A transport that goes through this proxy.
+    /// A transport that uses this proxy.
     func transport(
         _ trust: TrustPolicy, proxyTrust: TrustPolicy, host: String = "other.test"
     ) throws -> CurlTransport {
@@ -65,7 +65,7 @@ struct ProxyTrustAttacks {
         try AttackBench.policy([Fixture.key(pin), strangePin()], host: "other.test", identity: identity)
     }
 
-    @Test("A proxy is judged by its own policy, and the origin by the request's", arguments: versions)
+    @Test("A proxy is judged by its own policy, and the origin by the policy of the request", arguments: versions)
     func bothRight(version: ServerTLS.Version) async throws {
         let origin = try AttackBench.server { ($0.minimumVersion, $0.maximumVersion) = (version, version) }
         let proxy = try SecureProxy(origin: origin) { ($0.minimumVersion, $0.maximumVersion) = (version, version) }
@@ -118,7 +118,7 @@ struct ProxyTrustAttacks {
         #expect(origin.connectionCount == 0)
     }
 
-    @Test("Nothing is sent to a proxy without its pins, even if it has those of the origin", arguments: versions)
+    @Test("Nothing is sent to a proxy that matches only the pins of the origin", arguments: versions)
     func wrongProxyPins(version: ServerTLS.Version) async throws {
         let origin = try AttackBench.server()
         let proxy = try SecureProxy(origin: origin) {
@@ -146,9 +146,9 @@ struct ProxyTrustAttacks {
         Impostor(chain: "leaf-expired", reason: .trustChain, text: "X.509 error 10"),
     ]
 
-    @Test("Proxy and origin are judged by their policies whatever OpenSSL's configuration sets")
+    @Test("Proxy and origin are judged by their policies, whatever OpenSSL's configuration sets")
     func configuration() async throws {
-        // In a process of its own, because OpenSSL reads its configuration once.
+        // The test runs in its own process, because OpenSSL reads its configuration once.
         await #expect(processExitsWith: .success) {
             let path = "/tmp/essentials-openssl-\(getpid()).cnf"
             let text = """
@@ -213,7 +213,7 @@ struct ProxyTrustAttacks {
         }
     }
 
-    @Test("Plain http is read by the right proxy, and refused before a connection if the origin is pinned")
+    @Test("The right proxy reads plain http, and a request to a pinned origin is refused before a connection")
     func plainHTTP() async throws {
         let origin = try LoopbackServer { _ in .response(body: "ok") }
         let proxy = try SecureProxy(origin: origin)
@@ -243,7 +243,7 @@ struct ProxyTrustAttacks {
         let right = try proxy.transport(originPolicy, proxyTrust: proxyPolicy, host: "pin.test")
         for _ in 0..<2 { try await AttackBench.expectSuccess(of: origin, by: right) }
         #expect(proxy.inner.lines == ["CONNECT pin.test:\(origin.port) HTTP/1.1"])
-        // Either policy in the other's place refuses.
+        // Each policy in the place of the other refuses.
         let before = AttackBench.Sight(origin)
         let seen = proxy.front.applicationBytesReceived
         for (trust, proxyTrust) in [(proxyPolicy, proxyPolicy), (originPolicy, originPolicy)] {
@@ -259,7 +259,7 @@ struct ProxyTrustAttacks {
     }
 
     @Test(
-        "A session with a server as a proxy is not resumed with it as an origin, nor the reverse",
+        "A TLS session with a server as a proxy is not resumed with the server as an origin, nor the reverse",
         arguments: versions)
     func proxyAsOrigin(version: ServerTLS.Version) async throws {
         let origin = try AttackBench.server()
@@ -332,7 +332,7 @@ struct ProxyTrustAttacks {
     }
 
     @Test(
-        "A kept connection to a proxy is refused once the proxy's rule has expired and refuses",
+        "A kept connection to a proxy is refused once the proxy's rule has expired, if it then refuses",
         arguments: ["http", "https"])
     func proxyRuleExpires(scheme: String) async throws {
         let handler: @Sendable (ServerRequest) -> ServerReply = { _ in .response(body: "ok") }

@@ -5,7 +5,7 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-/// Attempts to use kept connections and sessions, of the same transport or of others, to avoid a policy.
+/// Attempts to avoid a policy by kept connections and sessions, of the same transport or of others.
 @Suite("Kept connections and sessions of other policies", .serialized)
 struct ReuseAttacks {
     static let versions: [ServerTLS.Version] = [.tls12, .tls13]
@@ -71,7 +71,7 @@ struct ReuseAttacks {
 
     @Test("A request with wrong pins does not resume the session of one without pins", arguments: versions)
     func resumed(version: ServerTLS.Version) async throws {
-        // Under TLS 1.2 that is a session of the server's, known by its identifier.
+        // Under TLS 1.2 that is a session in the server's memory, known by its identifier.
         let server = try Self.server(
             version, keeps: false, resumption: version == .tls12 ? .identifiers : .tickets)
         let open = try AttackBench.transport(Self.unpinned(), to: server)
@@ -159,7 +159,7 @@ struct ReuseAttacks {
     }
 
     @Test(
-        "A host with wrong pins is refused whatever another host of the same server has left", arguments: versions)
+        "A host with wrong pins is refused, whatever another host of the same server has left", arguments: versions)
     func otherHost(version: ServerTLS.Version) async throws {
         let (leaf, anchors) = try Self.twoHosts()
         let policy = try TrustPolicy(
@@ -208,7 +208,7 @@ struct ReuseAttacks {
         #expect(closing.handshakes.map(\.resumed) == [false, true, true, true])
     }
 
-    @Test("A request on a kept connection is reported like the first, once, if its rule only reports")
+    @Test("If a rule only reports, a request on a kept connection is reported like the first one, once")
     func reports() async throws {
         let server = try AttackBench.server()
         let policy = try AttackBench.policy([strangePin(1), strangePin(2)], mode: .reportOnly)
@@ -256,7 +256,7 @@ struct ReuseAttacks {
     // MARK: Time
 
     @Test(
-        "Kept and new connections are refused once their rule has expired and refuses", arguments: versions)
+        "Kept and new connections are refused once their rule has expired, if it then refuses", arguments: versions)
     func ruleExpires(version: ServerTLS.Version) async throws {
         let (server, transport, first) = try await outlived { end in
             let server = try Self.server(version, keeps: true)
@@ -274,7 +274,7 @@ struct ReuseAttacks {
         #expect(server.requestCount == 1)
     }
 
-    @Test("A resumed session is refused once its rule has expired and refuses", arguments: versions)
+    @Test("A resumed session is refused once its rule has expired, if it then refuses", arguments: versions)
     func ruleExpiresBeforeResumption(version: ServerTLS.Version) async throws {
         let (server, transport, first) = try await outlived { end in
             let server = try Self.server(version, keeps: false)

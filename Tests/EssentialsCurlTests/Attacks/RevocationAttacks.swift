@@ -7,7 +7,7 @@ import Testing
 struct RevocationAttacks {
     static let versions = [ServerTLS.Version.tls12, .tls13]
 
-    /// A server of one TLS version that staples a file of the fixtures, and asks for the client's certificate.
+    /// A server of one TLS version that staples a file of the fixtures, and requests the client's certificate.
     private func server(
         _ chain: String = "leaf", staple: [UInt8]?, version: ServerTLS.Version,
         handler: @escaping @Sendable (ServerRequest) -> ServerReply = { _ in .response(body: "ok") }
@@ -34,7 +34,7 @@ struct RevocationAttacks {
 
     // MARK: Staples
 
-    @Test("A good staple is accepted, demanded or not", arguments: versions)
+    @Test("A good staple is accepted, required or not", arguments: versions)
     func goodStaple(version: ServerTLS.Version) async throws {
         let server = try server(staple: Fixture.bytes("leaf.ocsp"), version: version)
         for isRequired in [false, true] {
@@ -42,7 +42,7 @@ struct RevocationAttacks {
         }
     }
 
-    @Test("A server without a staple is refused only if one is demanded", arguments: versions)
+    @Test("A server without a staple is refused only if a staple is required", arguments: versions)
     func noStaple(version: ServerTLS.Version) async throws {
         let server = try server(staple: nil, version: version)
         for mode in [PinSet.Mode.enforce, .reportOnly] {
@@ -55,7 +55,7 @@ struct RevocationAttacks {
         try await AttackBench.expectSuccess(of: server, under: policy(.none))
     }
 
-    @Test("A staple that says revoked is refused, demanded or not", arguments: versions)
+    @Test("A staple with the status revoked is refused, required or not", arguments: versions)
     func revokedStaple(version: ServerTLS.Version) async throws {
         let server = try server("leaf-revoked", staple: Fixture.bytes("leaf-revoked.ocsp"), version: version)
         for isRequired in [false, true] {
@@ -64,7 +64,7 @@ struct RevocationAttacks {
                     .revoked, of: server, under: policy(.stapled(isRequired: isRequired), mode: mode))
             }
         }
-        // A client that does not request a staple gets none.
+        // A client that does not request a staple receives none.
         try await AttackBench.expectSuccess(of: server, under: policy(.none))
     }
 
@@ -106,7 +106,7 @@ struct RevocationAttacks {
         Staple(name: "with a weak digest", text: "too weak") { try Fixture.bytes("leaf-digested-by-sha1.ocsp") },
     ]
 
-    /// A response made a second earlier or later than the one that was signed.
+    /// A response whose time differs by a second from the signed one.
     private static func changed(_ response: [UInt8]) throws -> [UInt8] {
         var copy = response
         // GeneralizedTime (tag 0x18) of 15 characters, "YYYYMMDDHHMMSSZ": the first one is producedAt.
@@ -115,7 +115,7 @@ struct RevocationAttacks {
         return copy
     }
 
-    @Test("A staple that proves nothing is refused, demanded or not", arguments: worthless, versions)
+    @Test("A staple that proves nothing is refused, required or not", arguments: worthless, versions)
     func worthlessStaple(_ staple: Staple, version: ServerTLS.Version) async throws {
         let server = try server(staple: staple.bytes(), version: version)
         for isRequired in [false, true] {
@@ -234,7 +234,7 @@ struct RevocationAttacks {
         try await AttackBench.expectRefusal(.revoked, of: revoked, under: policy(revocation))
     }
 
-    @Test("A list about servers only is enough for the level of servers", arguments: versions)
+    @Test("A list that covers only servers is enough for the level of servers", arguments: versions)
     func listOfUsers(version: ServerTLS.Version) async throws {
         let revocation = try lists("intermediate-users", "root")
         try await AttackBench.expectSuccess(of: server(staple: nil, version: version), under: policy(revocation))
@@ -257,7 +257,7 @@ struct RevocationAttacks {
     ]
 
     @Test(
-        "A chain is refused if a list is about other certificates of its authority", arguments: partial,
+        "A chain is refused if a list covers only other certificates of its authority", arguments: partial,
         versions)
     func partialList(_ attack: Partial, version: ServerTLS.Version) async throws {
         let revocation = try Revocation.lists(attack.lists.map { try Fixture.pem("\($0).crl.pem") })
@@ -304,7 +304,7 @@ struct RevocationAttacks {
         #expect(try trust.evaluate(chain: Fixture.chain("leaf").map(\.der), host: host).count == 3)
     }
 
-    @Test("A text that is no revocation list is refused when the policy is compiled")
+    @Test("A text that is not a revocation list is refused when the policy is compiled")
     func noLists() throws {
         let damaged = try PEM("-----BEGIN X509 CRL-----\nMIIB\n-----END X509 CRL-----\n")
         for lists in try [[], [Fixture.pem("root.pem")], [Fixture.pem("root.crl.pem"), damaged]] {

@@ -17,7 +17,7 @@ struct SecondPolicyAttacks {
                 identity: identity.map { name in try Fixture.identity(name) }))
     }
 
-    /// Pairs of policies. The first leaves more on a context than the second one needs.
+    /// Policies that are installed first. They leave more state on a context than the second policy needs.
     static let firsts: [@Sendable () throws -> CompiledTrust] = [
         { try trust(staple: true) }, { try trust(identity: "client-a") }, { try trust(pin: "leaf-rekeyed") },
         { try trust(staple: true, identity: "client-a", minimumTLS: .tls13) },
@@ -32,7 +32,7 @@ struct SecondPolicyAttacks {
             let first = try Self.firsts[index]()
             context = try PeerContext(first)
         }
-        // The first policy is alive through the context alone.
+        // Only the context keeps the first policy alive.
         for _ in 0..<3 {
             let found = #expect(throws: RequestFailure.self) { try context.install(second) }
             #expect(found?.reason == .otherTrust)
@@ -40,7 +40,7 @@ struct SecondPolicyAttacks {
             let connection = try context.connect(to: server)
             #expect(connection.isEstablished == (index != 2))
             if connection.isEstablished {
-                // The connection is no proof for the second policy.
+                // The connection is no evidence for the second policy.
                 #expect(try connection.failure(under: second)?.reason == .otherTrust)
             }
         }

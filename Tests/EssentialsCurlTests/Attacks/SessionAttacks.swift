@@ -4,7 +4,7 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-/// Sessions and contexts of a program that are used where they do not belong.
+/// Sessions and contexts of a program that are used in the wrong place.
 @Suite("An OpenSSL session in another context", .serialized)
 struct SessionAttacks {
     static let versions: [ServerTLS.Version] = [.tls12, .tls13]
@@ -29,7 +29,7 @@ struct SessionAttacks {
         return try #require(connection.session())
     }
 
-    /// Resumes a session under a policy, judges it, and expects that the server sees nothing.
+    /// Resumes a session under a policy, judges it, and expects that the server sees no request.
     private func expectRefusal(
         _ reason: RequestFailure.Reason, of server: LoopbackServer, resuming session: PeerSession,
         under trust: CompiledTrust, host: String = "pin.test", sourceLocation: SourceLocation = #_sourceLocation
@@ -38,21 +38,21 @@ struct SessionAttacks {
         let before = AttackBench.Sight(server)
         let connection = try PeerContext(trust, host: host).connect(to: server, as: host, resuming: session)
         #expect(connection.isEstablished, sourceLocation: sourceLocation)
-        // Otherwise there was no attempt.
+        // Without resumption the attack was not attempted.
         #expect(connection.isResumed, sourceLocation: sourceLocation)
         let found = try connection.failure(under: trust, host: host)
         #expect(found?.reason == reason, "\(String(describing: found))", sourceLocation: sourceLocation)
         AttackBench.expectNothingSeen(by: server, since: before, at: .request, sourceLocation: sourceLocation)
     }
 
-    @Test("A session that was made without a policy is no proof when it is resumed under one", arguments: versions)
+    @Test("A session that was made without a policy is no evidence when it is resumed under one", arguments: versions)
     func withoutEvidence(version: ServerTLS.Version) async throws {
         let server = try Self.server(version)
         let session = try Self.session(with: server, under: nil)
         try await expectRefusal(.trustEvidence, of: server, resuming: session, under: Self.pinned())
     }
 
-    @Test("A session with a rogue server, made by a context that accepts every peer, is no proof", arguments: versions)
+    @Test("A session with a rogue server from a context that accepts every peer is no evidence", arguments: versions)
     func ofRogue(version: ServerTLS.Version) async throws {
         let server = try Self.server(version, chain: "rogue-leaf")
         let session = try Self.session(with: server, under: nil, isLoose: true)
@@ -104,7 +104,7 @@ struct SessionAttacks {
         #expect(server.handshakes.map(\.resumed) == [false, true, true, true])
     }
 
-    @Test("A session is refused once its rule has expired and refuses", arguments: versions)
+    @Test("A session is refused once its rule has expired, if it then refuses", arguments: versions)
     func outlivesRule(version: ServerTLS.Version) async throws {
         let (server, trust, session) = try await outlived { end in
             let server = try Self.server(version)

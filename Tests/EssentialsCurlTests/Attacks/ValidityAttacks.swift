@@ -7,11 +7,11 @@ import Testing
 
 @Suite("Attacks: validity", .serialized)
 struct ValidityAttacks {
-    /// The pins of the chain are right, or wrong and only reported: neither forgives an invalid certificate.
+    /// The pins match the chain, or are wrong and only report. In neither case is an invalid certificate accepted.
     static let modes = [PinSet.Mode.enforce, .reportOnly]
 
-    /// Expects a refusal under a rule whose pins match the chain, and under one that would only report their mismatch;
-    /// by clients that have a certificate to lose.
+    /// Expects a refusal under a rule whose pins match the chain, and under a rule that would only report their
+    /// mismatch. The clients have a certificate that must not be revealed.
     private func expectRefusal(
         _ reason: RequestFailure.Reason, _ text: String, of chain: String, host: String = "pin.test", mode: PinSet.Mode,
         pinned: [String] = [], sourceLocation: SourceLocation = #_sourceLocation
@@ -45,7 +45,7 @@ struct ValidityAttacks {
         try await expectRefusal(.trustHost, "hostname mismatch", of: "leaf", host: "a.pin.test", mode: mode)
     }
 
-    @Test("A certificate with the host in its common name only is refused", arguments: modes)
+    @Test("A certificate with the host only in its common name is refused", arguments: modes)
     func commonNameOnly(mode: PinSet.Mode) async throws {
         try await expectRefusal(.trustHost, "hostname mismatch", of: "leaf-cn-only", mode: mode)
     }
@@ -74,7 +74,7 @@ struct ValidityAttacks {
     }
 
     @Test(
-        "A wildcard within an internationalised label matches no host, and one for the whole label does",
+        "A wildcard for a part of an internationalised label matches no host, but one for the whole label does",
         arguments: modes)
     func internationalisedWildcard(mode: PinSet.Mode) async throws {
         let issuer = try Fixture.certificate("intermediate")

@@ -38,7 +38,7 @@ final class AnsweringNameServer: Sendable {
         pthread_detach(thread)
     }
 
-    /// How many IPv4 addresses were requested, which is one for each look-up.
+    /// The number of IPv4 queries, one for each look-up.
     var lookups: Int { work.lookups.load(ordering: .relaxed) }
 
     /// Runs `body` on the calling thread where this is the only name server. The thread stays there.
@@ -104,7 +104,7 @@ private final class Work: Sendable {
         reply += [0x81, 0x80, 0, 1, 0, data.isEmpty ? 0 : 1, 0, 0, 0, 0] as [UInt8]
         reply += question[12..<end + 5]
         guard !data.isEmpty else { return reply }
-        // The name is the question's, the class Internet, and it holds for a minute.
+        // The record has the name of the question and the class Internet, and is valid for a minute.
         reply += [0xC0, 12, 0, type, 0, 1, 0, 0, 0, 60, 0, UInt8(data.count)] as [UInt8]
         return reply + data
     }

@@ -30,7 +30,7 @@ struct Bench {
         }
     }
 
-    /// Sends the request that gets the malformed response.
+    /// Sends the request that receives the malformed response.
     func bad(
         _ method: HTTPRequest.Method = .get, _ path: String = "/bad", body: RequestBody = .none,
         as delivery: TransportOptions.Delivery
@@ -42,7 +42,7 @@ struct Bench {
         return await transport.outcome(of: sent)
     }
 
-    /// Expects that the next requests get their own responses.
+    /// Expects that the next requests receive their own responses.
     func expectRecovery(_ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation) async throws {
         for number in 0..<2 {
             let path = "/good/\(number)"
@@ -53,6 +53,6 @@ struct Bench {
         }
     }
 
-    /// How often a bad request reached the server.
+    /// The number of bad requests that reached the server.
     var badCount: Int { server.requests.filter { $0.path.hasPrefix("/bad") }.count }
 }

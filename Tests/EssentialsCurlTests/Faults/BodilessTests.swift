@@ -36,7 +36,7 @@ struct BodilessTests {
 
     @Test("A body that follows a bodiless response is delivered to no request", arguments: kinds)
     func body(kind: Kind) async throws {
-        // As a body it has the announced length, as a response it is a whole one.
+        // Its length is the announced one, so it could be read as a body or as a whole response.
         let evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL"
         for authority in [nil, try Authority()] {
             let bench = try Bench(

@@ -42,7 +42,7 @@ struct ChunkTests {
             end: .keepAlive),
     ]
 
-    @Test("Chunk sizes must match what arrives", arguments: sizes)
+    @Test("Chunk sizes must match the received bytes", arguments: sizes)
     func size(fault: Fault) async throws { try await fault.expect() }
 
     static let trailing: [Fault] = [

@@ -4,10 +4,10 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-/// Control characters in the fields of real responses: those who use a value see the bytes and can refuse it.
+/// Control characters in the fields of real responses. Code that uses a value sees the bytes and can refuse it.
 @Suite("Control characters in a response's fields")
 struct ControlCharacterTests {
-    /// All that a line of HTTP/1.1 can contain, without the tab, which is allowed.
+    /// All control characters that a line of HTTP/1.1 can contain, except the tab, which is allowed.
     private static let bytes: [UInt8] = (1...0x1f).filter { ![9, 10, 13].contains($0) } + [0x7f]
 
     private func response(_ steps: [ServerStep]) async throws -> TransportResponse {

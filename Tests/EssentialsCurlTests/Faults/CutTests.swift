@@ -15,7 +15,8 @@ struct CutTests {
         /// Whether the body ends with the connection, so that a truncation within it looks like its end.
         var isDelimitedByClose = false
         var trailers: [String] = []
-        /// How many bytes of the end may be missing: libcurl does not insist on the very last line feed of the chunks.
+        /// The number of bytes that may be missing at the end: libcurl does not require the very last line feed of the
+        /// chunks.
         var spare = 0
     }
 
@@ -75,10 +76,10 @@ struct CutTests {
         let isWhole = cut >= whole || (shape.isDelimitedByClose && cut >= head)
         guard isWhole else {
             #expect(outcome.failure?.reason == .interrupted, "cut at \(cut), \(delivery): \(outcome)")
-            // libcurl says nothing of a status line before its end.
+            // libcurl does not report a status line before its end.
             let statusLine = shape.head.utf8.prefix { $0 != 0x0a }.count
             if cut > statusLine { #expect(outcome.failure?.phase == .receiving, "cut at \(cut): \(outcome)") }
-            // A stream delivers what arrived before the truncation, but never an incomplete head.
+            // A stream delivers the bytes before the truncation, but never an incomplete head.
             #expect(outcome.status == (delivery == .streamed && cut >= head ? 200 : nil), "cut at \(cut): \(outcome)")
             #expect(shape.body.hasPrefix(outcome.text), "cut at \(cut): \(outcome)")
             return
@@ -88,7 +89,7 @@ struct CutTests {
         #expect(outcome.trailers == shape.trailers)
     }
 
-    @Test("A reset in the middle of a large body is `interrupted`, and the reader gets what arrived before")
+    @Test("A reset in the middle of a large body is `interrupted`, and the reader receives the earlier bytes")
     func reset() async throws {
         let piece = [UInt8](repeating: 0x61, count: 64 << 10)
         for delivery in deliveries {
@@ -97,7 +98,7 @@ struct CutTests {
                 .head(headers: [("Content-Length", "1000000")]), .repeatSend(piece, count: 8), .gate(gate), .reset,
             ])
             async let outcome = bench.bad(as: delivery)
-            // Bytes that were not read when the reset comes are lost, so it waits until some were.
+            // Unread bytes are lost in a reset, so the server waits until some were read.
             try await Task.sleep(for: .milliseconds(50))
             gate.open()
             let found = try await outcome

@@ -6,7 +6,7 @@ import Testing
 /// Compressed bodies that cost a decoder time and have no content.
 @Suite("A decoder", .serialized, .timeLimit(.minutes(5)))
 struct DecoderTests {
-    /// A body without content: how it begins, and what is repeated without end.
+    /// A body without content: its beginning, and the part that is repeated without end.
     struct Emptiness: Sendable, CustomTestStringConvertible {
         var coding: String
         var beginning: [UInt8]
@@ -27,7 +27,7 @@ struct DecoderTests {
         Emptiness("blocks of a code of their own", "gzip", gzipHead, repeated(ownCode)),
         Emptiness("a file name", "gzip", [0x1f, 0x8b, 8, 8, 0, 0, 0, 0, 0, 255], [0x61]),
         Emptiness("metadata blocks", "br", [0x0c], [0x06]),
-        // A frame with an empty block, and one to skip that has four bytes.
+        // A frame with an empty block, and a skippable frame of four bytes.
         Emptiness("frames", "zstd", [], [0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 1, 0, 0]),
         Emptiness("frames to skip", "zstd", [], [0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 1, 2, 3, 4]),
     ]
@@ -37,13 +37,14 @@ struct DecoderTests {
     private static let ownCode: [UInt8] = {
         func bits(_ value: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(value >> $0 & 1) } }
         var code = bits(0, 1) + bits(2, 2) + bits(0, 5) + bits(0, 5) + bits(14, 4)
-        // The lengths of the code length code, in their order: of 18, the third, and of 1, the eighteenth, one each.
+        // Three-bit lengths of the code length code in their order: the third (18) and the eighteenth (1) are one bit
+        // long.
         code += (0..<18).flatMap { bits($0 == 2 || $0 == 17 ? 1 : 0, 3) }
         code += bits(1, 1) + bits(138 - 11, 7) + bits(1, 1) + bits(118 - 11, 7)
         return code + bits(0, 1) + bits(0, 1) + bits(0, 1)
     }()
 
-    /// Eight times the bits, which are whole bytes, the least significant bit first.
+    /// Repeats the bits eight times, which makes whole bytes, the least significant bit first.
     private static func repeated(_ bits: [UInt8]) -> [UInt8] {
         let all = (0..<8).flatMap { _ in bits }
         return stride(from: 0, to: all.count, by: 8).map { start in
@@ -51,13 +52,14 @@ struct DecoderTests {
         }
     }
 
-    /// Sends requests beside a hostile one on the same thread, and returns how those ended that took more than a second.
+    /// Sends requests beside a hostile one on the same thread, and returns the outcomes of those that took more than a
+    /// second.
     private func lateRequests(
         beside body: Emptiness, _ delivery: TransportOptions.Delivery, _ bench: Bench
     ) async throws -> [String] {
         let hostile = Task { try await bench.bad(as: delivery) }
         var late: [String] = []
-        // The other request would fail with `timeout` if the decoder held the thread.
+        // The other request would fail with `timeout` if the decoder blocked the thread.
         for number in 0..<20 {
             var sent = try request(bench.server, "/good/\(number)")
             sent.options.totalTimeout = .seconds(1)
@@ -76,13 +78,13 @@ struct DecoderTests {
 
     @Test("A body without content is abandoned, and other requests on the same thread continue", arguments: emptiness)
     func empty(body: Emptiness) async throws {
-        // 32 MB, which come as fast as they are read.
+        // 32 MB, which arrive as fast as they are read.
         let bench = try Bench(bad: [
             .head(headers: [("Content-Encoding", body.coding)]), .send(body.beginning),
             .repeatSend(body.period, count: (32 << 20) / body.period.count), .close,
         ])
         for delivery in deliveries {
-            // A busy machine takes a second from a request by chance. A decoder that holds the thread takes it each time.
+            // A busy machine delays a request by a second at times. A decoder that blocks the thread delays each try.
             var late: [String] = []
             for _ in 0..<3 {
                 late = try await lateRequests(beside: body, delivery, bench)
@@ -95,7 +97,7 @@ struct DecoderTests {
 
     @Test("A zstd body, whose window can be 128 MiB, is decoded only if it is collected")
     func zstd() async throws {
-        // A frame of one block of two bytes that are not compressed (RFC 8878, 3.1.1).
+        // A frame with one block of two uncompressed bytes (RFC 8878, 3.1.1).
         let frame: [UInt8] = [0x28, 0xb5, 0x2f, 0xfd, 0x20, 2, 0x11, 0, 0] + Array("ok".utf8)
         let server = try LoopbackServer { _ in .response(headers: [("Content-Encoding", "zstd")], body: frame) }
         let transport = try CurlTransport()
@@ -141,9 +143,9 @@ struct DecoderTests {
         }
     }
 
-    @Test("Trailers of a stream that nobody reads are counted and judged line by line, too")
+    @Test("Trailers of an unread stream are also counted and checked line by line")
     func trailersOfPausedStream() async throws {
-        // The body fills what may wait for a reader, so libcurl keeps the trailers of the same read in one piece.
+        // The body fills the buffer for a waiting reader, so libcurl keeps the trailers of the same read in one piece.
         let packed = try Gzip.zeros(count: 2_200_000)
         for (trailers, reason) in [
             (String(repeating: "a:\n", count: 14_000), RequestFailure.Reason.tooLarge),

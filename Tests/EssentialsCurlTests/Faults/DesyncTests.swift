@@ -28,7 +28,7 @@ struct DesyncTests {
     }
 
     @Test(
-        "A response that follows a whole read is not delivered to the next request",
+        "A response that follows one that was read completely is not delivered to the next request",
         arguments: [false, true],
         [
             "HTTP/1.1 204 No\r\n\r\n", "HTTP/1.1 304 No\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
@@ -58,7 +58,7 @@ struct DesyncTests {
         try await bench.expectRecovery("idle time-out, TLS \(isTLS)")
     }
 
-    @Test("A response that only the TLS connection could end is cut if TLS does not end it")
+    @Test("A response that only the end of the connection delimits is truncated if TLS does not end properly")
     func truncation() async throws {
         try await Fault(
             "cut", fields: "Connection: close", "hello", is: .interrupted, end: .closeWithoutNotify
@@ -138,7 +138,7 @@ struct DesyncTests {
     @Test("A malformed response is the server's fault, and not the request's", arguments: blamed)
     func blame(fault: Fault) async throws { try await fault.expect() }
 
-    @Test("The phase of a failure shows whether anything arrived")
+    @Test("The phase of a failure shows whether any byte arrived")
     func phases() async throws {
         let bench = try Bench(bad: [.close])
         #expect(try await bench.bad(as: .streamed).failure?.phase == .waiting)
@@ -152,7 +152,8 @@ struct DesyncTests {
         }
     }
 
-    /// The second request waits for the first one's TLS connection and ends there; its handle must serve no third.
+    /// The second request waits for the first one's TLS connection and ends there. Its handle must not serve a third
+    /// one.
     @Test("A request that ended while it waited for another's connection affects no later response")
     func endedWhileWaiting() async throws {
         let gate = LoopbackGate()

@@ -4,7 +4,7 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-/// Compressed bodies that are damaged, empty, packed several times, or much larger than they look.
+/// Compressed bodies that are damaged, empty, compressed several times, or much larger than they look.
 @Suite("A compressed body", .serialized)
 struct EncodingTests {
     private static let text = String(repeating: "compressed text ", count: 8)
@@ -117,7 +117,7 @@ struct EncodingTests {
 
 /// A gigabyte of zeros.
 private enum Bomb {
-    /// Packed once: 13 bytes are eight times the longest back reference, and the longer one repeats them.
+    /// Compressed once: 13 bytes are eight of the longest back references, and the longer part repeats them.
     static func plain() throws -> (beginning: [UInt8], period: [UInt8]) {
         let bytes = try Gzip.zeros(count: 1 + 258 * 64)
         return (Array(bytes[..<24]), Array(bytes[24..<37]))

@@ -35,7 +35,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
             trailers: trailers)
     }
 
-    /// Sends one request for each delivery to a server with this fault, and expects the result of the fault, that the
+    /// Sends one request for each delivery to a server with this fault. It expects the result of the fault, that the
     /// request was sent once, and that the transport still works.
     func expect(_ authority: Authority? = nil) async throws {
         let bench = try Bench(authority, bad: steps)

@@ -8,9 +8,9 @@ import Testing
 /// Servers that close the connection or respond when they should not.
 @Suite("A server that closes its connection early", .serialized)
 struct HangUpTests {
-    /// A reset can arrive before the client has noticed that the connection is open. Then the connection fails instead.
+    /// If a reset arrives before the client has noticed the open connection, the connection fails instead.
     @Test(
-        "A server that closes an accepted connection is `interrupted`, or `tls` in the handshake",
+        "If a server closes an accepted connection, the failure is `interrupted`, or `tls` in the handshake",
         arguments: [true, false])
     func accepting(isReset: Bool) async throws {
         let options = ServerOptions(onAccept: { $0 < 20 ? [isReset ? .reset : .close] : [] })
@@ -44,7 +44,7 @@ struct HangUpTests {
         #expect(found?.phase == .handshake)
     }
 
-    /// A body of `count` pieces, or without an end, that counts the pieces that are requested.
+    /// A body of `count` pieces, or without an end, that counts the requested pieces.
     private final class Source: Sendable {
         private let given = Atomic(0)
         var pieces: Int { given.load(ordering: .relaxed) }
@@ -56,7 +56,7 @@ struct HangUpTests {
             })
         }
 
-        /// A source that gives one piece, notifies of the next request, and ends when it is allowed to.
+        /// A source that supplies one piece, notifies of the next request, and ends when the gate opens.
         func stream(asked: LoopbackGate, end: LoopbackGate) -> AsyncStream<Data> {
             AsyncStream(unfolding: {
                 if self.given.wrappingAdd(1, ordering: .relaxed).newValue == 1 { return Data(count: 64 << 10) }
@@ -86,7 +86,7 @@ struct HangUpTests {
         try await bench.expectRecovery()
     }
 
-    @Test("An early refusal of an upload is delivered, and the source is not read any more")
+    @Test("An early refusal of an upload is delivered, and its source is no longer read")
     func refusedEarly() async throws {
         let options = ServerOptions(onHead: { request in
             guard request.path == "/bad" else { return nil }
@@ -107,7 +107,7 @@ struct HangUpTests {
         try await bench.expectRecovery()
     }
 
-    /// How a response arrives while an upload waits for its source.
+    /// The way in which a response arrives while an upload waits for its source.
     enum EarlyAnswer: String, CaseIterable, CustomTestStringConvertible {
         case whole, inSteps, kept, inChunks, success, empty
 
@@ -139,7 +139,7 @@ struct HangUpTests {
     }
 
     @Test(
-        "An early response to an upload is delivered even while the source has nothing to give",
+        "An early response to an upload is delivered even while the source has no piece",
         arguments: EarlyAnswer.allCases)
     func answeredWhileWaiting(_ answer: EarlyAnswer) async throws {
         let never = LoopbackGate()
@@ -159,7 +159,7 @@ struct HangUpTests {
         }
     }
 
-    @Test("A response that is complete is delivered although the connection breaks while its upload runs")
+    @Test("A complete response is delivered even if the connection breaks during the upload")
     func brokenAfterResponse() async throws {
         for delivery in deliveries {
             let options = ServerOptions(onHead: { request in
@@ -177,7 +177,7 @@ struct HangUpTests {
     }
 
     @Test(
-        "A response whose chunks have no end is interrupted if the connection breaks while its upload runs",
+        "A response without its last chunk is interrupted if the connection breaks during the upload",
         arguments: [ServerStep.reset, .close])
     func brokenInResponse(end: ServerStep) async throws {
         for delivery in deliveries {
@@ -193,7 +193,7 @@ struct HangUpTests {
         }
     }
 
-    @Test("A server that responds before it has read an upload gets the whole upload")
+    @Test("A server that responds before it has read an upload receives the whole upload")
     func answeredEarly() async throws {
         for delivery in deliveries {
             let options = ServerOptions(onHead: { _ in

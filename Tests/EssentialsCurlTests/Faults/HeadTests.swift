@@ -39,7 +39,7 @@ struct HeadTests {
         field("letters beyond ASCII in a name", "X-\u{e9}: a"),
     ]
 
-    @Test("A head gives its valid fields with their whole values, or fails", arguments: fields)
+    @Test("A head yields its valid fields with their whole values, or fails", arguments: fields)
     func field(fault: Fault) async throws { try await fault.expect() }
 
     static let framings: [Fault] = [
@@ -59,7 +59,7 @@ struct HeadTests {
         Fault("line feeds alone", [.text("HTTP/1.1 200 OK\nContent-Length: 2\nX-A: 1\n\nok"), .keepAlive], body: "ok"),
     ]
 
-    @Test("A line that is no field does not frame the body", arguments: framings)
+    @Test("A line that is not a field does not frame the body", arguments: framings)
     func framing(fault: Fault) async throws { try await fault.expect() }
 
     @Test("A folded line is not a field", arguments: [" ", "\t", " \t "])
@@ -169,7 +169,7 @@ struct HeadTests {
             is: .tooLarge),
     ]
 
-    @Test("An endless head is abandoned soon", arguments: bombs)
+    @Test("An endless head is soon abandoned", arguments: bombs)
     func bomb(fault: Fault) async throws { try await fault.expect() }
 
     @Test("A response's head has at most as many lines as the request allows", arguments: [1, 5, 1_000, 10_000])

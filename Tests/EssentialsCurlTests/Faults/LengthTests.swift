@@ -21,17 +21,17 @@ struct LengthTests {
         Fault("none, where the connection's end is the body's", fields: "X-A: 1", "hello", body: "hello"),
     ]
 
-    @Test("A length is read strictly if it decides what the body is", arguments: lengths)
+    @Test("A length is read strictly if it delimits the body", arguments: lengths)
     func length(fault: Fault) async throws { try await fault.expect() }
 
-    @Test("A length of nearly 2^63 bytes is over the limit of a collected body, and interrupts a streamed one")
+    @Test("A length of nearly 2^63 bytes exceeds the limit of a collected body, and interrupts a streamed one")
     func enormous() async throws {
         let bench = try Bench(bad: [
             .text("HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775807\r\n\r\nhello"), .close,
         ])
         let collected = try await bench.bad(as: .collected(upTo: 1 << 20))
         #expect(collected.failure?.reason == .tooLarge, "\(collected)")
-        // No memory is reserved for a body that was announced and has not arrived.
+        // No memory is reserved for an announced body that has not arrived.
         let unlimited = try await bench.bad(as: .collected(upTo: .max))
         #expect(unlimited.failure?.reason == .interrupted, "\(unlimited)")
         let streamed = try await bench.bad(as: .streamed)
@@ -82,7 +82,7 @@ struct LengthTests {
             is: .protocolViolation, end: .keepAlive),
     ]
 
-    @Test("A length excludes a transfer encoding, and only chunked is known", arguments: encodings)
+    @Test("A length excludes a transfer encoding, and chunked is the only known encoding", arguments: encodings)
     func encoding(fault: Fault) async throws { try await fault.expect() }
 
     private static let evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL"

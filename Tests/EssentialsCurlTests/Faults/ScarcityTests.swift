@@ -8,7 +8,7 @@ import Testing
 /// Processes without descriptors or without a name server. Each test runs in its own process.
 @Suite("Scarce resources", .serialized)
 struct ScarcityTests {
-    @Test("Without a descriptor a new connection fails, a kept one works, and all works once there are some again")
+    @Test("Without a descriptor a new connection fails, a kept one works, and all work once there are some again")
     func descriptors() async throws {
         await #expect(processExitsWith: .success) {
             let server = try LoopbackServer { .response(body: $0.target) }
@@ -64,7 +64,7 @@ struct ScarcityTests {
 
 private let tries = 5
 
-/// The shortest time of several tries, because other processes use the machine, too. A try below the limit is the last.
+/// The shortest time of several tries, because other processes use the machine too. A try below the limit is the last.
 private func leastTime(
     under limit: Duration, _ attempt: (Int) async throws -> Duration
 ) async throws -> Duration {
@@ -107,12 +107,12 @@ private struct UnansweredNames {
         let sent = try request(connectTimeout: .seconds(300))
         let task = Task { await failure { try await transport.send(sent) } }
         while nameServer.queryCount == before { try await Task.sleep(for: .milliseconds(2)) }
-        // The query may have been a repeated one for an earlier name.
+        // The query may be a repeated one for an earlier name.
         while await transport.load.inFlight == 0 { try await Task.sleep(for: .milliseconds(2)) }
         return task
     }
 
-    /// How long it takes to cancel a request.
+    /// The time that it takes to cancel a request.
     func cancel() async throws -> Duration {
         let task = try await begin(on: transport)
         let start = ContinuousClock.now
@@ -124,7 +124,7 @@ private struct UnansweredNames {
         return elapsed
     }
 
-    /// How long after its deadline a request ends.
+    /// The time from the deadline of a request to its end.
     func timeOut() async throws -> Duration {
         let deadline = Duration.milliseconds(300)
         let sent = try request(connectTimeout: deadline)
@@ -137,7 +137,7 @@ private struct UnansweredNames {
         return elapsed - deadline
     }
 
-    /// How long it takes to shut a transport down.
+    /// The time that it takes to shut a transport down.
     func shutDown(_ transport: CurlTransport) async throws -> Duration {
         let task = try await begin(on: transport)
         let start = ContinuousClock.now
@@ -149,7 +149,7 @@ private struct UnansweredNames {
         return elapsed
     }
 
-    /// How long a request to a known address takes while a name is looked up.
+    /// The time that a request to a known address takes during a look-up of a name.
     func sendMeanwhile() async throws -> Duration {
         let task = try await begin(on: transport)
         let sent = TransportRequest(.get, try RequestURL(server.url + "/meanwhile"))
@@ -177,7 +177,7 @@ private struct DescriptorLimit {
         before = limit
     }
 
-    /// Lowers the limit to the descriptors that are open.
+    /// Lowers the limit to the number of open descriptors.
     func exhaust() throws {
         let next = dup(0)
         close(next)

@@ -37,7 +37,7 @@ final class SilentNameServer: Sendable {
 
     deinit { close(descriptor) }
 
-    /// How many questions have come.
+    /// The number of queries that have arrived.
     var queryCount: Int {
         var buffer = [UInt8](repeating: 0, count: 1500)
         while recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT)) > 0 {

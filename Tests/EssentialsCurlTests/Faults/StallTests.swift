@@ -13,8 +13,7 @@ struct StallTests {
         after deadline: Duration,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async {
-        // The task runs on the engine's thread, because a wait for one of the tests' threads would count,
-        // too.
+        // The task runs on the engine's thread, because waiting for a thread of the tests would also count.
         let (outcome, elapsed) = await withTaskExecutorPreference(transport.taskExecutor(for: sent.url.origin)) {
             var outcome = Outcome()
             let elapsed = await ContinuousClock().measure { outcome = await transport.outcome(of: sent) }
@@ -39,7 +38,7 @@ struct StallTests {
         ),
     ]
 
-    /// One byte every 10 ms, so that something always moves, for half a minute.
+    /// One byte every 10 ms for half a minute, so that bytes keep moving.
     private static func drip(_ text: String) -> [ServerStep] {
         text.utf8.flatMap { [ServerStep.send([$0]), .pause(.milliseconds(10))] }
     }
@@ -137,7 +136,7 @@ private final class FullBacklog: Sendable {
         port = UInt16(bigEndian: address.sin_port)
         var opened = [listener]
         let flags = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-        // A backlog of 0 accepts one connection. The others make sure that it is full.
+        // A backlog of 0 accepts one connection. The others ensure that it is full.
         for _ in 0..<4 {
             let filler = socket(AF_INET, flags, 0)
             withUnsafePointer(to: &address) { pointer in

@@ -13,7 +13,7 @@ struct StormTests {
     func storm() async throws {
         await #expect(processExitsWith: .success) {
             let authority = try Authority()
-            // Everything that is opened once in a process is opened now.
+            // Everything that a process opens only once is opened now.
             try await Storm(nil).run(seed: 1, workers: 2, exchanges: 5)
             try await Storm(authority).run(seed: 2, workers: 2, exchanges: 5)
             let before = try Descriptors.count()
@@ -105,7 +105,7 @@ private struct Storm {
         try request(method, server, path, body: body)
     }
 
-    /// Whether the response is the right one.
+    /// Whether the response belongs to the request.
     private func exchange(_ kind: Int, _ number: Int) async throws -> Bool {
         switch kind {
         case 0: return try await transport.send(prepared("/\(number)")).text == "/\(number)"
@@ -138,7 +138,7 @@ private struct Dice {
 
     mutating func roll(_ sides: Int) -> Int { Int.random(in: 0..<sides, using: &numbers) }
 
-    /// Waits not at all, for a few turns of other tasks, or for some milliseconds.
+    /// Waits for no time, for a few turns of other tasks, or for some milliseconds.
     mutating func wait() async {
         if roll(2) == 0 {
             for _ in 0..<roll(60) { await Task.yield() }

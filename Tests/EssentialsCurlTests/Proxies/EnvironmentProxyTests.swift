@@ -8,7 +8,7 @@ import Testing
 /// Each test runs in its own process with its own variables.
 @Suite("Proxies of the environment", .serialized)
 struct EnvironmentProxyTests {
-    /// Forgets what this process was started with.
+    /// Removes the variables that this process was started with.
     private static func forget() {
         for name in ["http_proxy", "https_proxy", "all_proxy", "no_proxy"] {
             unsetenv(name)
@@ -16,12 +16,12 @@ struct EnvironmentProxyTests {
         }
     }
 
-    /// A server that says how a request came to it.
+    /// A server that reports how a request reached it.
     private static func server() throws -> LoopbackServer {
         try LoopbackServer { .response(body: $0.header("Via") == nil ? "direct" : "proxied") }
     }
 
-    /// A transport that needs no name service for what it reaches directly.
+    /// A transport that needs no name service for direct requests.
     private static func transport(
         _ server: LoopbackServer, configure: (inout CurlTransport.Configuration) throws -> Void = { _ in }
     ) throws -> CurlTransport {
@@ -52,7 +52,7 @@ struct EnvironmentProxyTests {
         }
     }
 
-    @Test("The environment's proxies are read when the transport is made")
+    @Test("The environment's proxies are read when the transport is created")
     func once() async throws {
         await #expect(processExitsWith: .success) {
             Self.forget()

@@ -23,7 +23,7 @@ struct HTTPProxyTests {
         #expect(proxy.requests.last?.values("Host") == ["origin.test:8080"])
     }
 
-    @Test("A request for http through a proxy takes a body of known or unknown length")
+    @Test("A request for http through a proxy can have a body of known or unknown length")
     func plainBodies() async throws {
         let server = try LoopbackServer { .response(body: $0.body) }
         let proxy = try HTTPTestProxy(ports: ["origin.test": server.port])
@@ -37,7 +37,7 @@ struct HTTPProxyTests {
         #expect(server.requests.map { Data($0.body) } == [Data("short".utf8), bytes, bytes])
     }
 
-    @Test("A request for https through a proxy takes a body")
+    @Test("A request for https through a proxy can have a body")
     func tunnelledBodies() async throws {
         let ours = try Authority.originTest()
         let server = try ours.server { .response(body: $0.body) }
@@ -52,7 +52,7 @@ struct HTTPProxyTests {
         #expect(proxy.lines == ["CONNECT origin.test:443 HTTP/1.1"])
     }
 
-    @Test("A request for https shows the proxy host and port only")
+    @Test("A request for https shows the proxy only host and port")
     func tunnel() async throws {
         let ours = try Authority.originTest()
         let server = try ours.server { .response(body: "seen \($0.target)") }
@@ -124,7 +124,7 @@ struct HTTPProxyTests {
 
 @Suite("A trust policy through a tunnel", .serialized)
 struct TunnelTrustTests {
-    /// Sends a secret to `https://origin.test` through a proxy, and checks that it stayed here.
+    /// Sends a secret to `https://origin.test` through a proxy, and checks that it was not revealed.
     private func expectRefusal(
         _ reason: RequestFailure.Reason, _ server: LoopbackServer, _ policy: TrustPolicy
     ) async throws {
@@ -179,7 +179,7 @@ struct TunnelTrustTests {
         try await expectRefusal(.trustChain, server, ours.policy())
     }
 
-    @Test("A pinned host gets no plain request through a proxy")
+    @Test("A pinned host receives no plain request through a proxy")
     func plaintext() async throws {
         let proxy = try HTTPTestProxy()
         let transport = try transport(.fixed(proxy.proxy()), trust: TrustPolicy(pins: [strangePin(), strangePin(8)]))

@@ -1,8 +1,8 @@
 import EssentialsTools
 import FoundationEssentials
 
-/// An HTTP proxy for tests: it forwards requests in absolute form (RFC 9112, 3.2.2) and makes tunnels (RFC 9110,
-/// 9.3.6), both to ports of 127.0.0.1 only.
+/// An HTTP proxy for tests: it forwards requests in absolute form (RFC 9112, 3.2.2) and opens tunnels (RFC 9110,
+/// 9.3.6), both only to ports of 127.0.0.1.
 final class HTTPTestProxy: Sendable {
     /// The behaviour of the proxy for a request.
     enum Manner: Sendable {
@@ -10,11 +10,11 @@ final class HTTPTestProxy: Sendable {
         case works
         /// Responds with this status.
         case refuses(Int)
-        /// Sends no response, and calls this when it has read the request.
+        /// Sends no response, and calls this closure when it has read the request.
         case hangs(@Sendable () -> Void)
         /// Closes the connection.
         case closes
-        /// Sends this, and continues to read.
+        /// Sends this text, and continues to read.
         case says(String)
     }
 
@@ -54,8 +54,8 @@ final class HTTPTestProxy: Sendable {
     private let service: SocketService
 
     /// - Parameters:
-    ///   - ports: The ports of hosts, whatever port is requested. Other hosts are taken for 127.0.0.1.
-    ///   - credentials: `user:password` that every request must show.
+    ///   - ports: The ports of hosts, whatever port is requested. Other hosts mean 127.0.0.1.
+    ///   - credentials: `user:password` that every request must have.
     init(ports: [String: UInt16] = [:], manner: Manner = .works, credentials: String? = nil) throws {
         let authorization = credentials.map { "Basic " + Data($0.utf8).base64EncodedString() }
         let rules = Rules(ports: ports, manner: manner, authorization: authorization)
@@ -122,7 +122,7 @@ final class HTTPTestProxy: Sendable {
         target.close()
     }
 
-    /// Forwards a request to its origin and the response back, and returns whether the connection can be used again.
+    /// Forwards a request to its origin, returns the response, and returns whether the connection can be used again.
     private static func forward(
         _ seen: Sighting, _ connection: SocketService.Connection, _ unread: inout [UInt8], _ rules: Rules
     ) -> Bool {
@@ -140,7 +140,7 @@ final class HTTPTestProxy: Sendable {
         }
         defer { target.close() }
         let body = takeBody(of: seen, channel, &unread)
-        // Fields for this hop alone stay here (RFC 9110, 7.6.1).
+        // Fields for this hop are not forwarded (RFC 9110, 7.6.1).
         let fields = seen.fields.filter { field in
             !["proxy-", "connection:"].contains { field.lowercased().hasPrefix($0) }
         }
@@ -151,7 +151,7 @@ final class HTTPTestProxy: Sendable {
         return channel.write(answer.replacing("Connection: close\r\n", with: ""))
     }
 
-    /// Where an authority is on this machine.
+    /// The port on this machine for an authority.
     private static func port(of authority: Substring, _ rules: Rules) -> UInt16? {
         guard let colon = authority.lastIndex(of: ":") else { return rules.ports[String(authority)] }
         return rules.ports[String(authority[..<colon])] ?? UInt16(authority[authority.index(after: colon)...])

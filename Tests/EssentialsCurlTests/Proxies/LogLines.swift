@@ -1,7 +1,7 @@
 import EssentialsTools
 import Logging
 
-/// Keeps what is logged.
+/// Keeps the logged lines.
 final class LogLines: Sendable {
     private let lines = Mutex<[String]>([])
 

@@ -28,14 +28,14 @@ struct NetworkInterfaceTests {
         let server = try LoopbackServer { _ in .response() }
         let found = await failure { try await transport(interface).send(request(server)) }
         #expect(found?.reason == .connection)
-        // libcurl shows a name, and the system's words about an address.
+        // libcurl shows a name; for an address it shows the system's text.
         let isName = try !HostName(interface).isAddress
         #expect(!isName || found?.message.contains(interface) == true, "\(String(describing: found))")
         #expect(server.connectionCount == 0)
     }
 
     @Test(
-        "A network interface that is empty or has a NUL is refused when the transport is made", arguments: ["", "lo\0"])
+        "A network interface that is empty or has a NUL is refused on creation of a transport", arguments: ["", "lo\0"])
     func invalid(interface: String) {
         let error = #expect(throws: RequestFailure.self) { _ = try transport(interface) }
         #expect(error?.reason == .invalidRequest)

@@ -21,12 +21,12 @@ struct ProxyCredentialTests {
             ports: ["origin.test": secure.port, "plain.test": plain.port], credentials: credentials)
     }
 
-    /// Whether no field of a request is the proxy's.
+    /// Whether a request has no field for the proxy.
     private func isClean(_ request: ServerRequest) -> Bool {
         !request.headers.contains { $0.name.lowercased().hasPrefix("proxy-") || $0.value.contains("Basic") }
     }
 
-    @Test("A proxy's credentials are sent to the proxy only")
+    @Test("A proxy's credentials are sent only to the proxy")
     func reachProxy() async throws {
         let proxy = try proxy(credentials: "\(proxyUser):\(proxyPassword)")
         let transport = try transport(
@@ -63,11 +63,11 @@ struct ProxyCredentialTests {
         #expect(found?.showsNoCredentials == true)
         #expect(found?.allText.contains("hidden-query") == false)
         #expect(secure.connectionCount == 0)
-        // Not tried again and again with the same credentials.
+        // The request is not repeated with the same credentials.
         #expect(proxy.requests.count == 1)
     }
 
-    @Test("Wrong credentials give a request for http the proxy's 407 as its response")
+    @Test("With wrong credentials, the response to a request for http is the proxy's 407")
     func wrongForPlain() async throws {
         let proxy = try proxy(credentials: "other:other")
         let transport = try transport(.fixed(proxy.proxy(user: proxyUser, password: proxyPassword)))
@@ -90,7 +90,7 @@ struct ProxyCredentialTests {
         let transport = try transport(.deciding { through[$0.host.text] }, trust: ours.policy())
         let direct = try LoopbackServer { _ in .response(body: "direct") }
         for scheme in ["https", "http"] {
-            // One exchange after the other, so that each takes over the handle of the one before it.
+            // The exchanges run one after the other, so that each takes over the handle of the previous one.
             let task = Task { await failure { try await transport.send(get("\(scheme)://hanging.test/")) } }
             await reached.opened()
             while hanging.requests.count < (scheme == "https" ? 1 : 2) { try await Task.sleep(for: .milliseconds(2)) }

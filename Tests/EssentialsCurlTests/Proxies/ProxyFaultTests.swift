@@ -146,7 +146,7 @@ struct ProxyFaultTests {
         #expect(await task.value?.reason == .cancelled)
     }
 
-    @Test("A proxy that fails after its tunnel stands ends the exchange as the origin would")
+    @Test("A proxy that fails after its tunnel is open ends the exchange as the origin would")
     func tunnelBreaks() async throws {
         let ours = try Authority.originTest()
         let server = try ours.server { _ in .raw([.head(headers: [("Content-Length", "10")]), .text("abc"), .reset]) }

@@ -21,7 +21,7 @@ struct ProxyRouteTests {
         #expect(server.requestCount == 3)
     }
 
-    @Test("A request never uses the connection of another proxy, or of none", arguments: ["http", "https"])
+    @Test("A request never uses the connection of another route, proxied or direct", arguments: ["http", "https"])
     func separation(scheme: String) async throws {
         let ours = try Authority(.init(commonName: "localhost"))
         let server =

@@ -6,7 +6,7 @@ import FoundationEssentials
 /// Credentials that only their proxy may see.
 let proxyUser = "agent-7"
 let proxyPassword = "s3cret pass"
-/// The two as Basic authentication sends them (RFC 7617, 2).
+/// The user and the password as Basic authentication sends them (RFC 7617, 2).
 let proxyAuthorization = "Basic " + Data("\(proxyUser):\(proxyPassword)".utf8).base64EncodedString()
 
 extension HTTPTestProxy {
@@ -47,7 +47,7 @@ extension Authority {
         try Authority(.init(commonName: "origin.test", dnsNames: ["origin.test"], ipAddresses: []))
     }
 
-    /// A policy that trusts this authority and nothing else.
+    /// A policy that trusts only this authority.
     func policy(pins: [Pin] = []) throws -> TrustPolicy {
         try pins.isEmpty ? TrustPolicy(anchors: anchors) : TrustPolicy(pins: pins, anchors: anchors)
     }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A request through a SOCKS proxy", .serialized)
 struct SOCKSProxyTests {
-    /// `origin.test` is at 127.0.0.1 for this machine.
+    /// Resolves `origin.test` to 127.0.0.1 on this machine.
     private func overriding(_ configuration: inout CurlTransport.Configuration, _ ports: [UInt16]) throws {
         for port in ports {
             try configuration.addressOverrides.append(
@@ -14,7 +14,7 @@ struct SOCKSProxyTests {
         }
     }
 
-    @Test("A SOCKS proxy of the kind socks5h gets the name of the host", arguments: ["http", "https"])
+    @Test("A SOCKS proxy of the kind socks5h receives the name of the host", arguments: ["http", "https"])
     func namesThere(scheme: String) async throws {
         let ours = try Authority.originTest()
         let server =
@@ -30,7 +30,7 @@ struct SOCKSProxyTests {
         #expect(server.requests.first?.headers.contains { $0.name.lowercased().hasPrefix("proxy-") } == false)
     }
 
-    @Test("A SOCKS proxy of the kind socks5 gets the address of the host", arguments: ["http", "https"])
+    @Test("A SOCKS proxy of the kind socks5 receives the address of the host", arguments: ["http", "https"])
     func namesHere(scheme: String) async throws {
         let ours = try Authority.originTest()
         let server =
@@ -44,7 +44,7 @@ struct SOCKSProxyTests {
         #expect(proxy.requests == [.init(kind: 1, host: "127.0.0.1", port: server.port, credentials: nil)])
     }
 
-    @Test("A SOCKS proxy of the kind socks5 gets no name of a host without an address")
+    @Test("A SOCKS proxy of the kind socks5 does not receive the name of a host without an address")
     func unresolvable() async throws {
         let proxy = try SOCKSTestProxy()
         let transport = try transport(.fixed(proxy.proxy(.socks5)))
@@ -54,7 +54,7 @@ struct SOCKSProxyTests {
         #expect(proxy.requests.isEmpty)
     }
 
-    @Test("A SOCKS proxy gets addresses as addresses", arguments: [Proxy.Kind.socks5, .socks5h])
+    @Test("A SOCKS proxy receives addresses as addresses", arguments: [Proxy.Kind.socks5, .socks5h])
     func addresses(kind: Proxy.Kind) async throws {
         let server = try LoopbackServer { _ in .response(body: "ok") }
         let six = "32.1.13.184.0.0.0.0.0.0.0.0.0.0.0.7"
@@ -69,7 +69,7 @@ struct SOCKSProxyTests {
             ])
     }
 
-    @Test("A SOCKS proxy's credentials are shown to the proxy only", arguments: [Proxy.Kind.socks5, .socks5h])
+    @Test("A SOCKS proxy's credentials are shown only to the proxy", arguments: [Proxy.Kind.socks5, .socks5h])
     func credentials(kind: Proxy.Kind) async throws {
         let server = try LoopbackServer { _ in .response(body: "ok") }
         let proxy = try SOCKSTestProxy(
@@ -82,7 +82,7 @@ struct SOCKSProxyTests {
         #expect(!proxy.tunnelled.holds("agent") && !proxy.tunnelled.holds("s3cret") && !proxy.tunnelled.holds("Basic"))
     }
 
-    @Test("A request through a SOCKS proxy takes a body")
+    @Test("A request through a SOCKS proxy can have a body")
     func body() async throws {
         let ours = try Authority.originTest()
         let server = try ours.server { .response(body: $0.body) }

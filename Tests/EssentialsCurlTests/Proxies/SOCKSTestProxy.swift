@@ -1,15 +1,15 @@
 import EssentialsTools
 
-/// A SOCKS 5 proxy for tests (RFC 1928, RFC 1929): it connects to ports of 127.0.0.1 only.
+/// A SOCKS 5 proxy for tests (RFC 1928, RFC 1929). It connects only to ports of 127.0.0.1.
 final class SOCKSTestProxy: Sendable {
     /// A request to the proxy.
     struct Sighting: Sendable, Hashable {
-        /// How the host was named: 1 for IPv4, 3 for a domain name, 4 for IPv6.
+        /// The kind of the host's name: 1 for IPv4, 3 for a domain name, 4 for IPv6.
         let kind: UInt8
         /// The name, or the address's bytes in decimal.
         let host: String
         let port: UInt16
-        /// `user:password`, nil where none was sent.
+        /// `user:password`; nil if none was sent.
         let credentials: String?
     }
 
@@ -21,9 +21,9 @@ final class SOCKSTestProxy: Sendable {
         case replies(UInt8)
         /// Accepts none of the offered methods.
         case acceptsNoMethod
-        /// Sends this instead of choosing a method.
+        /// Sends these bytes instead of choosing a method.
         case says([UInt8])
-        /// Chooses no method, and calls this when a client has requested one.
+        /// Chooses no method, and calls this closure when a client has requested one.
         case hangs(@Sendable () -> Void)
         /// Closes the connection when a client has requested a method.
         case closes
@@ -52,8 +52,8 @@ final class SOCKSTestProxy: Sendable {
     private let service: SocketService
 
     /// - Parameters:
-    ///   - ports: The ports of hosts, whatever port is requested. Other hosts are taken for 127.0.0.1.
-    ///   - credentials: `user:password` that every client must show.
+    ///   - ports: The ports of hosts, whatever port is requested. Other hosts mean 127.0.0.1.
+    ///   - credentials: `user:password` that every client must have.
     init(ports: [String: UInt16] = [:], manner: Manner = .works, credentials: String? = nil) throws {
         let rules = Rules(ports: ports, manner: manner, credentials: credentials)
         self.rules = rules
@@ -65,7 +65,7 @@ final class SOCKSTestProxy: Sendable {
     var requests: [Sighting] { rules.records.withLock { $0.requests } }
     /// The bytes that clients sent after their requests.
     var tunnelled: [UInt8] { rules.records.withLock { $0.tunnelled } }
-    /// How often credentials were wrong.
+    /// The number of wrong credentials.
     var refusedCredentials: Int { rules.records.withLock { $0.refusedCredentials } }
     var connectionCount: Int { service.connectionCount }
 
@@ -101,7 +101,7 @@ final class SOCKSTestProxy: Sendable {
             channel.write([5, 2])
             shown = readCredentials(channel)
             guard shown == expected else {
-                // Counted before the client can know.
+                // Counted before the client can know of it.
                 rules.records.withLock { $0.refusedCredentials += 1 }
                 channel.write([1, 1])
                 return connection.hang()

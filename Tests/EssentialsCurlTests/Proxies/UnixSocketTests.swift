@@ -60,7 +60,7 @@ struct UnixSocketTests {
         let name = "essentials-\(UInt64.random(in: 0 ... .max))"
         let socket = try Self.socket(.abstract(name), to: server)
         let transport = try transport("@" + name)
-        // How many connections that takes is libcurl's matter: some versions never use one of these again.
+        // The number of connections depends on libcurl: some versions never reuse one of these.
         for _ in 0..<3 { #expect(try await transport.send(get("http://host.invalid/")).text == "ok") }
         #expect((1...3).contains(socket.connectionCount))
     }
@@ -104,7 +104,7 @@ struct UnixSocketTests {
         #expect(found?.reason == .connection, "\(String(describing: found))")
     }
 
-    @Test("A Unix-domain socket whose name is empty or too long is refused when the transport is made")
+    @Test("A Unix-domain socket whose name is empty or too long is refused when the transport is created")
     func invalid() async throws {
         let long = "/tmp/" + String(repeating: "x", count: 103)
         for name in [long, "@" + long.dropFirst(1), "", "@", "/tmp/a\0b", "@\0"] {
