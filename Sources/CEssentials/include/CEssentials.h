@@ -35,7 +35,7 @@ const char *_Nonnull ce_accepted_encodings(bool streamed);
 
 typedef struct ce_digest ce_digest;
 
-/// A SHA-256 computation (FIPS 180-4), or NULL without memory. One thread at a time.
+/// Creates a SHA-256 computation (FIPS 180-4). NULL without memory. One thread at a time.
 ce_digest *_Nullable ce_digest_create(void);
 void ce_digest_destroy(ce_digest *_Nullable digest);
 bool ce_digest_update(ce_digest *_Nonnull digest, const void *_Nullable data, size_t size);
@@ -62,7 +62,7 @@ typedef struct ce_pin {
     uint8_t digest[CE_DIGEST_SIZE];
 } ce_pin;
 
-/// What a host has to prove in addition to a verified chain and host name. A rule without pins requires nothing.
+/// The requirements for a host in addition to a verified chain and host name. A rule without pins requires nothing.
 typedef struct ce_rule {
     size_t first_pin, pin_count; // indexes in the policy's pins
     bool report_only;
@@ -155,7 +155,7 @@ ce_install_result ce_trust_install(
     ce_trust *_Nonnull trust, size_t rule, const char *_Nonnull host, bool host_is_address, void *_Nonnull ssl_context);
 /// The report of the gate that was installed on an `SSL_CTX`, or NULL if there is no gate.
 const ce_report *_Nullable ce_trust_installed_report(void *_Nonnull ssl_context);
-/// Judges an `SSL` whose handshake is complete, like the request gate. Resumed sessions are included.
+/// Judges an `SSL` whose handshake is complete, like the request gate. This includes resumed sessions.
 bool ce_trust_judge(
     ce_trust *_Nonnull trust, size_t rule, const char *_Nonnull host, void *_Nonnull ssl, ce_report *_Nonnull report);
 
@@ -192,12 +192,12 @@ ce_loop *_Nullable ce_loop_create(int wakeup_fd, const ce_settings *_Nonnull set
 void ce_loop_destroy(ce_loop *_Nullable loop);
 /// Runs the timers that are due.
 void ce_loop_run_due(ce_loop *_Nonnull loop);
-/// Waits until something happens, at most `maximum_ms` (-1 for no limit), and serves the events. Returns -1 with errno
+/// Waits for events, at most `maximum_ms` (-1 for no limit), and serves them. Returns -1 with errno
 /// set if epoll fails.
 int ce_loop_wait(ce_loop *_Nonnull loop, int maximum_ms);
 /// Monotonic milliseconds at the last wait or the last check of the timers.
 int64_t ce_loop_now_ms(const ce_loop *_Nonnull loop);
-/// How often a writable socket was not watched for a moment because nothing was written.
+/// The number of times that a writable socket was not watched for a moment, because nothing was written.
 size_t ce_loop_mutes(const ce_loop *_Nonnull loop);
 int64_t ce_now_ms(void);
 
@@ -207,8 +207,7 @@ ce_multi *_Nullable ce_multi_create(
     ce_loop *_Nonnull loop, ce_trust *_Nonnull trust, ce_trust *_Nullable proxy_trust, ce_multi *_Nullable sibling);
 void ce_multi_destroy(ce_multi *_Nullable multi);
 
-/// The next finished transfer, already removed from its multi, or NULL. To be called after every wait until it returns
-/// NULL.
+/// The next finished transfer, already removed from its multi, or NULL. Call it after every wait until it returns NULL.
 ce_transfer *_Nullable ce_multi_next_done(ce_multi *_Nonnull multi, int *_Nonnull curl_code);
 
 /// The next transfer that needs attention because of its head, a chunk or its upload, or NULL.
@@ -216,12 +215,12 @@ ce_transfer *_Nullable ce_loop_next_touched(ce_loop *_Nonnull loop);
 
 // MARK: Transfers
 
-/// For streamed bodies: the size of a chunk, how many chunks may wait in a transfer, and how many unused chunks are
-/// kept.
+/// For streamed bodies: the size of a chunk, and the maximum numbers of chunks that wait in a transfer and of unused
+/// chunks that are kept.
 enum { CE_CHUNK_SIZE = 128 * 1024, CE_CHUNKS_MAXIMUM = 16, CE_CHUNKS_KEPT = 32 };
 /// The size up to which a compressed body may expand by any factor, and the largest allocation for an announced length.
 enum { CE_EXPANSION_FLOOR = 16 << 20, CE_TRUSTED_LENGTH = 16 << 20 };
-/// How many bytes of a compressed body may be received while its decoder produces no output.
+/// The maximum number of bytes of a compressed body that are received while its decoder produces no output.
 enum { CE_DECODER_INPUT_MAXIMUM = 1 << 20 };
 
 typedef struct ce_bytes {
@@ -237,7 +236,7 @@ typedef enum ce_body_kind { CE_BODY_NONE = 0, CE_BODY_BYTES = 1, CE_BODY_STREAM 
 /// The result of reading from a streamed body.
 typedef struct ce_supply {
     size_t count;     // bytes that were copied
-    size_t available; // `count`, and what remains of the last piece
+    size_t available; // `count`, and the rest of the last piece
     bool ended;       // nothing follows the available bytes
 } ce_supply;
 
@@ -301,20 +300,20 @@ typedef enum ce_refusal {
     CE_REFUSED_TRUST,
     CE_REFUSED_UPLOAD,        // the source failed
     CE_REFUSED_UPLOAD_LENGTH, // the source ended before its length or exceeded it
-    CE_REFUSED_PROTOCOL,      // a status that HTTP does not define or that does not answer this request
+    CE_REFUSED_PROTOCOL,      // a status that HTTP does not define or that this request does not allow
     CE_REFUSED_FRAMING,       // lengths or transfer codings that contradict each other
     CE_REFUSED_STALE,         // a kept connection that holds excess bytes, was closed or cannot be checked
     CE_REFUSED_EXPANSION,     // a compressed body expands beyond its limit
     CE_REFUSED_LINE,          // a line of the head that is neither a field nor its end
     CE_REFUSED_HEAD_LINES,    // more lines than a head may have
-    CE_REFUSED_STATUS_LINE,   // the first line of a head is no status line
+    CE_REFUSED_STATUS_LINE,   // the first line of a head is not a status line
     CE_REFUSED_CODINGS,       // several nested content codings
     CE_REFUSED_CODING,        // zstd for a stream
     CE_REFUSED_DECODER,       // a compressed body whose decoder produces no output
     CE_REFUSED_UNJUDGED,      // a response over https to a request that did not pass the request gate
 } ce_refusal;
 
-/// How the wire ended a transfer, as far as it decides whether the request is sent again. The table stands in
+/// How the wire ended a transfer, as far as it decides whether the request is sent again. The table is in
 /// EssentialsCurl, WireEnding.swift.
 typedef enum ce_ended {
     CE_ENDED_OTHERWISE = 0,
@@ -322,8 +321,8 @@ typedef enum ce_ended {
     CE_ENDED_HTTP_1_1,      // the same, because the server demands HTTP/1.1
     CE_ENDED_EXPECTATION,   // 417 to an expected 100 Continue
     CE_ENDED_DEAD,          // a kept connection ended before the response
-    CE_ENDED_LOST_RESPONSE, // libcurl has discarded a response that came before the end of the request
-    CE_ENDED_NO_IDENTITY,   // the server asked for a client certificate, got none, and ended the connection
+    CE_ENDED_LOST_RESPONSE, // libcurl has discarded a response that arrived before the end of the request
+    CE_ENDED_NO_IDENTITY,   // the server requested a client certificate, received none, and ended the connection
 } ce_ended;
 
 typedef struct ce_timings {
@@ -349,9 +348,9 @@ bool ce_transfer_rest(ce_transfer *_Nonnull transfer);
 const char *_Nullable ce_transfer_prepare(
     ce_transfer *_Nonnull transfer, ce_multi *_Nonnull multi, const ce_request *_Nonnull request,
     int *_Nonnull curl_code);
-/// Hands the transfer to its multi. Returns the CURLMcode.
+/// Adds the transfer to its multi. Returns the CURLMcode.
 int ce_transfer_start(ce_transfer *_Nonnull transfer);
-/// Takes a running transfer off its multi. Does not wait for a name that is being resolved.
+/// Removes a running transfer from its multi. Does not wait for a name that is being resolved.
 void ce_transfer_abort(ce_transfer *_Nonnull transfer);
 
 void ce_transfer_set_owner(ce_transfer *_Nonnull transfer, void *_Nullable owner);
@@ -359,7 +358,7 @@ void *_Nullable ce_transfer_owner(const ce_transfer *_Nonnull transfer);
 
 bool ce_transfer_has_first_byte(const ce_transfer *_Nonnull transfer);
 bool ce_transfer_has_head(const ce_transfer *_Nonnull transfer);
-/// How long the server keeps an idle connection, in seconds; 0 if it has not said so.
+/// How long the server keeps an idle connection, in seconds; 0 if the server has not said so.
 long ce_transfer_keep_alive_s(const ce_transfer *_Nonnull transfer);
 /// Whether the body is delivered as a stream, either because of the request or because of the status.
 bool ce_transfer_streams(const ce_transfer *_Nonnull transfer);
@@ -369,12 +368,12 @@ ce_bytes ce_transfer_take_trailers(ce_transfer *_Nonnull transfer);
 /// Whether any byte of a response was received, or any byte of the request body was sent.
 bool ce_transfer_may_have_bytes(const ce_transfer *_Nonnull transfer);
 ce_refusal ce_transfer_refusal(const ce_transfer *_Nonnull transfer);
-/// What the peer speaks if the refusal is CE_REFUSED_STATUS_LINE.
+/// The protocol of the peer if the refusal is CE_REFUSED_STATUS_LINE.
 ce_spoken ce_transfer_spoken(const ce_transfer *_Nonnull transfer);
 /// Whether a socket could not be opened for lack of a descriptor or memory.
 bool ce_transfer_lacked_resources(const ce_transfer *_Nonnull transfer);
-/// What the gates found: the request gate's report if it refused, otherwise that of the last handshake; NULL without
-/// either. Valid until the transfer rests, is prepared again or is destroyed.
+/// The findings of the gates: the request gate's report if it refused, otherwise that of the last handshake; NULL
+/// without either. Valid until the transfer rests, is prepared again or is destroyed.
 const ce_report *_Nullable ce_transfer_report(const ce_transfer *_Nonnull transfer);
 /// Whether that report is about the proxy instead of the host.
 bool ce_transfer_report_is_of_proxy(const ce_transfer *_Nonnull transfer);
@@ -394,7 +393,7 @@ ce_timings ce_transfer_timings(const ce_transfer *_Nonnull transfer);
 int64_t ce_transfer_last_activity_ms(ce_transfer *_Nonnull transfer);
 bool ce_transfer_receiving_is_paused(const ce_transfer *_Nonnull transfer);
 unsigned ce_transfer_send_count(const ce_transfer *_Nonnull transfer);
-/// How many of these attempts the server has certainly not processed.
+/// The number of these attempts that the server has certainly not processed.
 unsigned ce_transfer_refused_count(const ce_transfer *_Nonnull transfer);
 /// How the wire ended the transfer. Known once `ce_multi_next_done` has returned it.
 ce_ended ce_transfer_ended(const ce_transfer *_Nonnull transfer);
@@ -402,12 +401,12 @@ ce_ended ce_transfer_ended(const ce_transfer *_Nonnull transfer);
 bool ce_transfer_is_calmed(const ce_transfer *_Nonnull transfer);
 /// Whether a final response has arrived as a whole, as its head announces it.
 bool ce_transfer_has_whole_response(const ce_transfer *_Nonnull transfer);
-/// Whether that is so and libcurl cannot send the rest of the request: the caller then ends the transfer. To be asked for
-/// each touched transfer.
+/// Whether such a response has arrived and libcurl cannot send the rest of the request: the caller then ends the
+/// transfer. Call it for each touched transfer.
 bool ce_transfer_is_over(const ce_transfer *_Nonnull transfer);
 /// Whether the connection of the last attempt speaks HTTP/2.
 bool ce_transfer_speaks_http2(const ce_transfer *_Nonnull transfer);
-/// Whether a part of a streamed request body was handed to libcurl.
+/// Whether a part of a streamed request body was passed to libcurl.
 bool ce_transfer_body_has_begun(const ce_transfer *_Nonnull transfer);
 /// Whether a body that ends with its TLS connection ended without close_notify, and so may be incomplete.
 bool ce_transfer_was_cut(const ce_transfer *_Nonnull transfer);
@@ -416,14 +415,14 @@ bool ce_transfer_on_kept_connection(const ce_transfer *_Nonnull transfer);
 
 // MARK: Responses
 
-/// How many unused answers are kept, and the largest buffer that each of them keeps.
+/// The maximum number of unused answers that are kept, and the largest buffer that each of them keeps.
 enum { CE_ANSWERS_KEPT = 256, CE_ANSWER_BUFFER_KEPT = 4096 };
 
 /// A received response. One thread at a time. The body of a stream is not in it.
 typedef struct ce_answer {
     int status;
     ce_bytes head;
-    ce_bytes body; // a reader that takes `data` over sets it to NULL and both counts to 0
+    ce_bytes body; // a reader that takes ownership of `data` sets it to NULL and both counts to 0
     ce_bytes trailers;
     ce_bytes informational; // the heads of informational responses, concatenated
     ce_timings timings;
@@ -441,18 +440,18 @@ typedef struct ce_answer {
 typedef struct ce_answer_pool ce_answer_pool;
 
 ce_answer_pool *_Nullable ce_answer_pool_create(void);
-/// To be called when no answer will be given back any more.
+/// Call it when no answer will be returned any more.
 void ce_answer_pool_destroy(ce_answer_pool *_Nullable pool);
 /// Moves the response out of a transfer that has a final head. NULL without memory. Engine thread.
 ce_answer *_Nullable ce_transfer_take_answer(ce_transfer *_Nonnull transfer, ce_answer_pool *_Nonnull pool);
-/// Gives an answer back after it was read. Any thread.
+/// Returns an answer to the pool after it was read. Any thread.
 void ce_answer_give(ce_answer_pool *_Nonnull pool, ce_answer *_Nonnull answer);
 void ce_answer_destroy(ce_answer *_Nullable answer);
 
 // MARK: Streaming
 
 /// The next full chunk, or with `partial` also the one that is being filled. `data` is NULL if there is none. The
-/// caller gives the chunk back with `ce_chunk_give`, on any thread.
+/// caller returns the chunk with `ce_chunk_give`, on any thread.
 ce_bytes ce_transfer_take_chunk(ce_transfer *_Nonnull transfer, bool partial);
 void ce_chunk_give(char *_Nullable data);
 /// Pauses or resumes receiving. Resuming may call the write callback at once. Returns the CURLcode.
@@ -463,7 +462,7 @@ int ce_transfer_pause_receiving(ce_transfer *_Nonnull transfer, bool paused);
 bool ce_transfer_drain(ce_transfer *_Nonnull transfer, size_t maximum);
 /// Whether sending waits for the next piece of the body.
 bool ce_transfer_sending_is_paused(const ce_transfer *_Nonnull transfer);
-/// Makes libcurl check a paused upload again if its response requires that. To be called for each touched transfer.
+/// Makes libcurl check a paused upload again if its response requires that. Call it for each touched transfer.
 /// Returns the CURLcode.
 int ce_transfer_ask_again(ce_transfer *_Nonnull transfer);
 /// Resumes reading from a streamed body that had no bytes. Returns the CURLcode.

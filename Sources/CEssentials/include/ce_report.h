@@ -1,4 +1,4 @@
-// What the trust gates found out about a peer. CEssentials.h includes this header.
+// The findings of the trust gates about a peer. CEssentials.h includes this header.
 #ifndef CE_REPORT_H
 #define CE_REPORT_H
 
@@ -26,7 +26,7 @@ typedef enum ce_verdict {
     CE_VERDICT_INTERNAL,
 } ce_verdict;
 
-/// What a peer speaks, according to its first bytes.
+/// The protocol of a peer, according to its first bytes.
 typedef enum ce_spoken {
     CE_SPEAKS_NOTHING = 0, // it has sent nothing
     CE_SPEAKS_UNKNOWN,

@@ -1,4 +1,4 @@
-// The data of an engine thread: its loop, multi handles and sockets. Most functions stand in sockets/ and loop/.
+// The data of an engine thread: its loop, multi handles and sockets. Most functions are in sockets/ and loop/.
 #ifndef CE_LOOP_STATE_H
 #define CE_LOOP_STATE_H
 
@@ -20,11 +20,11 @@ struct ce_multi {
     ce_trust *proxy_trust; // NULL for none
     int64_t timer_ms;      // monotonic; -1 for none
     int running;           // transfers that are not done
-    long most_connections; // the last value that libcurl was given
+    long most_connections; // the last value that was passed to libcurl
     ce_multi *next;
 };
 
-// What is known of a file descriptor.
+// The known facts about a file descriptor.
 struct ce_socket {
     ce_multi *multi;
     uint32_t events; // registered with epoll; 0 for none
@@ -52,7 +52,7 @@ struct ce_loop {
     int *routes;           // hash table of descriptors + 1 by their addresses; chained through the sockets
     size_t route_buckets;  // a power of two; 0 before there is a table
     size_t route_count;
-    size_t mutes;           // how often a socket was muted
+    size_t mutes;           // the number of times that a socket was muted
     int64_t muted_until_ms; // when muted sockets are watched for writability again; 0 if none is muted
     ce_transfer *touched_first, *touched_last;
     ce_transfer *sent_first, *sent_last; // passed the request gate over HTTP/2: see transfer/endings.c
@@ -62,7 +62,7 @@ struct ce_loop {
 
 // Notes how many transfers run on a multi handle, and limits its idle connections accordingly.
 void ce_multi_set_running(ce_multi *multi, int running);
-// Has libcurl act on a socket, or on its timers with CURL_SOCKET_TIMEOUT.
+// Makes libcurl act on a socket, or on its timers with CURL_SOCKET_TIMEOUT.
 void ce_multi_act(ce_multi *multi, curl_socket_t socket, int flags);
 
 #endif

@@ -1,4 +1,4 @@
-// The data of a transfer, grouped by lifetime. The functions stand in transfer/.
+// The data of a transfer, grouped by lifetime. The functions are in transfer/.
 //
 // A group is reset as a whole when its lifetime ends, so that no forgotten field reaches the next request:
 //
@@ -7,7 +7,7 @@
 //     ce_handle     one easy handle: zeroed when the handle is replaced
 //     ce_places     membership in the loop's lists, which a transfer leaves before its run is reset
 //
-// Data of one connection lies in `ce_connection`, data of one socket in `ce_socket`.
+// Data of one connection is in `ce_connection`, data of one socket in `ce_socket`.
 #ifndef CE_TRANSFER_STATE_H
 #define CE_TRANSFER_STATE_H
 
@@ -40,7 +40,7 @@ typedef struct ce_handle {
     bool only_gets; // libcurl is set up for a request without body other than HEAD
     bool reports_progress;
     bool is_verbose; // see transfer/first_field.c
-    bool shows_refusals; // libcurl itself repeats nothing but refused streams: see transfer/options.c
+    bool shows_refusals; // libcurl itself repeats only refused streams: see transfer/options.c
 } ce_handle;
 
 // The parts of a `ce_request` that are needed while it runs. They do not change.
@@ -56,7 +56,7 @@ typedef struct ce_run_request {
     unsigned expansion_limit;
     bool streams_redirects, streams_challenges, streams_retries;
     bool has_body;
-    bool expects_continue; // the head asks for 100 Continue
+    bool expects_continue; // the head requests 100 Continue
     bool resends_at_once;  // libcurl may send the request again at once if its stream was refused
     bool gives_body; // piece by piece, through ce_on_upload
     void (*read_body)(void *owner, int64_t offset, void *buffer, size_t size);
@@ -69,12 +69,12 @@ typedef struct ce_run_send {
     int64_t lent_offset; // of a lent body
     bool is_paused;
     bool has_begun, has_failed;
-    bool had_early_response; // the final head came before the last piece was given to libcurl
+    bool had_early_response; // the final head arrived before the last piece was passed to libcurl
 } ce_run_send;
 
 // How far the response was received. The bytes are in `ce_buffers`.
 typedef struct ce_run_receive {
-    int status; // 0 until a final head has come
+    int status; // 0 until a final head has arrived
     bool head_done;
     bool is_void;    // the response only refuses the expectation of 100 Continue
     bool streams;    // the body is delivered in chunks
@@ -82,7 +82,7 @@ typedef struct ce_run_receive {
     bool draining;
     size_t drain_left;
     size_t head_total, head_lines, body_total;
-    long keep_alive_s; // how long the server keeps an idle connection; 0 if it has not said so
+    long keep_alive_s; // how long the server keeps an idle connection; 0 if the server has not said so
     ce_spoken spoken; // the protocol of a response without a status line
     bool has_length, is_chunked;
     bool decodes;          // libcurl decodes the body
@@ -95,10 +95,10 @@ typedef struct ce_run_receive {
     curl_off_t decoder_input; // how much had been received when `decoder_output` last changed
 } ce_run_receive;
 
-// What the trust gates found, and on which connection.
+// The findings of the trust gates, and the connections that they concern.
 typedef struct ce_run_gates {
     unsigned handshakes;         // since a socket was last opened
-    unsigned request_gate_count; // how often the request gate ran
+    unsigned request_gate_count; // the number of runs of the request gate
     ce_verdict verdict;          // the request gate's
     ce_report *report;           // made when the request gate refuses
     ce_report *trust;            // made when the request gate trusts a session, if the request records it
@@ -111,7 +111,7 @@ typedef struct ce_run_gates {
     char cipher[64];
 } ce_run_gates;
 
-// When libcurl has to run once more: see transfer/early_responses.c.
+// When libcurl must run once more: see transfer/early_responses.c.
 typedef struct ce_run_early {
     bool needs_run;
     bool is_over; // the response is complete, and libcurl cannot send the rest of the request
@@ -138,8 +138,8 @@ typedef struct ce_run {
     ce_refusal refusal;
     bool lacked_resources; // see ce_transfer_lacked_resources
     bool ended_well;     // it ended with success, and was sent exactly once
-    unsigned send_count; // how often the request was sent
-    unsigned refused_count; // how many of these attempts the server has certainly not processed
+    unsigned send_count; // the number of attempts to send the request
+    unsigned refused_count; // the number of these attempts that the server has certainly not processed
     bool sent_on_kept, sent_over_http2; // the connection of the last attempt
     uint32_t stream;        // the number of its HTTP/2 stream; 0 if it is not certain
     long request_size;      // libcurl's count of head bytes when it was last read
@@ -153,8 +153,8 @@ typedef struct ce_run {
     char error_text[CURL_ERROR_SIZE];
 } ce_run;
 
-// What was received and not yet handed over. The body of a stream is the chunk that is being filled; full ones are in
-// `chunks`.
+// The received bytes that were not delivered yet. The body of a stream is the chunk that is being filled; full ones are
+// in `chunks`.
 typedef struct ce_buffers {
     ce_bytes head, body, trailers, informational;
     ce_bytes chunks[CE_CHUNKS_MAXIMUM];

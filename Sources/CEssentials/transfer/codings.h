@@ -14,7 +14,7 @@ bool ce_codings_skip_unknown(ce_transfer *transfer);
 ce_refusal ce_codings_judge(const ce_transfer *transfer);
 // Makes libcurl deliver the body as it is. False if libcurl refuses.
 bool ce_codings_stop(ce_transfer *transfer);
-// Makes libcurl report how much it receives. To be called for a compressed body.
+// Makes libcurl report how much it receives. Call it for a compressed body.
 void ce_codings_watch(ce_transfer *transfer);
 // Whether too much was received since the decoder last produced output.
 bool ce_codings_are_stuck(ce_transfer *transfer, curl_off_t received);

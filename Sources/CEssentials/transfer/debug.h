@@ -1,4 +1,4 @@
-// What libcurl shows in verbose mode.
+// The texts that libcurl shows in verbose mode.
 #ifndef CE_DEBUG_H
 #define CE_DEBUG_H
 

@@ -6,8 +6,8 @@
 
 // Stops watching a transfer.
 void ce_early_response_reset(ce_transfer *transfer);
-// To be called when a request body is paused or libcurl is made to run. The progress reports that result from that
-// alone do not cause another run.
+// Call it when a request body is paused or libcurl is made to run. Progress reports that result only from this do not
+// cause another run.
 void ce_early_response_skip_reports(ce_transfer *transfer);
 // Touches the watched transfers that are due.
 void ce_early_response_check_overdue(ce_loop *loop);

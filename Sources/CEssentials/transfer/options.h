@@ -6,7 +6,7 @@
 
 // Sets the options of a new easy handle that never vary. False if libcurl refuses one.
 bool ce_options_set_once(ce_transfer *transfer);
-// The size of the buffer that libcurl reads a request's response with.
+// The size of libcurl's buffer for reading a request's response.
 long ce_buffer_size(const ce_request *request);
 // Sets the options of one request. The result is the name of the option that libcurl refused, or NULL.
 const char *ce_options_set(ce_transfer *transfer, ce_multi *multi, const ce_request *request, int *curl_code);

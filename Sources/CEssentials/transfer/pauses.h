@@ -4,7 +4,7 @@
 
 #include "../state/transfer_state.h"
 
-// Gives libcurl the transfer's pauses. Resuming may call the write or read callback at once. Returns the CURLcode.
+// Applies the transfer's pauses to libcurl. Resuming may call the write or read callback at once. Returns the CURLcode.
 int ce_transfer_apply_pauses(ce_transfer *transfer);
 
 #endif

@@ -1,4 +1,4 @@
-// The request body: libcurl's callbacks that read it and start it anew.
+// The request body: libcurl's callbacks that read it and restart it.
 #ifndef CE_SEND_H
 #define CE_SEND_H
 

@@ -1,4 +1,4 @@
-// The ce_judgement of a certificate chain: path, host name and pins.
+// The judgement of a certificate chain: path, host name and pins.
 #ifndef CE_CHAIN_VERIFICATION_H
 #define CE_CHAIN_VERIFICATION_H
 

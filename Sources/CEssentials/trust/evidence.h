@@ -6,8 +6,8 @@
 
 #include <openssl/ssl.h>
 
-// What a handshake proved. It is attached to the SSL_SESSION and follows it through tickets and resumption, so that a
-// later request on a pooled or resumed connection can be judged by its own policy.
+// The evidence of a handshake. It is attached to the SSL_SESSION and follows it through tickets and resumption, so that
+// a later request on a pooled or resumed connection can be judged by its own policy.
 typedef struct ce_evidence {
     atomic_uint references;
     uint64_t trust_identity;
@@ -24,8 +24,8 @@ typedef struct ce_goaway {
     uint32_t last_stream; // the last stream that the peer may have processed
 } ce_goaway;
 
-// What the handshake gate knows of one connection. It is owned by the SSL_CTX that libcurl makes for the connection and
-// by the transfer that caused it. It refers to neither of them, because the SSL_CTX outlives the transfer.
+// The handshake gate's facts about one connection. Their owners are the SSL_CTX that libcurl creates for the connection
+// and the transfer that caused it. The facts refer to neither of them, because the SSL_CTX outlives the transfer.
 typedef struct ce_connection {
     atomic_uint references;
     ce_trust *trust;
@@ -35,7 +35,7 @@ typedef struct ce_connection {
     bool is_proxy;   // the peer is the proxy
     bool records_names; // records the names of a trusted chain, too
     bool was_closed; // the peer has sent close_notify
-    bool lacks_identity; // the peer has asked for a client certificate, and there was none
+    bool lacks_identity; // the peer has requested a client certificate, and there was none
     bool has_responded;  // a response has begun on it
     uint32_t last_stream; // the number of its last HTTP/2 stream that was certainly opened; 0 for none
     ce_goaway goaway;
@@ -48,7 +48,7 @@ void ce_connection_retain(ce_connection *connection);
 void ce_connection_release(ce_connection *connection);
 ce_peer ce_connection_peer(const ce_connection *connection);
 
-// Attaches `connection` to a context that has none. Takes over the caller's reference, also when it fails.
+// Attaches `connection` to a context without one. Takes ownership of the caller's reference, even if it fails.
 bool ce_connection_attach(SSL_CTX *ssl, ce_connection *connection);
 // The connection that is attached to a context, or NULL.
 ce_connection *ce_connection_installed_on(SSL_CTX *ssl);

@@ -4,8 +4,8 @@
 
 #include "evidence.h"
 
-// Installs the gate on a context to which `connection` is attached already, so that the context keeps alive what the
-// callbacks use.
+// Installs the gate on a context to which `connection` is attached already, so that the context keeps the data of the
+// callbacks alive.
 bool ce_handshake_gate_install(SSL_CTX *ssl, ce_connection *connection);
 
 #endif

@@ -1,4 +1,4 @@
-// The ce_judgement of a finished handshake, resumed sessions and pooled connections included.
+// The judgement of a finished handshake, including resumed sessions and pooled connections.
 #ifndef CE_SESSION_GATE_H
 #define CE_SESSION_GATE_H
 

@@ -23,7 +23,7 @@ struct ce_trust {
     int minimum_tls;
 };
 
-// A TLS peer, and what it is judged by.
+// A TLS peer, and the rule by which it is judged.
 typedef struct ce_peer {
     ce_trust *trust;
     size_t rule; // index in the trust's rules
