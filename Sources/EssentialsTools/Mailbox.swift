@@ -2,7 +2,7 @@
 package protocol MailboxContents: Sendable {
     associatedtype Element: Sendable
 
-    /// Removes and returns the next element; `nil` if there is none.
+    /// Removes and returns the next element; `nil` if there is no element.
     mutating func take() -> Element?
 }
 

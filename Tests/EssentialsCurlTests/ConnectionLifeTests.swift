@@ -101,7 +101,7 @@ struct ConnectionLifeTests {
 private struct ClientSocket {
     private let descriptor: Int32
 
-    /// Finds the socket whose peer has this port of 127.0.0.1. It is `nil` if there is none.
+    /// Finds the socket whose peer has this port of 127.0.0.1. It is `nil` if there is no such socket.
     init?(connectedTo port: UInt16) throws {
         let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }
         guard let found = descriptors.first(where: { Self.peerPort(of: $0) == port }) else { return nil }

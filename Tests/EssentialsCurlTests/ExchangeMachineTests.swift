@@ -213,7 +213,7 @@ import Testing
         #expect(machine.earlierSendings == 10 && machine.earlierRefusals == 10)
     }
 
-    @Test("A refused request whose server asks for less load is never sent again at once")
+    @Test("A refused request whose server requests less load is never sent again at once")
     func calmed() {
         var machine = Self.running()
         let fault = Fault(kind: .refusedStream, sendCount: 1, refusedCount: 1, isCalmed: true)

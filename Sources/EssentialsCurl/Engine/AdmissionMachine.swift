@@ -28,7 +28,7 @@ struct AdmissionMachine<Ticket: Hashable> {
         case unknown, shares, sharesNot
     }
 
-    /// What is known about the long uploads to an origin.
+    /// The known facts about long uploads to an origin.
     enum LongUploads: Hashable {
         case unknown
         /// libcurl has discarded a response that arrived before the end of its request over HTTP/2.

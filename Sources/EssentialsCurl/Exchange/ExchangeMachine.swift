@@ -69,7 +69,7 @@ struct ExchangeMachine: Equatable {
         var body = Body.unread
         /// Whether the request was sent over HTTP/2, which other requests share.
         var sharesConnection = false
-        /// Whether the request must not be sent again at once, because the server has asked for less load.
+        /// Whether the request must not be sent again at once, because the server has requested less load.
         var isCalmed = false
         /// Whether the request may be sent over HTTP/1.1.
         var allowsHTTP1 = true

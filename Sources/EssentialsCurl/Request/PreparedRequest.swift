@@ -20,9 +20,9 @@ final class PreparedRequest: Sendable {
     private let bodyLength: Int64
     let isStreaming: Bool
     private let bodyLimit: Int
-    /// The proxy that the request goes through, or `nil` if there is none.
+    /// The proxy that the request goes through, or `nil` without a proxy.
     let proxy: Proxy?
-    /// The proxy that receives the request itself, because it opens no tunnel; `nil` if there is none.
+    /// The proxy that receives the request itself, because it opens no tunnel; `nil` without such a proxy.
     var forwardingProxy: Proxy? { origin.scheme == .http && proxy?.kind.isHTTP == true ? proxy : nil }
     /// The rule of the trust policy for the host.
     let rule: Int
@@ -30,7 +30,7 @@ final class PreparedRequest: Sendable {
     let isPinned: Bool
     /// The rule of the proxies' policy for the proxy.
     private let proxyRule: Int
-    /// The Unix-domain socket that the request goes to whatever its URL is, or `nil` if there is none.
+    /// The Unix-domain socket that the request goes to whatever its URL is, or `nil` without a socket.
     let unixSocket: String?
 
     /// Checks a request and lays out its texts.

@@ -18,7 +18,7 @@ final class ProxySetup: Sendable {
         self.trust = trust
     }
 
-    /// Returns the proxy for an origin, or `nil` if there is none.
+    /// Returns the proxy for an origin, or `nil` without a proxy.
     ///
     /// - Throws: `proxy` if the policy's closure throws.
     func proxy(for origin: Origin) throws(RequestFailure) -> Proxy? {

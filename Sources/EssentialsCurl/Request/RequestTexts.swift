@@ -25,7 +25,7 @@ struct RequestTexts: Sendable {
     /// Whether the request accepts compressed bodies, which are then decoded. It does not if its options say so, or if its
     /// fields name the encodings.
     let asksForEncodings: Bool
-    /// Whether the request asks for 100 Continue before its body is sent.
+    /// Whether the request expects 100 Continue before its body is sent.
     let expectsContinue: Bool
 
     /// Lays out the texts.
@@ -82,7 +82,7 @@ struct RequestTexts: Sendable {
 
     /// Lends the texts. Their pointers are valid during the call only.
     ///
-    /// - Parameter omitsExpectation: Whether the line that asks for 100 Continue, which is the last one, is left out.
+    /// - Parameter omitsExpectation: Whether the last line, which expects 100 Continue, is left out.
     func withTexts<Result>(omitsExpectation: Bool = false, _ body: (ce_request) -> Result) -> Result {
         guard omitsExpectation, expectsContinue else { return Self.lend(bytes, offsets, body) }
         let other = bytes.dropLast(Self.expectation.utf8.count + 2) + Array("\(Self.noExpectation)\0\0".utf8)

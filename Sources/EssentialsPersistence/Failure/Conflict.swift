@@ -7,7 +7,7 @@
 /// }
 /// ```
 public struct Conflict: Sendable, Hashable {
-    /// What the scope did to the row.
+    /// A change of the row in the scope.
     public enum Change: String, Sendable, Hashable {
         /// It created the row.
         case insert
@@ -21,7 +21,7 @@ public struct Conflict: Sendable, Hashable {
     public let table: String
     /// The id of the row.
     public let id: StoredValue
-    /// What the scope did.
+    /// The change in the scope.
     public let change: Change
     /// The columns that both changed to different values. Empty if either side created or deleted the row.
     public let columns: [String]
@@ -60,7 +60,7 @@ public struct Conflict: Sendable, Hashable {
     }
 }
 
-/// What a save does with rows that others have changed. The default is ``fail``.
+/// The decision of a save about rows that others have changed. The default is ``fail``.
 ///
 /// | the scope | the row now | `fail` | `mine` | `theirs` | `mergeColumns` |
 /// |---|---|---|---|---|---|

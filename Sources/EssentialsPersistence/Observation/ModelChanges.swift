@@ -93,7 +93,7 @@ private final class GatheredChanges<Model: PersistentModel>: Sendable {
         return ids.count == stored.count ? ids : nil
     }
 
-    /// Takes the gathered changes; `nil` if there are none.
+    /// Takes the gathered changes; `nil` if there are no changes.
     func take() -> ModelChange<Model>? {
         change.withLock { gathered in
             if gathered == .ids([]) { return nil }

@@ -8,7 +8,7 @@
 public enum RowOrigin: Sendable, Hashable {
     /// A change that is pending in a scope.
     public struct Pending: Sendable, Hashable {
-        /// What the scope has done to the row.
+        /// The change of the row in the scope.
         public enum Kind: String, Sendable, Hashable {
             /// The scope has created the row.
             case inserted
@@ -20,7 +20,7 @@ public enum RowOrigin: Sendable, Hashable {
         public let level: Int
         /// The name of the scope.
         public let scope: String
-        /// What the scope has done to the row.
+        /// The change of the row in the scope.
         public let kind: Kind
 
         /// Creates a description of a pending change.

@@ -1,6 +1,6 @@
 /// A foreign key: columns of one table, and the columns of another table that they refer to.
 package struct ForeignKey: Sendable, Hashable {
-    /// What happens to the children of a row that is deleted.
+    /// The effect of a deletion on the children of the deleted row.
     package enum Action: String, Sendable, Hashable, CaseIterable {
         /// The children stay. The transaction fails at its end if they still exist.
         case noAction = "NO ACTION"
@@ -30,7 +30,7 @@ package struct ForeignKey: Sendable, Hashable {
     package let parent: String
     /// The columns that are referred to, one for each column.
     package let keys: [String]
-    /// What happens when the parent is deleted.
+    /// The effect of a deletion of the parent.
     package let action: Action
     /// The new value of the only column with ``Action/setDefault``; `nil` if it is unknown.
     package let defaultValue: StoredValue?

@@ -65,14 +65,14 @@ extension PersistenceCall {
         .reading(query.node) { try $0.exists(query) }
     }
 
-    /// The smallest value of a column; `nil` if there is none.
+    /// The smallest value of a column; `nil` if there is no value.
     public static func min<Model: PersistentModel, Element: ColumnValue>(
         _ query: ValueQuery<Model, Element>
     ) -> PersistenceCall where Value == Element? {
         .reading(query.node) { try $0.min(query) }
     }
 
-    /// The greatest value of a column; `nil` if there is none.
+    /// The greatest value of a column; `nil` if there is no value.
     public static func max<Model: PersistentModel, Element: ColumnValue>(
         _ query: ValueQuery<Model, Element>
     ) -> PersistenceCall where Value == Element? {

@@ -92,14 +92,14 @@ extension PersistenceService {
         try await result(of: .sum(query))
     }
 
-    /// The smallest value of a column; `nil` if there is none.
+    /// The smallest value of a column; `nil` if there is no value.
     public func min<Model: PersistentModel, Value: ColumnValue>(
         _ query: ValueQuery<Model, Value>
     ) async throws(PersistenceFailure) -> Value? {
         try await result(of: .min(query))
     }
 
-    /// The greatest value of a column; `nil` if there is none.
+    /// The greatest value of a column; `nil` if there is no value.
     public func max<Model: PersistentModel, Value: ColumnValue>(
         _ query: ValueQuery<Model, Value>
     ) async throws(PersistenceFailure) -> Value? {

@@ -131,7 +131,7 @@ extension PersistenceWork {
         try Self.value(rows.aggregate(query.node, .sum), query) ?? .zero
     }
 
-    /// The smallest value of a column; `nil` if there is none.
+    /// The smallest value of a column; `nil` if there is no value.
     public func min<Model: PersistentModel, Value: ColumnValue>(
         _ query: ValueQuery<Model, Value>
     ) throws(PersistenceFailure) -> Value? {
@@ -139,7 +139,7 @@ extension PersistenceWork {
         return value.isNull ? nil : try Self.value(value, query)
     }
 
-    /// The greatest value of a column; `nil` if there is none.
+    /// The greatest value of a column; `nil` if there is no value.
     public func max<Model: PersistentModel, Value: ColumnValue>(
         _ query: ValueQuery<Model, Value>
     ) throws(PersistenceFailure) -> Value? {

@@ -11,7 +11,7 @@
         let table: TableSchema
         let db: Database
 
-        /// The row with exactly these bytes as its id; `nil` if there is none. Pending rows are ignored.
+        /// The row with exactly these bytes as its id; `nil` if there is no such row. Pending rows are ignored.
         func row(_ id: StoredValue) throws -> StoredRow? {
             let statement = try db.cachedStatement(sql: table.lookup).sqliteStatement
             let outcome = try Self.withBinding(of: id, to: statement) { try step(statement) }

@@ -6,7 +6,7 @@
         /// A column that can be written. Generated columns are left out.
         struct Column: Sendable, Hashable {
             let name: String
-            /// The declared type; empty if there is none.
+            /// The declared type; empty if there is no such type.
             let type: String
             let collation: String
             /// The type that gives a column of a temporary table the same affinity.

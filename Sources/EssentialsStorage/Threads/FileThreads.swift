@@ -59,7 +59,7 @@ package final class FileThreads: @unchecked Sendable {
         pthread_mutex_unlock(mutex)
     }
 
-    /// Starts a thread, and returns the system's error if there is none. The mutex is held.
+    /// Starts a thread, or returns the system's error. The mutex is held.
     private func launch() -> FileError? {
         do throws(SystemThread.Failure) {
             try SystemThread(named: "essentials-file") { FileThreads.shared.run() }.detach()

@@ -109,7 +109,7 @@ struct EncodingTests {
             try await Bomb.collected()
             try await Bomb.streamed()
             let grown = try ResidentMemory.peak() - before
-            // The body is a gigabyte, of which libcurl keeps at most 64 MiB for a paused stream.
+            // The body is a gigabyte. For a paused stream libcurl keeps at most 64 MiB of it.
             #expect(grown < 200 << 20, "\(grown) bytes")
         }
     }
