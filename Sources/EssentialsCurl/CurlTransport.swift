@@ -130,8 +130,8 @@ public final class CurlTransport: Transport {
     /// called from any task.
     public func shutdown() async { await shutdown(grace: .zero) }
 
-    /// Refuses new requests as `closed`, waits for the others until the grace period is over, cancels the rest, closes all
-    /// connections and waits for the end of the threads. A second call can shorten the grace period of the first.
+    /// Refuses new requests as `closed`, waits for the others until the grace period is over, cancels the rest, closes
+    /// all connections and waits for the end of the threads. A second call can shorten the grace period of the first.
     public func shutdown(grace: Duration) async {
         for shard in shards { shard.engine.post(.shutdown(graceMilliseconds: Int64(grace.milliseconds))) }
         for shard in shards { await shard.engine.awaitTermination() }
@@ -159,9 +159,9 @@ public final class CurlTransport: Transport {
 
     /// Runs tasks on the engine's own thread, for requests to one origin.
     ///
-    /// A task that prefers the executor (SE-0417) is resumed without a change of threads. It runs on the thread that does
-    /// all input and output, so its computations and blocking calls delay every other request of the transport. Use it
-    /// only for tasks that do little between their requests.
+    /// A task that prefers the executor (SE-0417) is resumed without a change of threads. It runs on the thread that
+    /// does all input and output, so its computations and blocking calls delay every other request of the transport.
+    /// Use it only for tasks that do little between their requests.
     ///
     /// ```swift
     /// let executor = transport.taskExecutor(for: url.origin)

@@ -8,8 +8,8 @@
 
 /// A thread of this package, on which no signal handler of the program runs.
 ///
-/// Every signal is blocked on the thread except those that report a crash. A write to a closed socket, or over the limit
-/// of file sizes, therefore returns an error there and does not end the process.
+/// Every signal is blocked on the thread except those that report a crash. A write to a closed socket, or over the
+/// limit of file sizes, therefore returns an error there and does not end the process.
 ///
 /// `@unchecked Sendable`: the handle is a constant that any thread may pass to the system. `pthread_t` is a pointer on
 /// Darwin, so that the compiler cannot see this.

@@ -20,8 +20,9 @@ enum Admission: Hashable {
 
 /// Decides which requests may go to libcurl now, and which wait for a connection.
 ///
-/// Each origin has a lane with its own limit, and all lanes share a total. A request that waits for its own lane does not
-/// delay the other lanes. If the total is reached, the lanes take turns. The machine owns no request, socket or clock.
+/// Each origin has a lane with its own limit, and all lanes share a total. A request that waits for its own lane does
+/// not delay the other lanes. If the total is reached, the lanes take turns. The machine owns no request, socket or
+/// clock.
 struct AdmissionMachine<Ticket: Hashable> {
     /// Whether an origin's connections carry several requests at the same time.
     enum Sharing: Hashable {

@@ -5,8 +5,8 @@ import Glibc
 
 /// The one thread that owns a loop, its multi handles and every transfer, including their clean-up.
 ///
-/// Each turn reads the mailbox, starts transfers, runs timers that are due, collects finished transfers, resumes the tasks
-/// that wait for them, and waits on epoll.
+/// Each turn reads the mailbox, starts transfers, runs timers that are due, collects finished transfers, resumes the
+/// tasks that wait for them, and waits on epoll.
 final class EngineThread: @unchecked Sendable {
     // Argument for @unchecked: the object is created on the caller's thread, passed to the new thread by `launch`, and
     // used only there.

@@ -230,8 +230,8 @@ struct ExchangeMachine: Equatable {
 
     /// libcurl has ended the transfer with a failure.
     ///
-    /// The request is sent again if the server has not processed it, or if the connection was at fault and the server may
-    /// process the request twice. ``WireEnding`` has the table.
+    /// The request is sent again if the server has not processed it, or if the connection was at fault and the server
+    /// may process the request twice. ``WireEnding`` has the table.
     mutating func failed(_ fault: Fault) -> Actions {
         guard case .running(let delivery) = state else { return [] }
         guard delivery == .nothing, let next = next(after: fault) else { return end(delivery, adding: .deliverRest) }

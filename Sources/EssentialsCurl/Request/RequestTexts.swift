@@ -22,8 +22,8 @@ struct RequestTexts: Sendable {
 
     private let bytes: [UInt8]
     private let offsets: Offsets
-    /// Whether the request accepts compressed bodies, which are then decoded. It does not if its options say so, or if its
-    /// fields name the encodings.
+    /// Whether the request accepts compressed bodies, which are then decoded. It does not if its options say so, or if
+    /// its fields name the encodings.
     let asksForEncodings: Bool
     /// Whether the request expects 100 Continue before its body is sent.
     let expectsContinue: Bool
@@ -196,8 +196,8 @@ struct RequestTexts: Sendable {
                 writer.write(userAgent)
                 writer.end()
             }
-            // A line without a value removes libcurl's own field: the media type of a form, or the wait for 100 Continue.
-            // libcurl compares every field with many names, so lines that remove nothing are left out.
+            // A line without a value removes libcurl's own field: the media type of a form, or the wait for 100
+            // Continue. libcurl compares every field with many names, so lines that remove nothing are left out.
             if !hasContentType, bodyKind == CE_BODY_BYTES {
                 writer.write("Content-Type:")
                 writer.end()
@@ -253,8 +253,8 @@ private struct TextWriter {
 
     private mutating func write(_ byte: UInt8) { reserve(1).pointee = byte }
 
-    /// Returns memory for some bytes after the last text. It traps if too little memory was measured, because that is an
-    /// error in this file.
+    /// Returns memory for some bytes after the last text. It traps if too little memory was measured, because that is
+    /// an error in this file.
     private mutating func reserve(_ size: Int) -> UnsafeMutablePointer<UInt8> {
         precondition(size <= memory.count - count, "a request's texts are longer than measured")
         defer { count += size }

@@ -48,8 +48,8 @@ public struct CertificateChain: Sendable {
     ///   - port: Its port.
     ///   - trust: The policy that judges the chain for ``distrust``.
     ///   - timeout: The limit for connecting and for the handshake.
-    /// - Throws: `nameResolution`, `connection`, `timeout` or `tls`, and `hostRefused` for a host that the policy refuses.
-    ///   An untrusted chain is not an error.
+    /// - Throws: `nameResolution`, `connection`, `timeout` or `tls`, and `hostRefused` for a host that the policy
+    ///   refuses. An untrusted chain is not an error.
     public static func presented(
         by host: HostName, port: UInt16 = 443, trust: CompiledTrust, timeout: Duration = .seconds(10)
     ) throws(RequestFailure) -> CertificateChain {

@@ -67,8 +67,8 @@ extension CompiledTrust {
 
     /// Installs the policy on an `SSL_CTX` of the program, for protocols that the transport does not speak.
     ///
-    /// The context then judges its peer inside the handshake: by anchors, host name, pins, revocation and TLS version. It
-    /// also presents the client's identity.
+    /// The context then judges its peer inside the handshake: by anchors, host name, pins, revocation and TLS version.
+    /// It also presents the client's identity.
     ///
     /// ```swift
     /// try trust.install(on: context, host: HostName("stream.example.com"))   // before SSL_new
@@ -101,14 +101,14 @@ extension CompiledTrust {
 
     /// Judges a connection after its handshake.
     ///
-    /// It must be called before the first byte is sent, because ``install(on:host:)`` cannot judge a resumed session, which
-    /// presents no certificates.
+    /// It must be called before the first byte is sent, because ``install(on:host:)`` cannot judge a resumed session,
+    /// which presents no certificates.
     ///
     /// - Parameters:
     ///   - connection: An OpenSSL `SSL *` from a context that ``install(on:host:)`` was called on.
     ///   - host: The host that the server should be.
-    /// - Throws: The failures of a transport before a request: `pinMismatch`, `otherTrust`, `unexpectedPeer`, `tlsTooOld`,
-    ///   `trustEvidence`, `trustChain` for a chain that has expired since, `hostRefused`.
+    /// - Throws: The failures of a transport before a request: `pinMismatch`, `otherTrust`, `unexpectedPeer`,
+    ///   `tlsTooOld`, `trustEvidence`, `trustChain` for a chain that has expired since, `hostRefused`.
     public func judge(_ connection: OpaquePointer, host: HostName) throws(RequestFailure) {
         let rule = try reportedRule(for: host)
         var report = ce_report()
@@ -124,7 +124,8 @@ extension CompiledTrust {
         throw failure
     }
 
-    /// Returns why ``install(on:host:)`` has refused a handshake, and reports the refusal. It is `nil` if nothing was refused.
+    /// Returns why ``install(on:host:)`` has refused a handshake, and reports the refusal. It is `nil` if nothing was
+    /// refused.
     ///
     /// A context remembers its last handshake only.
     ///

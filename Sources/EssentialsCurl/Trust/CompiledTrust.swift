@@ -10,8 +10,8 @@ import FoundationEssentials
 /// let transport = try CurlTransport(trust: trust)
 /// ```
 ///
-/// Compiling a policy reads its explicit anchors. The system's anchors are read when the first handshake needs them: single
-/// files from a directory, or a whole bundle once in a process. A bundle without anchors fails as `file` then.
+/// Compiling a policy reads its explicit anchors. The system's anchors are read when the first handshake needs them:
+/// single files from a directory, or a whole bundle once in a process. A bundle without anchors fails as `file` then.
 public final class CompiledTrust: @unchecked Sendable {
     // Argument for @unchecked: the object behind the pointer is immutable, except for an atomic reference count and
     // OpenSSL's own certificate store, which has a lock. The pointer is set once and released in deinit.
@@ -23,8 +23,9 @@ public final class CompiledTrust: @unchecked Sendable {
 
     /// Compiles a policy.
     ///
-    /// - Throws: `invalidPolicy` for a certificate or key that cannot be read or does not fit, `file` for system anchors
-    ///   that cannot be read, `tls` if the system's libraries are too old, `resources` if there is no memory or descriptor.
+    /// - Throws: `invalidPolicy` for a certificate or key that cannot be read or does not fit, `file` for system
+    ///   anchors that cannot be read, `tls` if the system's libraries are too old, `resources` if there is no memory or
+    ///   descriptor.
     public convenience init(_ policy: TrustPolicy) throws(RequestFailure) {
         try self.init(policy, reporter: TrustReporter())
     }

@@ -44,8 +44,8 @@ struct GateReport {
 
     /// Returns a name in which each invisible character is replaced by its number, such as `\u{202E}`.
     ///
-    /// Control characters could forge lines, bidirectional ones could change the reading order, and others could make two
-    /// names look the same.
+    /// Control characters could forge lines, bidirectional ones could change the reading order, and others could make
+    /// two names look the same.
     static func visible(_ name: String) -> String {
         var text = ""
         for scalar in name.unicodeScalars {

@@ -7,7 +7,8 @@ struct SystemAnchors: Sendable, Equatable {
     var file: String?
     var directory: String?
 
-    /// Directories with OpenSSL's hash links, of Debian, Fedora, Alpine and others, in the order in which they are tried.
+    /// Directories with OpenSSL's hash links, of Debian, Fedora, Alpine and others, in the order in which they are
+    /// tried.
     static let directories = ["/etc/ssl/certs", "/etc/pki/tls/certs", "/etc/openssl/certs", "/usr/share/ssl/certs"]
     /// Bundles, which are tried after the directories.
     static let bundles = [
@@ -15,9 +16,9 @@ struct SystemAnchors: Sendable, Equatable {
         "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem",
     ]
 
-    /// Finds the anchors. They are those of `SSL_CERT_FILE` and `SSL_CERT_DIR` if one is set, otherwise the first hashed
-    /// directory, otherwise the first bundle. A hashed directory is preferred because only the anchors of a chain are read
-    /// from it.
+    /// Finds the anchors. They are those of `SSL_CERT_FILE` and `SSL_CERT_DIR` if one is set, otherwise the first
+    /// hashed directory, otherwise the first bundle. A hashed directory is preferred because only the anchors of a
+    /// chain are read from it.
     ///
     /// - Throws: `invalidPolicy`, with the places that were tried, if there are no anchors.
     static func locate(
@@ -58,8 +59,8 @@ struct SystemAnchors: Sendable, Equatable {
 
     /// Returns whether a directory holds a link such as `5ed36f99.0`, by which OpenSSL looks certificates up.
     ///
-    /// - Throws: `resources` if the system has no descriptor or memory for it. A momentary shortage must not decide which
-    ///   anchors a policy has.
+    /// - Throws: `resources` if the system has no descriptor or memory for it. A momentary shortage must not decide
+    ///   which anchors a policy has.
     static func isHashedDirectory(_ path: String) throws(RequestFailure) -> Bool {
         do throws(FileError) {
             let hashed = try DirectoryNames.read(path, upTo: 1) { name in

@@ -19,8 +19,8 @@ public struct Column<Model: PersistentModel, Value: Sendable>: Sendable, Hashabl
         isOptional = Value.isOptional
     }
 
-    /// Creates a column of a nested value, which is stored as JSON text, or NULL for `nil`. It has no operators; filters on
-    /// it are SQL.
+    /// Creates a column of a nested value, which is stored as JSON text, or NULL for `nil`. It has no operators;
+    /// filters on it are SQL.
     ///
     /// ```swift
     /// let tags = Column<Film, [String]>(json: "tags")

@@ -1,7 +1,8 @@
 /// Builds UUIDs of version 7 that ascend, whatever the clock does.
 ///
-/// The twelve bits after the version are a counter (RFC 9562, section 6.2, method 1). It starts at a random number below
-/// 2048 in each millisecond. When it overflows, the time is advanced beyond the clock's. The other 62 bits are random.
+/// The twelve bits after the version are a counter (RFC 9562, section 6.2, method 1). It starts at a random number
+/// below 2048 in each millisecond. When it overflows, the time is advanced beyond the clock's. The other 62 bits are
+/// random.
 package struct ModelIDMachine: Sendable {
     private static let latest: UInt64 = 1 << 48 - 1
     private static let counterEnd: UInt64 = 1 << 12

@@ -40,8 +40,8 @@ public struct ModelChanges<Model: PersistentModel>: AsyncSequence, Sendable {
             }
         }
 
-        /// The changes since the last call; `nil` after the scope was closed, the task was cancelled or the sequence has
-        /// thrown.
+        /// The changes since the last call; `nil` after the scope was closed, the task was cancelled or the sequence
+        /// has thrown.
         ///
         /// - Throws: A failure with the reason `closed`, once.
         public mutating func next() async throws(PersistenceFailure) -> ModelChange<Model>? {

@@ -43,7 +43,8 @@ extension PersistenceService {
     ///
     /// - Parameters:
     ///   - query: The query.
-    ///   - queue: The queue on which the handler runs. `nil` means a serial queue of the observation, never the main one.
+    ///   - queue: The queue on which the handler runs. `nil` means a serial queue of the observation, never the main
+    ///     one.
     ///   - handler: Receives each state, or the failure that ends the observation.
     /// - Returns: The observation. Releasing it ends it.
     public func observe<Model: PersistentModel>(

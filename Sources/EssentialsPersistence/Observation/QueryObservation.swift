@@ -118,7 +118,8 @@ public struct QueryObservation<Value: Sendable>: AsyncSequence, Sendable {
     /// ```
     ///
     /// - Parameters:
-    ///   - queue: The queue on which the handler runs. `nil` means a serial queue of the observation, never the main one.
+    ///   - queue: The queue on which the handler runs. `nil` means a serial queue of the observation, never the main
+    ///     one.
     ///   - handler: Receives each element, or the failure that ends the observation.
     /// - Returns: The observation. Releasing it ends it.
     public func start(

@@ -5,7 +5,8 @@
 /// if report.kept > 0 { log("\(report.kept) changes were dropped, because others had changed the rows.") }
 /// ```
 public struct SaveReport: Sendable, Hashable {
-    /// The number of rows that the save has inserted. A row that others had deleted counts here when it is inserted again.
+    /// The number of rows that the save has inserted. A row that others had deleted counts here when it is inserted
+    /// again.
     public var inserted: Int
     /// The number of rows that the save has changed.
     public var updated: Int

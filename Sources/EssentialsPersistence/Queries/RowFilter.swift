@@ -1,10 +1,11 @@
 /// A condition on rows without the types of models and values, as a service receives it.
 ///
-/// Conditions are two-valued, as ``Filter`` says: a comparison with NULL by `equal` or `notEqual` is true or false, and all
-/// others are false. Columns are named as in the table. The order of values is NULL, numbers, texts by their UTF-8, bytes.
+/// Conditions are two-valued, as ``Filter`` says: a comparison with NULL by `equal` or `notEqual` is true or false, and
+/// all others are false. Columns are named as in the table. The order of values is NULL, numbers, texts by their UTF-8,
+/// bytes.
 ///
-/// A service that does not know a condition, for example one in SQL, throws a failure with the reason `invalidQuery`. Later
-/// versions may add cases.
+/// A service that does not know a condition, for example one in SQL, throws a failure with the reason `invalidQuery`.
+/// Later versions may add cases.
 public indirect enum RowFilter: Sendable, Hashable {
     /// How two values are compared.
     public enum Comparison: Sendable, Hashable, CaseIterable {

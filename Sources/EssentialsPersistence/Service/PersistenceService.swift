@@ -108,7 +108,8 @@ extension PersistenceService {
     ///
     /// - Parameters:
     ///   - call: What to do.
-    ///   - completionQueue: The queue on which the handler runs. `nil` means a queue of the service, never the main one.
+    ///   - completionQueue: The queue on which the handler runs. `nil` means a queue of the service, never the main
+    ///     one.
     ///   - completion: Receives the result.
     /// - Returns: The job, which can be cancelled. Releasing it does not cancel it.
     @discardableResult

@@ -130,8 +130,8 @@ extension PersistenceWork {
     ///
     /// Only the columns whose values the closure has changed count as changed. An error in the closure changes nothing.
     ///
-    /// - Throws: A failure with the reason `notFound`, `work` if the closure throws, `invalidModel` if it changes the id,
-    ///   or as ``create(_:)-(Model)`` does.
+    /// - Throws: A failure with the reason `notFound`, `work` if the closure throws, `invalidModel` if it changes the
+    ///   id, or as ``create(_:)-(Model)`` does.
     public func update<Model: PersistentModel>(
         _ id: ModelID<Model>, _ change: (inout Model) throws -> Void
     ) throws(PersistenceFailure) where Model.ID == ModelID<Model> {
@@ -166,8 +166,8 @@ extension PersistenceWork {
     /// ```
     ///
     /// - Returns: The number of rows that the query found.
-    /// - Throws: A failure with the reason `invalidModel` for a value that is out of range and for a change of the id, or as
-    ///   ``create(_:)-(Model)`` does.
+    /// - Throws: A failure with the reason `invalidModel` for a value that is out of range and for a change of the id,
+    ///   or as ``create(_:)-(Model)`` does.
     @discardableResult
     public func update<Model: PersistentModel>(
         _ query: Query<Model>, set assignments: [Assignment<Model>]

@@ -41,7 +41,8 @@ public struct PersistenceWork {
 
 /// The behaviour of a call if an id has no row.
 public enum MissingRows: Sendable, Hashable {
-    /// The call fails as ``PersistenceFailure/Reason-swift.struct/notFound``, names all missing ids and changes nothing.
+    /// The call fails as ``PersistenceFailure/Reason-swift.struct/notFound``, names all missing ids and changes
+    /// nothing.
     case fail
     /// The call ignores missing rows.
     case ignore

@@ -23,8 +23,8 @@ public protocol WorkRows: AnyObject {
     func aggregate(_ query: RowQuery, _ function: AggregateFunction) throws(PersistenceFailure) -> StoredValue
     /// The values of the query's column, each with the number of rows that have it, in the order of the values.
     func counts(_ query: RowQuery) throws(PersistenceFailure) -> [(value: StoredValue, count: Int)]
-    /// The sum of the query's column for each value of another one; NULL where no row of the group has a value. The default
-    /// fails as `invalidQuery`.
+    /// The sum of the query's column for each value of another one; NULL where no row of the group has a value. The
+    /// default fails as `invalidQuery`.
     func sums(
         _ query: RowQuery, by column: String
     ) throws(PersistenceFailure) -> [(key: StoredValue, sum: StoredValue)]

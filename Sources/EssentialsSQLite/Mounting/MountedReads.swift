@@ -2,7 +2,8 @@
     import EssentialsPersistence
     import GRDB
 
-    /// Queries over one state of the file and the pending rows of a scope, inside a transaction of a mounted connection.
+    /// Queries over one state of the file and the pending rows of a scope, inside a transaction of a mounted
+    /// connection.
     ///
     /// It is used only within the closure that receives it.
     final class MountedReads: StateReads {

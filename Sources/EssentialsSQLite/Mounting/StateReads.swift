@@ -24,7 +24,8 @@
                 .rows(db, layout: table.layout)
         }
 
-        /// The row of the file with exactly these bytes as its id; `nil` if there is no such row. Pending rows are ignored.
+        /// The row of the file with exactly these bytes as its id; `nil` if there is no such row. Pending rows are
+        /// ignored.
         func storedRow(of table: String, id: StoredValue) throws -> StoredRow? {
             try RowLookup(table: schema.table(table), db: db).row(id)
         }

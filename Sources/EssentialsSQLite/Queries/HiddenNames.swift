@@ -6,7 +6,8 @@
     enum HiddenNames {
         private static let names: Set = ["rowid", "_rowid_", "oid"]
 
-        /// Refuses a text in SQL that names one of them, with or without quotes, unless a column of a table has this name.
+        /// Refuses a text in SQL that names one of them, with or without quotes, unless a column of a table has this
+        /// name.
         ///
         /// - Throws: A failure with the reason `invalidQuery`.
         static func check(_ sql: String, _ schema: FileSchema) throws(PersistenceFailure) {

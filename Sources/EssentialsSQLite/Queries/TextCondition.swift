@@ -35,8 +35,8 @@
             }
         }
 
-        /// The first text after all texts with a prefix; `nil` if there is no such text. Texts are ordered by scalars, which is
-        /// the order of their UTF-8 bytes.
+        /// The first text after all texts with a prefix; `nil` if there is no such text. Texts are ordered by scalars,
+        /// which is the order of their UTF-8 bytes.
         static func end(ofPrefix prefix: String) -> String? {
             var scalars = Array(prefix.unicodeScalars)
             while let last = scalars.popLast() {

@@ -22,8 +22,8 @@
             let needed: Waiting
         }
 
-        /// The number of rounds in which many writes that wait for no known row are retried. Few writes have more rounds
-        /// through the minimum budget, so that a chain of any length among them is followed to its end.
+        /// The number of rounds in which many writes that wait for no known row are retried. Few writes have more
+        /// rounds through the minimum budget, so that a chain of any length among them is followed to its end.
         private static var maximumRounds: Int { 16 }
         private static var minimumBudget: Int { 100_000 }
 

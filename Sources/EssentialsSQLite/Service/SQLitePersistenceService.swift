@@ -14,8 +14,8 @@
     /// }
     /// ```
     ///
-    /// The store is opened in the background. A service that is released without ``close()`` drops its pending rows; the
-    /// store is closed when the last scope is released.
+    /// The store is opened in the background. A service that is released without ``close()`` drops its pending rows;
+    /// the store is closed when the last scope is released.
     public final class SQLitePersistenceService: PersistenceService {
         /// The path of the store, and the names of the scopes down to this one.
         public let name: String
@@ -62,7 +62,8 @@
             !core.process.isCurrent || chain.contains { $0.isClosed } ? .closed : core.state
         }
 
-        /// Runs a job: a blocking one on the calling thread, others on threads of the store, never on the cooperative pool.
+        /// Runs a job: a blocking one on the calling thread, others on threads of the store, never on the cooperative
+        /// pool.
         public func run(_ job: PersistenceJob) {
             guard core.process.isCurrent else {
                 return job.finish(.failure(OwnerProcess.failure(store: core.store.path)))

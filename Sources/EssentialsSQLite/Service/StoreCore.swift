@@ -62,8 +62,8 @@
         let process = OwnerProcess()
         private let migrations: [Migration]
         private let phase = Mutex(Phase.opening([]))
-        /// Held while a save is committed and the levels are emptied, and while a read pins the file and takes the levels.
-        /// So a reader finds a row either pending or stored.
+        /// Held while a save is committed and the levels are emptied, and while a read pins the file and takes the
+        /// levels. So a reader finds a row either pending or stored.
         let gate = Mutex(())
         private let reads: WorkQueue
         /// Runs reads that wait for their callers. Its threads serve no other reads.

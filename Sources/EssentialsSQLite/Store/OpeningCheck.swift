@@ -12,8 +12,8 @@
 
         private var path: String { store.path }
 
-        /// - Throws: A failure with the reason `corrupt`, `newerSchema`, `migration` or `schemaMismatch`, or an error of the
-        ///   database.
+        /// - Throws: A failure with the reason `corrupt`, `newerSchema`, `migration` or `schemaMismatch`, or an error
+        ///   of the database.
         func run() throws {
             guard !isEmpty else { return }
             if isAtRest {

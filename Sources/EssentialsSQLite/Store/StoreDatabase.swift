@@ -197,8 +197,8 @@
             return result
         }
 
-        /// Runs a closure in a transaction of the writing connection, while the current thread may be reading on another
-        /// connection. It must not be called inside ``write(_:)``.
+        /// Runs a closure in a transaction of the writing connection, while the current thread may be reading on
+        /// another connection. It must not be called inside ``write(_:)``.
         func writeWithinRead<Result>(_ body: (Database) throws -> Result) throws(PersistenceFailure) -> Result {
             guard owner.isOwner else { throw PersistenceFailure(.closed, "The store is closed.", store: path) }
             do {

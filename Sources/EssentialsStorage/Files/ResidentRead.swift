@@ -19,8 +19,8 @@ package enum ResidentRead {
     /// The flag `RWF_NOWAIT`: fail with `EAGAIN` instead of waiting (Linux 4.14).
     private static let withoutWaiting: Int32 = 8
 
-    /// `preadv2(2)`; `nil` if the C library does not have it. It is looked up by name, because the module of the C library
-    /// does not contain its declaration. Its type is that of the manual page.
+    /// `preadv2(2)`; `nil` if the C library does not have it. It is looked up by name, because the module of the C
+    /// library does not contain its declaration. Its type is that of the manual page.
     private static let call: Call? = dlsym(nil, "preadv2").map { unsafeBitCast($0, to: Call.self) }
 
     /// The first bytes of a file; `nil` if they are not all in memory, or if the file system or the kernel does not

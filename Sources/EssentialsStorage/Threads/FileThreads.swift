@@ -39,7 +39,8 @@ package final class FileThreads: @unchecked Sendable {
         pthread_cond_init(condition, nil)
     }
 
-    /// Ensures that there is at least one thread. Call it before work is enqueued on a ``FileQueue``, which cannot fail.
+    /// Ensures that there is at least one thread. Call it before work is enqueued on a ``FileQueue``, which cannot
+    /// fail.
     ///
     /// - Throws: The system's error if there is no thread and none can be started.
     package func ensureStarted() throws(FileError) {

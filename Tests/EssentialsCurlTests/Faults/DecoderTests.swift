@@ -32,8 +32,8 @@ struct DecoderTests {
         Emptiness("frames to skip", "zstd", [], [0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 1, 2, 3, 4]),
     ]
 
-    /// An empty block whose code has 257 letters and one distance (RFC 1951, 3.2.7): two lengths are run lengths of zeros,
-    /// and the end of the block is the only letter.
+    /// An empty block whose code has 257 letters and one distance (RFC 1951, 3.2.7): two lengths are run lengths of
+    /// zeros, and the end of the block is the only letter.
     private static let ownCode: [UInt8] = {
         func bits(_ value: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(value >> $0 & 1) } }
         var code = bits(0, 1) + bits(2, 2) + bits(0, 5) + bits(0, 5) + bits(14, 4)

@@ -4,7 +4,8 @@
 
     @testable import EssentialsSQLite
 
-    /// Compares scopes over a real file with dictionaries, over random sequences of changes, saves and commits of others.
+    /// Compares scopes over a real file with dictionaries, over random sequences of changes, saves and commits of
+    /// others.
     @Suite struct SavingModelTests {
         private static let sequences: UInt64 = 300
 
