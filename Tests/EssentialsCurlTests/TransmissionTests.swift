@@ -50,7 +50,7 @@ import Testing
         #expect((plain?.reason, plain?.transmission) == (.invalidRequest, .unsent))
     }
 
-    @Test("A timeout before the connection is unsent, and one that waits for the response is sent")
+    @Test("A request that times out while it waits for its response counts as sent")
     func timeouts() async throws {
         let server = try LoopbackServer { _ in .hang }
         let waiting = try await failure(server.url + "/a") { $0.options.totalTimeout = .milliseconds(100) }
