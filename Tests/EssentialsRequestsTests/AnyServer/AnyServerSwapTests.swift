@@ -20,7 +20,7 @@ private struct SecretBench {
         let client = try authority.issue(.init(commonName: "client"))
         identity = try ClientIdentity(
             certificate: PEM(client.certificatePEM), privateKey: PEM(client.privateKeyPEM))
-        anchors = .only([try PEM(authority.certificate.certificatePEM)])
+        anchors = try .only([PEM(authority.certificate.certificatePEM)])
         server = try LoopbackServer(tls: ServerTLS(certificate: leaf, clientAuthentication: .request)) { request in
             request.path == "/away"
                 ? .response(status: 302, headers: [("Location", "/v1/a")])
@@ -39,7 +39,8 @@ private struct SecretBench {
         }
         let trust = TrustPolicy(anchors: anchors, identity: identity)
         let environment = EnvironmentSnapshot(
-            baseURL: try RequestURL("https://\(host):\(server.port)/v1/"), headerFields: ["X-Tenant": "acme"])
+            baseURL: try RequestURL("https://\(host):\(server.port)/v1/"),
+            headerFields: HTTPFields(["X-Tenant": "acme"]))
         var configuration = HTTPDataRequestService.Configuration()
         configuration.interceptors = [interceptor]
         configuration.cookies = jar

@@ -9,9 +9,8 @@ struct ServiceClient {
     static func main() async throws {
         let options = ClientOptions.fromCommandLine()
         let url = try RequestURL(options.url)
-        let environment = ConstantEnvironment(try RequestURL(origin: url.origin, path: "/"))
         let service = try HTTPDataRequestService(
-            environment: environment, trust: TrustPolicy(anchors: anchors(for: options)))
+            environment: ConstantEnvironment("\(url.origin)/"), trust: TrustPolicy(anchors: anchors(for: options)))
         let path = String(url.target.dropFirst())
         let transportOptions = transportOptions(for: options)
         let status = await LoadDriver(client: "bench-service", options: options).run {
