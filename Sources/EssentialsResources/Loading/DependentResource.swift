@@ -9,14 +9,15 @@ import EssentialsTools
 /// for await state in orders.states(loading: .ifNeeded) { draw(state.content, state.failure?.message) }
 /// ```
 ///
-/// When new content of the source leads to another target, that one is observed instead, and nothing of the old target is
-/// shown any more. Only what is being read observes: the value itself neither loads nor observes anything.
+/// When new content of the source leads to another target, that target is observed instead, and the old target's
+/// content is no longer shown. The value itself neither loads nor observes anything: only a sequence of its states
+/// does, while it is being read.
 public struct DependentResource<Source: Sendable, Content: Sendable>: Sendable {
     /// The resource on which the target depends.
     public let source: Resource<Source>
     let derive: @Sendable (Source) -> Resource<Content>?
 
-    /// The present target; `nil` without content of the source, or if that leads to none.
+    /// The current target; `nil` if the source has no content, or if its content leads to no resource.
     public var target: Resource<Content>? { source.content.flatMap(derive) }
 
     /// The states: the present one, then the newest one after each change of the source or the target.
@@ -43,12 +44,13 @@ public struct DependentResource<Source: Sendable, Content: Sendable>: Sendable {
     /// The states without a load; see ``states(loading:)``.
     public var states: ValueSequence<DependentState<Source, Content>> { states() }
 
-    /// The content of the target. What is not fresh is loaded, first the source and then the target.
+    /// Returns the content of the target. First the source and then the target is loaded, unless it is fresh.
     ///
     /// - Returns: The content; `nil` if the source leads to no target.
-    /// - Throws: The failures of ``Resource/loadIfNeeded(priority:)``, of the source or the target. The target is loaded in
-    ///   the environment and with the credentials with which the source was: `authorization` if these were cleared or
-    ///   replaced in between, and `cancelled` if another environment or partition was entered.
+    /// - Throws: The failures of ``Resource/loadIfNeeded(priority:)`` for the source or the target. The target is only
+    ///   loaded in the environment and with the credentials of the source's load. The failure is `authorization` if the
+    ///   credentials were cleared or replaced in between, and `cancelled` if another environment or partition was
+    ///   entered.
     @discardableResult
     public func loadIfNeeded() async throws(RequestFailure) -> Content? {
         let environment = source.service.adoptEnvironment()
@@ -58,7 +60,7 @@ public struct DependentResource<Source: Sendable, Content: Sendable>: Sendable {
         return try await target.loadUnlessFresh(in: next)
     }
 
-    /// The environment of a load of the target, which is taken before that of the source is checked.
+    /// The environment for loading the target. It is taken before the environment of the source's load is checked.
     fileprivate func targetEnvironment(
         _ target: Resource<Content>, after environment: AdoptedEnvironment
     ) -> AdoptedEnvironment {
@@ -86,12 +88,12 @@ extension Resource {
 public struct DependentState<Source: Sendable, Content: Sendable>: Sendable {
     /// The state of the source.
     public let source: ResourceState<Source>
-    /// The state of the target; `nil` without one.
+    /// The state of the target; `nil` if there is no target.
     public let target: ResourceState<Content>?
 
-    /// The content of the target. That of an earlier target is never shown.
+    /// The content of the target. Content of an earlier target is never shown.
     public var content: Content? { target?.content }
-    /// The failure of the target, or else that of the source.
+    /// The failure of the target if it has one, otherwise the failure of the source.
     public var failure: RequestFailure? { target?.failure ?? source.failure }
     /// Whether the source or the target is being loaded.
     public var isLoading: Bool { source.isLoading || target?.isLoading == true }
@@ -103,7 +105,7 @@ private final class DependentReader<Source: Sendable, Content: Sendable> {
     private let loading: ObserverLoading
     private let signal = ChangeSignal()
     private let sourceObservation: JointObservation
-    /// The present target and the place among its observers.
+    /// The current target and the reader's place among its observers.
     private var target: (resource: Resource<Content>, place: Place)?
     /// The version of the source's content that led to the target.
     private var contentVersion: UInt64?
@@ -133,8 +135,10 @@ private final class DependentReader<Source: Sendable, Content: Sendable> {
         }
     }
 
-    /// - Returns: `false` if the account or environment was left while the target was found, which is then not loaded:
-    ///   what the content of one account leads to is not for the next one.
+    /// Observes a new target in place of the previous one.
+    ///
+    /// - Returns: `false` if the account or environment was left while the target was being found. The target is then
+    ///   not loaded, because it may belong to the account that was left.
     private func follow(_ new: Resource<Content>?, _ environment: AdoptedEnvironment) -> Bool {
         guard new != target?.resource else { return true }
         guard let new else {

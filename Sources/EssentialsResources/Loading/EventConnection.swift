@@ -2,22 +2,22 @@ import EssentialsHTTP
 import EssentialsRequests
 import EssentialsTools
 
-/// One connection of an event stream: for whom it was opened, and whether what it brings still counts.
+/// One connection of an event stream: the account for which it was opened, and whether its events still count.
 ///
-/// A connection that carries credentials ends with them. One that was opened without any goes on when somebody logs in or
-/// out, because it says the same to everybody.
+/// A connection that carries credentials ends with them. A connection without credentials continues after a login or
+/// logout, because its events are the same for every account.
 final class EventConnection: Sendable {
-    /// The environment and the account for which it was opened.
+    /// The environment and the account of the connection.
     let environment: AdoptedEnvironment
-    /// The scope of its credentials; `nil` if it goes to another origin than that of the environment.
+    /// The scope of its credentials; `nil` if the stream has another origin than the environment.
     private let scope: CredentialScope?
-    /// Whether it carries credentials of its user, such as a cookie: 0 before the response, 1 for no, 2 for yes.
+    /// Whether it carries credentials of an account, such as a cookie: 0 before the response, 1 for no, 2 for yes.
     private let personal = Atomic<UInt8>(0)
-    /// Whether it was found to have ended. It stays so.
+    /// Whether the connection was found to have ended. This never changes back.
     private let isOver = Atomic(false)
 
-    /// - Parameter last: The connection before. If it carried credentials in the same scope, this one counts as if it did,
-    ///   until its response shows what was sent.
+    /// - Parameter last: The previous connection. If it carried credentials in the same scope, this connection counts
+    ///   as carrying them too, until its response shows what was sent.
     init(_ environment: AdoptedEnvironment, of address: ResourceURL, after last: EventConnection? = nil) {
         self.environment = environment
         let scope = environment.scope.flatMap { address.isOf($0.origin) ? $0 : nil }
@@ -29,7 +29,7 @@ final class EventConnection: Sendable {
     /// Whether both use the credentials of the same origin, or both use none.
     func isOfSameOrigin(as other: EventConnection) -> Bool { scope?.origin == other.scope?.origin }
 
-    /// Takes note of the response, from which it is known what was sent.
+    /// Records from the response whether credentials were sent.
     func received(_ response: DataResponse) {
         let isPersonal = hasCredentials || EventStreamRules.isPersonal(response, in: environment.snapshot)
         personal.store(isPersonal ? 2 : 1, ordering: .releasing)
@@ -37,7 +37,7 @@ final class EventConnection: Sendable {
 
     private var hasCredentials: Bool { scope?.hasCredentials ?? false }
 
-    /// Whether it ended with its credentials. Before the response it counts as if it had some.
+    /// Whether it ended with its credentials. Before the response, it counts as if it carried some.
     var hasEnded: Bool {
         if isOver.load(ordering: .acquiring) { return true }
         guard scope?.hasEnded == true, personal.load(ordering: .acquiring) != 1 else { return false }
@@ -45,40 +45,40 @@ final class EventConnection: Sendable {
         return true
     }
 
-    /// The credentials of an origin were cleared or replaced.
+    /// Ends the connection if it used the credentials of an origin, which were cleared or replaced.
     ///
-    /// - Returns: Whether the connection has ended by that.
+    /// - Returns: Whether this has ended the connection.
     func credentialsEnded(at origin: Origin) -> Bool {
         guard scope?.origin == origin, personal.load(ordering: .acquiring) != 1 else { return false }
         isOver.store(true, ordering: .releasing)
         return true
     }
 
-    /// Whether it was opened before a login. With the credentials the stream is another one, to which its events do not
-    /// belong.
+    /// Whether it was opened before a login. With the new credentials the server sends another stream, to which the
+    /// events of this connection do not belong.
     ///
-    /// - Parameter present: The environment in which it would be connected again.
+    /// - Parameter present: The environment of the next connection.
     func precedesLogin(_ present: AdoptedEnvironment) -> Bool {
         guard let scope, let next = present.scope, next.origin == scope.origin else { return false }
         return next !== scope && next.hasCredentials
     }
 
-    /// Whether the stream waits for a login before it is connected again: after credentials were cleared, nothing goes out
-    /// without any for those who had some.
+    /// Whether the stream waits for a login before it connects again. After an account's credentials were cleared,
+    /// nothing is sent without credentials on its behalf.
     ///
-    /// - Parameter present: The environment in which it would be connected.
+    /// - Parameter present: The environment of the next connection.
     func awaitsLogin(before present: AdoptedEnvironment) -> Bool {
         guard hasEnded, let scope, let next = present.scope, next.origin == scope.origin else { return false }
         guard !next.hasCredentials else { return false }
         if scope.hasCredentials { return true }
-        // A session by cookie alone begins without credentials. The account says that there is one.
+        // A session that uses only a cookie begins without credentials, so entering an account counts as its login.
         let isEntered = present.number != environment.number && !present.partition.isShared
         return personal.load(ordering: .acquiring) == 2 && !isEntered
     }
 }
 
 extension HTTPResourceService {
-    /// Whether what a connection brings still counts.
+    /// Whether the events of a connection still count.
     func isLive(_ connection: EventConnection) -> Bool {
         adoption.isCurrent(connection.environment) && !connection.hasEnded
     }

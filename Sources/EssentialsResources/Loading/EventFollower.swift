@@ -2,7 +2,7 @@ import EssentialsHTTP
 import EssentialsRequests
 import EssentialsTools
 
-/// Keeps a subscription connected: in each environment, and for each user, it reads a stream of their own.
+/// Keeps a subscription connected. It reads a separate stream for each environment and account.
 final class EventFollower: Sendable {
     private struct State {
         var status = EventSubscription.Status.connecting
@@ -11,9 +11,9 @@ final class EventFollower: Sendable {
         var connection: EventConnection?
         /// Reads the stream, or waits for credentials.
         var work: Task<RequestFailure?, Never>?
-        /// Whether that is a wait for credentials.
+        /// Whether `work` is a wait for credentials.
         var awaitsLogin = false
-        /// Whether the next connection would be that of another stream.
+        /// Whether the next connection belongs to another stream.
         var isSuperseded = false
     }
 
@@ -58,10 +58,10 @@ final class EventFollower: Sendable {
         if service.isClosed { task.cancel() }
     }
 
-    /// Ends the present connection, because there is another environment.
+    /// Ends the current connection after the environment has changed.
     func reconnect() { state.withLock { $0.work }?.cancel() }
 
-    /// Ends the present connection if it was opened with credentials of an origin.
+    /// Ends the current connection if it was opened with credentials of an origin.
     func credentialsEnded(at origin: Origin) {
         let (connection, work) = state.withLock { ($0.connection, $0.work) }
         if connection?.credentialsEnded(at: origin) == true { work?.cancel() }
@@ -84,7 +84,8 @@ final class EventFollower: Sendable {
                 await waitForLogin(after: ended)
                 continue
             }
-            // It belongs to the environment for which the check above was made, even if that changes before it is opened.
+            // The connection belongs to the environment that was checked above, even if the environment changes before
+            // it is opened.
             let connection = EventConnection(environment, of: stream.core.address)
             opens(connection)
             let reading = await interruptible(unless: { !isLive(connection) }) { [self] in
@@ -103,13 +104,13 @@ final class EventFollower: Sendable {
         return .ended
     }
 
-    /// Whether a connection belongs to the environment and the credentials of now.
+    /// Whether a connection belongs to the current environment and credentials.
     func isLive(_ connection: EventConnection) -> Bool {
         service.adoptEnvironment()
         return service.isLive(connection)
     }
 
-    /// Forgets what belonged to a stream of another environment or other credentials.
+    /// Invalidates or forgets the resources of an ended connection, and lets the next connection begin another stream.
     private func end(_ connection: EventConnection) {
         if service.adoption.isCurrent(connection.environment) {
             invalidate()
@@ -123,16 +124,18 @@ final class EventFollower: Sendable {
     private func waitForLogin(after ended: EventConnection) async {
         state.withLock { ($0.status, $0.awaitsLogin) = (.waiting, true) }
         await interruptible(unless: { !ended.awaitsLogin(before: service.adoptEnvironment()) }) {
-            // It ends by its cancellation.
+            // Only cancellation ends this wait.
             _ = await OneShot<Void>().valueUnlessCancelled()
             return nil
         }
         state.withLock { $0.awaitsLogin = false }
     }
 
-    /// Does work that ``reconnect()``, the end of the credentials and the end of the subscription cancel.
+    /// Does work that is cancelled by ``reconnect()``, by the end of the credentials, or by the end of the
+    /// subscription.
     ///
-    /// - Parameter isOver: Whether its reason is gone, which may have happened before it could be cancelled.
+    /// - Parameter isOver: Whether the reason for the work is gone, which may have happened before the work could be
+    ///   cancelled.
     /// - Returns: The failure of the work, and whether it was cancelled.
     @discardableResult
     private func interruptible(
@@ -153,7 +156,7 @@ final class EventFollower: Sendable {
         let machine = state.withLock { $0.machine }
         var reader = EventStreamReader(
             FollowedEvents(self, from: first), machine: machine, maximumSize: maximumSize)
-        // The last event that was passed on.
+        // The ID of the last event that was passed on.
         var passed = machine.lastEventID
         var isDropped = false
         defer {
@@ -180,12 +183,12 @@ final class EventFollower: Sendable {
         }
     }
 
-    /// Takes note of the connection that is about to be opened.
+    /// Records the connection that is about to be opened.
     func opens(_ connection: EventConnection) {
         state.withLock { ($0.status, $0.connection, $0.isSuperseded) = (.connecting, connection, false) }
     }
 
-    /// The next connection would be that of another stream, because the environment or the credentials have changed.
+    /// Marks the next connection as part of another stream, because the environment or the credentials have changed.
     func supersede() -> RequestFailure {
         state.withLock { $0.isSuperseded = true }
         return RequestFailure(.authorization, "The environment or the credentials of the event stream have changed.")
@@ -195,6 +198,6 @@ final class EventFollower: Sendable {
         for core in resources.memory.cores(in: service.table) { core.invalidate() }
     }
 
-    /// Invalidates what the stream feeds, and loads the observed ones in the background.
+    /// Invalidates the resources that the stream feeds, and loads the observed ones in the background.
     func loadInvalid() { service.invalidate(resources.memory.cores(in: service.table)) }
 }

@@ -7,7 +7,7 @@ final class EventFollowers: Sendable {
 
     func add(_ follower: EventFollower, _ task: Task<Void, Never>) {
         entries.withLock { $0[ObjectIdentifier(follower)] = (follower, task) }
-        // A task that has ended before it was added removes nothing any more.
+        // A task that ended before it was added does not remove its entry any more.
         if follower.hasEnded { remove(follower) }
     }
 
@@ -16,15 +16,15 @@ final class EventFollowers: Sendable {
         _ = consume removed
     }
 
-    /// Lets all streams connect to the server of another environment.
+    /// Connects all streams again after the environment has changed.
     func reconnect() { for follower in followers { follower.reconnect() } }
 
-    /// Ends the connections with the credentials of an origin, which were cleared or replaced.
+    /// Ends the connections that use the cleared or replaced credentials of an origin.
     func credentialsEnded(at origin: Origin) {
         for follower in followers { follower.credentialsEnded(at: origin) }
     }
 
-    /// Lets the streams connect that wait for credentials of an origin.
+    /// Connects the streams that wait for credentials.
     func credentialsWereSet(at origin: Origin) { for follower in followers { follower.credentialsWereSet() } }
 
     /// Ends all streams, because the service was closed.

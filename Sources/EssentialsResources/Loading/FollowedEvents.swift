@@ -1,7 +1,7 @@
 import EssentialsHTTP
 import EssentialsRequests
 
-/// The connections of a subscription in one environment and for one user.
+/// The connections of a subscription in one environment and for one account.
 struct FollowedEvents: EventStreamSource {
     private let follower: EventFollower
     /// The first connection, until it is opened.
@@ -29,7 +29,7 @@ struct FollowedEvents: EventStreamSource {
     private mutating func nextConnection() throws(RequestFailure) -> EventConnection {
         if let connection = first.take() { return connection }
         let environment = service.adoptEnvironment()
-        // What was opened for somebody else is another stream, which the follower begins.
+        // A connection of another account belongs to another stream, which the follower begins.
         let last = follower.connection
         guard last.map(service.isLive) != false, last?.precedesLogin(environment) != true else {
             throw follower.supersede()
@@ -41,7 +41,7 @@ struct FollowedEvents: EventStreamSource {
 
     func connected(isGap: Bool) {
         follower.status = .connected
-        // Events that come from now on are not missed, so what is loaded from now on is current.
+        // From now on no events are missed, so a load that begins now gets current content.
         if isGap { follower.loadInvalid() }
     }
 

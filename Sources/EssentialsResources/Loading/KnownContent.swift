@@ -1,12 +1,12 @@
 import EssentialsHTTP
 import EssentialsTools
 
-/// What a load knows about the content that is here, so that the body of an unchanged one is not read again. A response
-/// without a body names what it confirms in the same way.
+/// The content that a load already has, so that an unchanged body is not read again. A response without a body names
+/// the content that it confirms in the same form.
 enum KnownContent: Sendable {
-    /// The header field that asks the server whether the content has changed.
+    /// A validator of the content, which is sent as a conditional header field.
     case validator(name: HTTPField.Name, value: String)
-    /// The name that the response cache has given to the body. The cache validates what it has stored by itself.
+    /// The response cache's name for the body. The cache validates its stored responses by itself.
     case body(UInt64)
 
     /// The condition of a request that was sent; `nil` if it has none. An entity tag wins over a date
@@ -30,19 +30,19 @@ enum KnownContent: Sendable {
     }
 }
 
-/// The body of a resource's content, as a response cache names it. It is an object, so that it takes little space in the
-/// resources without one.
+/// The response cache's name for the body of a resource's content. This is an object, so that resources without one
+/// take little space.
 final class KnownBody: Sendable {
     let body: UInt64
-    /// The version of the content that was read from the body. Later content came from elsewhere.
+    /// The version of the content that was read from the body. Later content has another source.
     let contentVersion: UInt64
 
     init(body: UInt64, contentVersion: UInt64) { (self.body, self.contentVersion) = (body, contentVersion) }
 }
 
 extension ResourceCore {
-    /// What the next request may say about the content; `nil` unless the server's content is here for all views. With a
-    /// condition, a 304 would otherwise confirm content that the server has never sent.
+    /// The content that the next request may name in a condition; `nil` unless all views have the server's content.
+    /// Otherwise a 304 could confirm content that the server has never sent.
     func knownContent(hasResponseCache: Bool) -> KnownContent? {
         contents.withLock { contents -> KnownContent? in
             guard contents.isKnownToViews, !contents.views.isEmpty else { return nil }
@@ -52,8 +52,8 @@ extension ResourceCore {
 }
 
 extension ResourceCore.Contents {
-    /// Whether the server's content is here for all views. It is also here for a view that could not read it, because an
-    /// unchanged body could not be read the next time either.
+    /// Whether all views have the server's content. A view that could not read it counts as well, because it could not
+    /// read an unchanged body the next time either.
     var isKnownToViews: Bool { facts.isOfServer && views.allSatisfy(\.snapshot.isRead) }
 
     /// The validator of the content.
@@ -61,15 +61,15 @@ extension ResourceCore.Contents {
         facts.entity?.condition.map { .validator(name: $0.name, value: $0.value) }
     }
 
-    /// The body of the content, as a response cache names it.
+    /// The response cache's name for the body of the content.
     fileprivate var body: UInt64? {
         knownBody.flatMap { $0.contentVersion == facts.contentVersion ? $0.body : nil }
     }
 
-    /// Whether a response without a body confirms the present content: the validator that was sent is still that of the
-    /// content, and the response has no other strong one
-    /// ([RFC 9111, 4.3.4](https://www.rfc-editor.org/rfc/rfc9111#section-4.3.4)). Anything else may have become the
-    /// content since the request was sent.
+    /// Whether a response without a body confirms the current content. The content must still have the validator that
+    /// was sent, and the response must not have another strong entity tag
+    /// ([RFC 9111, 4.3.4](https://www.rfc-editor.org/rfc/rfc9111#section-4.3.4)). Otherwise the content may have
+    /// changed since the request was sent.
     func isConfirmed(by confirmation: ResourceExchange.Confirmation) -> Bool {
         guard isKnownToViews else { return false }
         switch confirmation.subject {
@@ -83,8 +83,8 @@ extension ResourceCore.Contents {
 }
 
 extension Entity {
-    /// Whether header fields have a strong entity tag, and the entity has another one. A server that compresses bodies often
-    /// makes the tag of a whole response weak and leaves that of a 304 as it was, so `W/` makes no difference.
+    /// Whether header fields have a strong entity tag that differs from the entity's. The `W/` of the entity's tag is
+    /// ignored: servers that compress bodies often make the tag of the whole response weak, but not that of a 304.
     fileprivate func hasOtherTag(than fields: HTTPFields) -> Bool {
         guard let entityTag, let other = fields[.eTag], !other.hasPrefix("W/") else { return false }
         return (entityTag.hasPrefix("W/") ? String(entityTag.dropFirst(2)) : entityTag) != other

@@ -1,17 +1,16 @@
 import EssentialsRequests
 
-/// The interest of somebody in a load for which no task waits, such as that of a group or of loads in advance. It counts
-/// like a waiting task until it is ended.
+/// Keeps a load running for a group or a prefetch, like a waiting task, until it is ended.
 struct LoadInterest: Sendable {
     let core: ResourceCore
     let run: LoadRun
 
-    /// Begins an interest. One that is made by ``Resource/beginInterest(priority:)`` has begun.
+    /// Begins the interest. An interest from ``Resource/beginInterest(priority:)`` has already begun.
     func begin() { core.join(run) }
 
-    /// Ends the interest. The load is cancelled if nobody else wants it.
+    /// Ends the interest. The load is cancelled if nothing else keeps it running.
     ///
-    /// - Parameter keepsLoad: Whether the load runs to its end in any case.
+    /// - Parameter keepsLoad: Whether the load continues in any case.
     func end(keepsLoad: Bool = false) {
         if keepsLoad { core.keep(run) }
         core.leave(run)
@@ -19,11 +18,11 @@ struct LoadInterest: Sendable {
 }
 
 extension Resource {
-    /// Begins a load if the content is not fresh, or joins the one that runs.
+    /// Begins a load if the content is not fresh, or joins a running load.
     ///
-    /// - Parameter priority: The priority of a new load, which is not raised to that of the resource's requests; `nil` means
-    ///   that of these requests, also for a load that runs.
-    /// - Returns: The interest in the load; `nil` if none is needed.
+    /// - Parameter priority: The priority of a new load, regardless of the priority of the resource's requests. `nil`
+    ///   means the priority of these requests, to which a running load is raised too.
+    /// - Returns: The interest in the load; `nil` if no load is needed.
     func beginInterest(priority: RequestPriority?) -> LoadInterest? {
         let environment = prepare()
         let now = service.time.now

@@ -2,17 +2,17 @@ import EssentialsHTTP
 import EssentialsTools
 import Logging
 
-/// Logs why a resource was not loaded, at the level debug, with the URL of the resource and without its query.
+/// Logs at debug level why a resource was not loaded, with the resource's URL without its query.
 struct LoadLog: Sendable {
     /// Why a resource was not loaded.
     enum Reason: Sendable {
-        /// The content is fresh, or as young as the caller wants it.
+        /// The content is fresh, or young enough for the caller.
         case fresh
         /// The last load has failed, and the retry time has not passed.
         case failedRecently
-        /// A load runs whose response is new enough.
+        /// A running load was joined, because its response is new enough.
         case joined
-        /// A change wanted to load it for its observers, and there are none.
+        /// A change would have loaded it for its observers, but it has none.
         case unobserved
 
         fileprivate var message: Logger.Message {
@@ -26,7 +26,7 @@ struct LoadLog: Sendable {
     }
 
     private let logger: Logger
-    /// Whether something is logged. It is decided once, because every look at fresh content asks.
+    /// Whether anything is logged. It is computed once, because each request for fresh content reads it.
     let isOn: Bool
 
     init(_ logger: Logger) {
@@ -36,7 +36,7 @@ struct LoadLog: Sendable {
 
     /// Logs why a resource is not loaded.
     ///
-    /// - Parameter now: The present time, for how long it stays fresh; `nil` leaves that out.
+    /// - Parameter now: The current time, from which the remaining freshness is logged. `nil` leaves that out.
     func note(_ reason: Reason, _ core: ResourceCore, at now: Duration? = nil) {
         guard isOn else { return }
         let (address, facts) = core.contents.withLock { ($0.address, $0.facts) }
@@ -46,7 +46,7 @@ struct LoadLog: Sendable {
         logger.debug(reason.message, metadata: metadata)
     }
 
-    /// Logs what `loadIfNeeded` has found instead of beginning a load.
+    /// Logs why `loadIfNeeded` did not begin a load.
     func note(_ need: ResourceCore.Need, _ core: ResourceCore, at now: Duration) {
         guard isOn else { return }
         switch need {
@@ -56,8 +56,7 @@ struct LoadLog: Sendable {
         }
     }
 
-    /// Logs that a load has ended without a request, such as for a path without a base URL, or after the service was
-    /// closed.
+    /// Logs that a load ended without a request, for example because a path has no base URL or the service was closed.
     func note(_ failure: RequestFailure, _ core: ResourceCore) {
         guard isOn else { return }
         switch failure.reason {

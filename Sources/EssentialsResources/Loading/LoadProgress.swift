@@ -1,10 +1,10 @@
 import EssentialsTools
 
-/// The progress of a load in four bytes, as a whole number of parts of 2⁻³¹. Every resource stores one.
+/// The progress of a load in four bytes, in units of 2⁻³¹. Every resource stores one.
 struct LoadProgress: Sendable, Equatable {
     let bits: UInt32
 
-    /// There is none.
+    /// There is no progress.
     static let none = LoadProgress(bits: .max)
     /// The load has ended.
     static let complete = LoadProgress(1)
@@ -18,13 +18,13 @@ struct LoadProgress: Sendable, Equatable {
     var value: Double? { self == .none ? nil : Double(bits) * 0x1p-31 }
 }
 
-/// Whether a load is measured, and how far it is.
+/// Whether the progress of a load is measured, and its current value.
 ///
-/// It is decided when the request is sent: somebody who asks later does not change a request that is under way.
+/// This is decided when the request is sent. An observer that is added later does not change a request in progress.
 struct LoadMeasurement: ~Copyable, Sendable {
-    /// Nobody has asked, and the request was not sent. Progress is at most 2³¹, so these numbers are free.
+    /// The request was not sent, and no progress was requested. Progress is at most 2³¹, so these numbers are free.
     private static let open = UInt32.max
-    /// Nobody had asked when the request was sent.
+    /// No progress was requested before the request was sent.
     private static let declined = UInt32.max - 1
 
     private let bits = Atomic<UInt32>(open)
@@ -35,14 +35,14 @@ struct LoadMeasurement: ~Copyable, Sendable {
         return bits < Self.declined ? LoadProgress(bits: bits) : .none
     }
 
-    /// Asks for the progress. This has an effect until the request is sent.
+    /// Requests the progress. This has an effect only before the request is sent.
     func ask() {
         _ = bits.compareExchange(expected: Self.open, desired: 0, ordering: .acquiringAndReleasing)
     }
 
-    /// Decides whether the request that is now sent is measured.
+    /// Decides whether the request that is about to be sent is measured.
     ///
-    /// - Parameter isAsked: Whether its sender asks for the progress.
+    /// - Parameter isAsked: Whether its sender needs the progress.
     func decide(isAsked: Bool) -> Bool {
         let desired = isAsked ? 0 : Self.declined
         let (isOpen, found) = bits.compareExchange(
@@ -62,7 +62,7 @@ struct LoadMeasurement: ~Copyable, Sendable {
 }
 
 extension ResourceCore {
-    /// Takes note of the progress of a load, and tells the observers that have asked for it.
+    /// Records the progress of a load, and notifies the observers that have requested it.
     func note(progress value: Double, of run: LoadRun) {
         let progress = LoadProgress(value)
         changing { contents in
@@ -75,7 +75,7 @@ extension ResourceCore {
 }
 
 extension ResourceCore.Contents {
-    /// The progress that the observers see: that of the newest load.
+    /// The progress that observers see, which is that of the newest load.
     var shownProgress: LoadProgress {
         guard observers.reportsProgress else { return .none }
         return runs.last?.measurement.progress ?? .none
@@ -91,13 +91,14 @@ extension ResourceCore.Contents {
         return number
     }
 
-    /// Makes the state show the progress, if observers ask for it, and none otherwise. They see it with their next event.
+    /// Shows the progress in the state if observers have requested it, and none otherwise. They see it with their next
+    /// event.
     mutating func showProgress() {
         if observers.reportsProgress { for run in runs { run.measurement.ask() } }
         if facts.progress != shownProgress { changeFacts(nil) { _ in } }
     }
 
-    /// Removes loads that have ended. If the observers see the progress of one, it becomes 1 before.
+    /// Removes loads that have ended. If observers see the progress of such a load, it becomes 1 first.
     mutating func removeRuns(where hasEnded: (LoadRun) -> Bool) {
         if observers.reportsProgress, let newest = runs.last, hasEnded(newest),
             newest.measurement.raise(to: .complete), facts.progress != .none

@@ -2,16 +2,16 @@ import EssentialsHTTP
 import EssentialsRequests
 import EssentialsTools
 
-/// What a load has given to those who wait for it.
+/// The result of a load for the tasks that wait for it.
 enum LoadOutcome: Sendable {
     /// The value, and its projections for the content types that were known.
     case loaded(LoadedValue, [any AnyProjection])
-    /// The server has confirmed the content that was there, with these header fields.
+    /// The server has confirmed the existing content, with these header fields.
     case notModified([any AnyProjection], HTTPFields)
     /// The load has failed, or was cancelled.
     case failed(RequestFailure)
 
-    /// The content of a type.
+    /// Returns the content as a type.
     func content<Content: Sendable>(of type: Content.Type, _ codecs: CodecRegistry) throws(RequestFailure) -> Content {
         switch self {
         case .failed(let failure): throw failure
@@ -30,18 +30,18 @@ enum LoadOutcome: Sendable {
 
 /// One load: its task, and the tasks that wait for its outcome.
 ///
-/// The core counts how many are interested.
+/// The core counts the tasks and interests that keep the load running.
 final class LoadRun: Sendable {
     /// The number that the resource's machine has given to the load.
     let number: UInt64
-    /// The highest priority of those who are interested. It begins with the lowest one, so that the priority of the
-    /// request applies.
+    /// The highest priority of the interested tasks. It begins with the lowest one, so that the priority of the request
+    /// applies.
     let priority = RaisablePriority()
     /// Whether the caches are read before a request is sent.
     let awaitsCache: Bool
-    /// For whom the load is sent. Only those for whom it is the same join it.
+    /// The credentials of the load. Only callers with the same credentials join it.
     let scope: CredentialScope?
-    /// How far the load is, if somebody has asked for it.
+    /// The progress of the load, if it was requested.
     let measurement = LoadMeasurement()
     private let task = Mutex<Task<Void, Never>?>(nil)
     private let outcome = OneShot<LoadOutcome>()
@@ -53,13 +53,13 @@ final class LoadRun: Sendable {
         (self.number, self.awaitsCache, self.scope) = (number, awaitsCache, scope)
     }
 
-    /// Starts the task of the load, unless the load has ended already.
+    /// Starts the task of the load, unless the load has already ended.
     ///
-    /// The task begins on the thread of the caller and leaves it at its first wait, which saves a change of threads.
+    /// The task begins on the caller's thread and leaves it at its first wait, which saves a thread switch.
     func start(_ operation: @escaping @Sendable () async -> Void) {
         let started = Task.immediate { await operation() }
         task.withLock { $0 = started }
-        // It was cancelled meanwhile, or has ended.
+        // The load was cancelled meanwhile, or has ended.
         if hasEnded { take()?.cancel() }
     }
 
@@ -79,10 +79,10 @@ final class LoadRun: Sendable {
         if outcome.provide(.cancelled) { take()?.cancel() }
     }
 
-    /// Waits for the outcome. A task that is cancelled stops waiting at once, with the outcome `cancelled`; the load
-    /// itself goes on.
+    /// Waits for the outcome. A cancelled task stops waiting at once, with the outcome `cancelled`, while the load
+    /// itself continues.
     func outcome() async -> LoadOutcome { await outcome.valueUnlessCancelled() ?? .cancelled }
 
-    /// Forgets the task, which after the end is neither kept nor cancelled.
+    /// Forgets the task. After the end of the load, the task is neither kept nor cancelled.
     private func take() -> Task<Void, Never>? { task.withLock { $0.take() } }
 }

@@ -19,7 +19,7 @@ struct LoadTask: Sendable {
         let progress = beginProgress()
         defer { progress?.ticker?.cancel() }
         do throws(RequestFailure) {
-            // A request of the caller's has its own conditions, or none.
+            // A caller's own request has its own conditions, or none.
             let hasResponseCache = service.responseCache(of: core) != nil
             if wish.request == nil, let known = core.knownContent(hasResponseCache: hasResponseCache) {
                 switch try await send(known, places, progress?.source) {
@@ -27,7 +27,7 @@ struct LoadTask: Sendable {
                 case .notModified(let confirmation):
                     guard confirmation.answers(known) else { return handOver(confirmation) }
                     if confirm(confirmation, places) { return }
-                // Other content has come since, or a view whose content is not there, so the body is needed after all.
+                // The content has changed meanwhile, or a new view has no content, so the body is needed after all.
                 }
             }
             guard !run.hasEnded else { return }
@@ -46,8 +46,8 @@ struct LoadTask: Sendable {
         }
     }
 
-    /// The failure of a load. The service below reports a 304 response that the load has not asked for as an unexpected
-    /// status, and so may a cache that has no stored response (RFC 9111, 5.2.1.7).
+    /// Replaces two unexpected statuses by their real reason: a 304 that the load did not request, and the 504 of a
+    /// cache that has no stored response (RFC 9111, 5.2.1.7).
     private func explained(_ failure: RequestFailure) -> RequestFailure {
         guard failure.reason == .status else { return failure }
         if failure.status == .notModified { return Self.unconfirmed(failure) }
@@ -59,9 +59,9 @@ struct LoadTask: Sendable {
         }
     }
 
-    /// The failure of a load whose response is a 304 without content that it confirms.
+    /// The failure for a 304 response that confirms no content.
     ///
-    /// - Parameter failure: What is known about the response.
+    /// - Parameter failure: A failure with the details of the response.
     private static func unconfirmed(_ failure: RequestFailure = .init(.protocolViolation, "")) -> RequestFailure {
         failure.changed { content in
             content.reason = .protocolViolation
@@ -72,7 +72,7 @@ struct LoadTask: Sendable {
 
     private func commit(_ response: LoadedResponse, _ places: CachePlaces?) {
         let isOwn = wish.request == nil
-        // The response to another request is no entity of this URL, but the one in the caches is older.
+        // The response to a caller's own request is not stored for this URL, but it makes the stored entity outdated.
         let changes = isOwn ? places?.changes(for: response, service) : places?.removals
         let verdict = core.commit(response, isOwn: isOwn, changes, .load(run), service)
         if isOwn, verdict == .commits, response.content.isStale { follow(response.result.origin.identity) }
@@ -85,19 +85,19 @@ struct LoadTask: Sendable {
         return true
     }
 
-    /// Gives a 304 response to a condition of the caller's to those who wait for the load. Nobody here knows the content that
-    /// it confirms, so nothing changes.
+    /// Passes a 304 response to a caller's own condition on to the tasks that wait for the load. The content that it
+    /// confirms is unknown here, so nothing changes.
     private func handOver(_ confirmation: ResourceExchange.Confirmation) {
         core.dismiss(run, .failed(confirmation.failure))
     }
 
-    /// Waits for the response by which the response cache replaces the stale one that is shown.
+    /// Waits for the response cache to replace the stale response that is shown.
     private func follow(_ identity: ResponseIdentity?) {
         guard let identity else { return }
         service.followUpdate(of: core, since: run.number, after: identity.load, in: wish.environment)
     }
 
-    /// Measures the load, if its request or an observer has asked for its progress.
+    /// Measures the load, if its request or an observer has requested its progress.
     private func beginProgress() -> (source: ProgressSource, ticker: Task<Void, Never>?)? {
         guard run.measurement.decide(isAsked: wish.progress != nil) else { return nil }
         let source: ProgressSource
@@ -108,7 +108,7 @@ struct LoadTask: Sendable {
             source = ProgressSource(isGet: method == .get, hasBody: !body.isNone, service.clock)
         }
         source.report { [core, run] in core.note(progress: $0, of: run) }
-        // The request that has asked lets its progress grow with time itself.
+        // A request with progress of its own also lets it grow with time.
         let ticker = wish.progress == nil ? Task.counted { [run] in await source.tick { !run.hasEnded } } : nil
         return (source, ticker)
     }
@@ -140,7 +140,7 @@ struct LoadTask: Sendable {
 struct LoadedResponse: Sendable {
     let result: PipelineResult
     let entity: Entity
-    /// What it says about its freshness.
+    /// The freshness of the response.
     let content: FreshnessRules.Content
     /// The monotonic time until which it is fresh; `nil` if it never is.
     let freshUntil: Duration?
@@ -159,7 +159,7 @@ struct LoadedResponse: Sendable {
 }
 
 extension ResourceExchange.Confirmation {
-    /// Whether the response answers no condition of the caller's: that of the resource, or none.
+    /// Whether the response answers the condition of the resource or none, rather than a condition of the caller.
     fileprivate func answers(_ known: KnownContent) -> Bool {
         guard let sent = subject?.condition else { return true }
         return known.condition.map { $0 == sent } ?? false
@@ -167,6 +167,6 @@ extension ResourceExchange.Confirmation {
 }
 
 extension DataRequest {
-    /// Whether the request has a condition of its caller.
+    /// Whether the caller of the request has made it conditional.
     var isConditional: Bool { headerFields[.ifNoneMatch] != nil || headerFields[.ifModifiedSince] != nil }
 }

@@ -4,7 +4,7 @@ import EssentialsTools
 
 /// The timer of a service for all resources that are loaded regularly.
 ///
-/// One task sleeps until the first of them is due. There is no task while none waits.
+/// One task sleeps until the first of them is due. There is no task while no resource waits.
 final class PollingTimer: Sendable {
     private struct Waiting: Sendable {
         let core: ResourceCore
@@ -17,7 +17,7 @@ final class PollingTimer: Sendable {
         var queue = Heap<ObjectIdentifier, Duration, Waiting>()
         /// The task that sleeps, and when it wakes up.
         var sleep: (task: Task<Void, Never>, end: Duration)?
-        /// Counts the tasks.
+        /// The number of the last task.
         var lastTask: UInt64 = 0
         var isReachable = true
         var isStopped = false
@@ -35,17 +35,18 @@ final class PollingTimer: Sendable {
     /// The service that starts the loads; `nil` before the first resource is polled, and after the end of the service.
     var service: HTTPResourceService? { state.withLock { $0.service } }
 
-    /// Whether a resource was ever polled, or the configuration of some says so.
+    /// Whether a resource was ever polled, or is configured to be.
     var isAttached: Bool { attached.load(ordering: .acquiring) }
 
-    /// Sets the service. A service without polling has no weak reference, because one makes all handles slower.
+    /// Sets the service. A service without polling has no weak reference, because a weak reference makes all handles
+    /// slower.
     func attach(_ service: HTTPResourceService) {
         guard !isAttached else { return }
         state.withLock { $0.service = service }
         attached.store(true, ordering: .releasing)
     }
 
-    /// Whether there is a route, so that resources are loaded regularly.
+    /// Whether there is a route. Without one, no resources are loaded regularly.
     var isReachable: Bool {
         get { state.withLock { $0.isReachable } }
         set { state.withLock { $0.isReachable = newValue } }
@@ -56,9 +57,9 @@ final class PollingTimer: Sendable {
 
     // MARK: Actions
 
-    /// Does what the machine of a resource says.
+    /// Performs an action of a resource's machine.
     ///
-    /// - Parameter step: The number of the action. One that another has overtaken has no effect.
+    /// - Parameter step: The number of the action. An action that a later one has overtaken has no effect.
     func apply(_ action: RefreshMachine.Action, step: UInt64, _ polling: ResourcePolling, _ core: ResourceCore) {
         let (ended, released) = state.withLock { state -> (Task<Void, Never>?, Waiting?) in
             guard !state.isStopped, step > polling.appliedStep.load(ordering: .relaxed) else { return (nil, nil) }
@@ -116,7 +117,7 @@ final class PollingTimer: Sendable {
         }
     }
 
-    /// The time until which a task sleeps; `nil` if it is replaced, or if nothing waits.
+    /// The time until which a task sleeps; `nil` if the task was replaced, or if no resource waits.
     private func nextEnd(_ number: UInt64) -> Duration? {
         state.withLock { state in
             guard state.lastTask == number, let sleep = state.sleep else { return nil }
@@ -130,7 +131,7 @@ final class PollingTimer: Sendable {
     }
 
     private func start(_ core: ResourceCore, _ polling: ResourcePolling) {
-        // Without its service nothing is loaded any more.
+        // After its service was released, nothing is loaded any more.
         guard let service else { return }
         let environment = service.adoptEnvironment()
         guard let (run, isInvalid) = core.beginPolledLoad(in: environment) else {
@@ -157,7 +158,7 @@ final class PollingTimer: Sendable {
 }
 
 extension ResourceCore {
-    /// Begins a regular load, unless a load runs already or nobody observes the resource.
+    /// Begins a regular load, unless a load is running or the resource has no observers.
     fileprivate func beginPolledLoad(in environment: AdoptedEnvironment) -> (run: LoadRun, isInvalid: Bool)? {
         changing { contents in
             guard contents.observers.count > 0, contents.machine.loads.isEmpty else { return nil }

@@ -1,14 +1,14 @@
 import EssentialsHTTP
 import EssentialsTools
 
-/// Loads that were begun before somebody needs them, by `prefetch` of a ``ResourceService``.
+/// Loads that begin before their content is needed, returned by `prefetch` of a ``ResourceService``.
 ///
 /// ```swift
 /// let prefetch = service.prefetch(visibleIDs.map { service.resource("pictures", $0, as: Picture.self) })
 /// prefetch.cancel()  // the list was left
 /// ```
 ///
-/// Nothing happens when it is released: the loads go on.
+/// Releasing it has no effect: the loads continue.
 public final class ResourcePrefetch: Sendable {
     private struct State {
         var waiting: Int
@@ -26,7 +26,7 @@ public final class ResourcePrefetch: Sendable {
         if count == 0 { completion.provide(()) }
     }
 
-    /// How many resources were not loaded, because more than 1,024 of the service waited.
+    /// The number of resources that were not loaded, because more than 1,024 of the service were waiting.
     public var dropped: Int { state.withLock { $0.dropped } }
 
     /// Whether no resource waits or is being loaded.
@@ -35,7 +35,7 @@ public final class ResourcePrefetch: Sendable {
     /// Waits until no resource waits or is being loaded, or until the calling task is cancelled.
     public func waitUntilCompleted() async { _ = await completion.valueUnlessCancelled() }
 
-    /// Drops the resources that wait, and cancels the loads that nobody else is interested in.
+    /// Drops the waiting resources, and cancels the loads that nothing else needs.
     public func cancel() {
         let leave = state.withLock { state in
             state.isCancelled = true
@@ -51,7 +51,7 @@ public final class ResourcePrefetch: Sendable {
 
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-    /// A resource was dropped.
+    /// Records that a resource was dropped.
     func drop() {
         advance { state in
             state.dropped += 1
@@ -59,12 +59,12 @@ public final class ResourcePrefetch: Sendable {
         }
     }
 
-    /// A resource did not need a load.
+    /// Records that a resource did not need a load.
     func skip() { advance { $0.waiting -= 1 } }
 
-    /// A load has begun.
+    /// Records that a load has begun.
     ///
-    /// - Parameter leave: Ends the interest in it.
+    /// - Parameter leave: Ends the interest in the load.
     /// - Returns: The number for ``end(_:)``.
     func begin(_ leave: @escaping @Sendable () -> Void) -> UInt64 {
         let (number, isCancelled) = state.withLock { state in
@@ -79,11 +79,11 @@ public final class ResourcePrefetch: Sendable {
         return number
     }
 
-    /// A load has ended.
+    /// Records that a load has ended.
     func end(_ number: UInt64) {
         var leave: (@Sendable () -> Void)?
         advance { state in leave = state.running.removeValue(forKey: number) }
-        // What it holds is released here, without the lock.
+        // Values that the closure holds are released here, without the lock.
         _ = leave
     }
 
@@ -101,9 +101,9 @@ public final class ResourcePrefetch: Sendable {
 final class PrefetchQueue: Sendable {
     struct Member: Sendable {
         let prefetch: ResourcePrefetch
-        /// Begins the load; `nil` if none is needed. Also returns how to lose interest in it.
+        /// Begins the load, and returns it with a closure that ends the interest in it; `nil` if no load is needed.
         let begin: @Sendable () -> (run: LoadRun, leave: @Sendable () -> Void)?
-        /// The resource, if it waits only once, whoever adds it; `nil` means that it can wait several times.
+        /// The resource, if it can wait only once in the whole queue; `nil` means that it can wait several times.
         var core: ResourceCore?
     }
 
@@ -112,7 +112,7 @@ final class PrefetchQueue: Sendable {
         /// The resources that wait only once.
         var waitingOnce: Set<ObjectIdentifier> = []
         var running = 0
-        /// Whether a thread begins loads.
+        /// Whether a thread is beginning loads.
         var isBeginning = false
     }
 
@@ -126,13 +126,13 @@ final class PrefetchQueue: Sendable {
 
     /// Creates an empty queue.
     ///
-    /// - Parameter limit: The maximum number of resources that wait. `Int.max` is for resources that wait only once.
+    /// - Parameter limit: The maximum number of resources that wait. Use `Int.max` for resources that wait only once.
     init(upTo limit: Int = PrefetchQueue.maximumWaiting) { self.limit = limit }
 
     /// The number of resources that wait.
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-    /// Adds resources behind those that wait.
+    /// Adds resources at the end of the queue.
     func add(_ members: [Member]) {
         let (dropped, present) = state.withLock { state in
             let present = state.append(members)
@@ -148,7 +148,7 @@ final class PrefetchQueue: Sendable {
             defer { state.isBeginning = true }
             return !state.isBeginning
         }
-        // Loads that end at once are followed by this loop, not by a deeper call.
+        // When a load ends at once, this loop begins the next one, so that calls do not nest.
         while isMine, let member = next() {
             guard !member.prefetch.isCancelled, let (run, leave) = member.begin() else {
                 member.prefetch.skip()
@@ -179,7 +179,7 @@ final class PrefetchQueue: Sendable {
 extension PrefetchQueue.State {
     /// Adds members at the end.
     ///
-    /// - Returns: Those whose resource waits already.
+    /// - Returns: The members whose resource is already waiting.
     fileprivate mutating func append(_ members: [PrefetchQueue.Member]) -> [PrefetchQueue.Member] {
         var present: [PrefetchQueue.Member] = []
         for member in members {
@@ -206,17 +206,17 @@ extension PrefetchQueue.State {
 extension ResourceService {
     /// Loads resources in advance if they are not fresh, with the lowest priority and without an observer.
     ///
-    /// Four of a service are loaded at a time, the others wait in order. A load whose content is needed meanwhile gets the
-    /// priority of the task or observer that needs it. Content that nobody uses is kept up to the limits of the service.
+    /// Each service loads four at a time, while the others wait in order. If the content is needed meanwhile, its load
+    /// gets the priority of the task or observer that needs it. Unused content is kept up to the limits of the service.
     ///
-    /// - Parameter resources: The resources, at most 1,024 that wait. Beyond it the oldest are dropped and counted.
+    /// - Parameter resources: The resources. At most 1,024 can wait; beyond that, the oldest are dropped and counted.
     /// - Returns: The loads, which can be cancelled.
     @discardableResult
     public func prefetch<Content: Sendable>(_ resources: [Resource<Content>]) -> ResourcePrefetch {
         Self.prefetch(resources.map { ($0.service, $0.prefetchMember) })
     }
 
-    /// Loads resources with contents of different types in advance; otherwise like the function for one type.
+    /// Loads resources with contents of different types in advance, like the function for one type.
     ///
     /// ```swift
     /// service.prefetch(shop.cart, shop.user("7"))

@@ -6,7 +6,7 @@ struct ProgressGate: Sendable {
 
     init(every interval: Duration) { self.interval = interval }
 
-    /// Whether a value goes through now. One that does not can be offered again later.
+    /// Whether a value goes through now. A value that is held back can be offered again later.
     mutating func passes(_ value: Double, at now: Duration) -> Bool {
         if let last, value <= last.value || now < last.time + interval { return false }
         last = (value, now)

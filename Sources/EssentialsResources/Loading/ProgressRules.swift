@@ -1,9 +1,9 @@
 /// Computes the progress of a request from 0 to 1.
 ///
-/// A request connects, uploads its body, waits for the response, and downloads it. While it connects and waits, progress
-/// grows with time, and while it transfers, with bytes. When a phase ends, the remaining progress is divided among the
-/// phases that follow, by their weights, so that the end of a phase changes nothing. Progress never decreases, is less
-/// than 1 until the request ends, and then is 1.
+/// A request connects, uploads its body, waits for the response, and downloads it. Progress grows with time while the
+/// request connects or waits, and with bytes while it transfers. When a phase ends, the remaining progress is divided
+/// among the following phases by weight, so the end of a phase does not change the progress. Progress never decreases,
+/// and reaches 1 only when the request ends.
 struct ProgressRules: Sendable {
     /// What happened to a request.
     enum Event: Sendable, Hashable {
@@ -41,7 +41,7 @@ struct ProgressRules: Sendable {
     private var start: Duration
     /// The progress when the phase began.
     private var base = 0.0
-    /// The progress that was last reported. 1 after the end of the request.
+    /// The progress that was last reported. It is 1 after the end of the request.
     private(set) var value = 0.0
 
     /// Creates the progress of a request that begins now.
@@ -56,7 +56,7 @@ struct ProgressRules: Sendable {
         start = now
     }
 
-    /// Takes note of an event. Returns the progress if it grew.
+    /// Records an event. Returns the progress if it grew.
     mutating func update(_ event: Event, at now: Duration) -> Double? {
         guard value < 1 else { return nil }
         var fraction: Double?
@@ -80,7 +80,7 @@ struct ProgressRules: Sendable {
         return progress
     }
 
-    /// Ends the request, with any outcome. Returns 1 once.
+    /// Ends the request with any outcome. Returns 1 the first time.
     mutating func finish() -> Double? {
         guard value < 1 else { return nil }
         value = 1
@@ -93,10 +93,10 @@ struct ProgressRules: Sendable {
         (phase, start, base) = (next, now, value)
     }
 
-    /// The part of a waiting phase that counts after some time; `nil` in the other phases.
+    /// The completed part of a waiting phase, estimated from the time; `nil` in the other phases.
     private func timeFraction(_ now: Duration) -> Double? {
         guard phase == .connecting || phase == .waiting, now > start else { return nil }
-        // Clocks do not go so far that the subtraction overflows.
+        // The range of clocks is too small for the subtraction to overflow.
         let passed = (now - start) / Self.halfTime
         return passed / (passed + 1)
     }

@@ -2,9 +2,9 @@ import EssentialsHTTP
 import EssentialsRequests
 import EssentialsTools
 
-/// Measures the progress of a request to which somebody listens.
+/// Measures the progress of a request that has listeners.
 final class ProgressSource: Sendable {
-    /// The least time between two values.
+    /// The minimum time between two values.
     static let interval = Duration.milliseconds(50)
 
     private struct State {
@@ -22,15 +22,15 @@ final class ProgressSource: Sendable {
         self.clock = clock
     }
 
-    /// Calls a closure with each value. Two threads can call it at the same time, and then the lesser value can come last.
+    /// Calls a closure with each value. Two threads can call it at the same time, so a smaller value may arrive last.
     func report(to listener: @escaping @Sendable (Double) -> Void) { state.withLock { $0.listeners.append(listener) } }
 
-    /// Lets a request report its transfers, unless it has reports of its own.
+    /// Makes a request report its transfers, unless it has reports of its own.
     func attach(to request: inout DataRequest) {
         if request.uploadProgress == nil, !request.body.isNone {
             request.uploadProgress = report { progress in
                 self.note(progress.bytes == 0 ? .connected : .sent(progress.bytes, of: progress.expected))
-                // Each attempt says so. The end of the first one alone is reported by the body.
+                // Every attempt reaches this, but only the first attempt calls `end`.
                 if progress.bytes == progress.expected { self.note(.uploaded) }
             } end: {
                 self.note(.uploaded)
@@ -49,7 +49,7 @@ final class ProgressSource: Sendable {
         ProgressReport(every: Self.interval, now: { [clock] in clock.now }, deliver, end: end)
     }
 
-    /// Lets progress grow with time until the task is cancelled or a condition no longer holds.
+    /// Lets progress grow with time while a condition holds, until the task is cancelled.
     func tick(while isRunning: @Sendable () -> Bool) async {
         while isRunning() {
             do { try await clock.sleep(for: Self.interval) } catch { return }
@@ -69,7 +69,7 @@ final class ProgressSource: Sendable {
 }
 
 extension RequestBox {
-    /// Measures the progress of a request that begins now; `nil` if nobody listens.
+    /// Measures the progress of a request that begins now; `nil` if the request has no progress observers.
     func progressSource(isGet: Bool, hasBody: Bool, _ clock: RequestClock) -> ProgressSource? {
         guard reportsProgress else { return nil }
         let source = ProgressSource(isGet: isGet, hasBody: hasBody, clock)

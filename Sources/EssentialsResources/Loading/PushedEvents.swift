@@ -10,17 +10,17 @@ import EssentialsTools
 /// }
 /// ```
 public final class EventSubscription: Sendable {
-    /// How a subscription is.
+    /// The state of a subscription.
     public enum Status: Sendable, Hashable {
-        /// It connects to the server.
+        /// The subscription connects to the server.
         case connecting
         /// Events are received.
         case connected
-        /// It waits before it connects again: for the end of a pause, or after a logout for credentials.
+        /// The subscription waits before it connects again: for the end of a pause, or after a logout for credentials.
         case waiting
-        /// It has ended: it was cancelled, the service was closed, or the server does not want it (204).
+        /// The subscription has ended: it was cancelled, the service was closed, or the server does not want it (204).
         case ended
-        /// The server has refused it, or has sent something else than events.
+        /// The server has refused the subscription, or has sent something other than events.
         case failed(RequestFailure)
     }
 
@@ -35,20 +35,20 @@ public final class EventSubscription: Sendable {
 
     deinit { cancel() }
 
-    /// Ends the connection. An event that is being received is still passed on to its end.
+    /// Ends the connection. An event that is being received is still passed on completely.
     public func cancel() { task.cancel() }
 
-    /// How the subscription is.
+    /// The state of the subscription.
     public var status: Status { follower.status }
 }
 
 extension ResourceService {
     /// Follows a stream of server-sent events (WHATWG HTML, 9.2), which changes or invalidates resources.
     ///
-    /// The stream is connected again when it ends or breaks, after the pause that the server named (`retry`) and with the
-    /// id of the last event (`Last-Event-ID`). What the stream feeds is then invalid, because events may have been missed:
-    /// all resources that were asked of the second parameter of `receive` so far, and those that a pattern selects. The
-    /// observed ones are loaded, four at a time.
+    /// When the stream ends or breaks, it is connected again after the pause that the server named (`retry`), with the
+    /// ID of the last event (`Last-Event-ID`). The resources that it feeds are then invalid, because events may have
+    /// been missed: the resources that `receive` has so far requested from its second parameter, and those that a
+    /// pattern selects. The observed ones are loaded, four at a time.
     ///
     /// ```swift
     /// let events = service.follow(eventsAt: "events", feeding: ["/orders/*"]) { event, resources in
@@ -57,23 +57,25 @@ extension ResourceService {
     /// ```
     ///
     /// The request has the configuration of the resource at the path, except its decorators. After a change of the
-    /// environment the stream of the new server is followed.
+    /// environment, the stream of the new server is followed.
     ///
-    /// A stream that was opened with credentials, or with a cookie, ends with them: when they are cleared or replaced, its
-    /// events count no longer, and all that it feeds is invalid. It is connected again with the next credentials, without
-    /// the id of the last event. After a logout it waits for them. Tokens that a token source renews end nothing. A stream
-    /// without credentials goes on; if it is connected again after a login, then with the new credentials, as another stream.
-    /// A session that has only a cookie, and no account that was entered, cannot be told from none: begin a new
-    /// subscription after its login.
+    /// A stream that was opened with credentials or a cookie ends with them. When they are cleared or replaced, its
+    /// events no longer count, and all resources that it feeds are invalid. It is connected again with the next
+    /// credentials, without the ID of the last event. After a logout it waits for credentials. A token that a token
+    /// source renews does not end the stream.
+    ///
+    /// A stream without credentials continues after a login. If it is connected again later, it uses the new
+    /// credentials and counts as another stream. A session with only a cookie and without an entered account cannot be
+    /// recognized: begin a new subscription after its login.
     ///
     /// - Parameters:
     ///   - path: The path of the stream, as in ``resource(_:as:variant:)``.
-    ///   - patterns: Resources that events can change without having done so yet.
+    ///   - patterns: Resources that events may change, even if no event has done so yet.
     ///   - replays: Whether the server sends all missed events to a client that names its last one. Then nothing becomes
     ///     invalid after an interruption, as long as events have ids that can be sent: up to 1,024 bytes, without control
     ///     characters. The default is `false`.
     ///   - maximumSize: The maximum size of an event in bytes. A larger one ends the stream as `tooLarge`.
-    ///   - receive: Receives the events in order. The next one is read when it has returned.
+    ///   - receive: Receives the events in order. The next event is read when it has returned.
     /// - Returns: The subscription, which ends with its last reference.
     public func follow(
         eventsAt path: String, feeding patterns: [ResourcePattern] = [], replays: Bool = false,

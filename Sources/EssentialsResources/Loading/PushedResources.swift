@@ -11,38 +11,39 @@ import EssentialsTools
 /// }
 /// ```
 ///
-/// After a gap in the stream all of them are invalid. At most 10,000 are remembered; beyond it all resources of the service
-/// count.
+/// After a gap in the stream all of them are invalid. At most 10,000 are remembered; beyond that, all resources of the
+/// service count as fed.
 public struct PushedResources: ResourceService {
     let service: HTTPResourceService
     let memory: PushedMemory
-    /// The connection that has brought the event.
+    /// The connection that delivered the event.
     var connection: EventConnection?
 
-    /// The resource at an address, which is fed from now on.
+    /// Returns the resource at an address. The stream feeds it from now on.
     public func resource(at address: ResourceAddress, variant: ResourceVariant?) -> AnyResource {
         let resource = service.resource(at: address, variant: variant)
         memory.add(resource.core)
         return resource
     }
 
-    /// The resource at the URL of a definition, which is fed from now on.
+    /// Returns the resource at the URL of a definition. The stream feeds it from now on.
     public func resource<Request: TypedRequest>(_ request: Request) -> Resource<Request.Response> {
         let resource: Resource<Request.Response> = service.resource(request)
         memory.add(resource.core)
         return resource
     }
 
-    /// Sets the content of a resource to what an event has brought. It is fresh from now on, like content that was loaded,
-    /// and its provenance is `pushed`. Nothing happens if another environment or partition was entered since the event
-    /// was received, or if the credentials of the stream were cleared or replaced.
+    /// Sets the content of a resource to content from an event. The content is fresh, like loaded content, and its
+    /// provenance is `pushed`. Nothing happens if another environment or partition was entered since the event was
+    /// received, or if the credentials of the stream were cleared or replaced.
     public func push<Content: Sendable>(_ content: Content, to resource: Resource<Content>) {
         memory.add(resource.core)
         resource.core.override(with: content, entity: nil, provenance: .pushed, service, from: connection)
     }
 
-    /// Marks the content of a resource as outdated. If it is observed it is loaded, past caches. Four such loads of the service
-    /// run at a time. Nothing happens if the event does not count any more; see ``push(_:to:)``.
+    /// Marks the content of a resource as outdated. If the resource is observed, it is loaded and caches are bypassed.
+    /// At most four such loads of the service run at a time. Nothing happens if the event no longer counts; see
+    /// ``push(_:to:)``.
     public func invalidate(_ resource: AnyResource) {
         guard isLive else { return }
         memory.add(resource.core)
@@ -60,10 +61,10 @@ public struct PushedResources: ResourceService {
     }
 }
 
-/// The functions for several resources are those of the service. What they select is not fed by the stream. None of them
-/// has an effect if the event does not count any more; see ``PushedResources/push(_:to:)``.
+/// Functions for several resources, which work like those of the service. The stream does not feed the selected
+/// resources. The functions have no effect if the event no longer counts; see ``PushedResources/push(_:to:)``.
 extension PushedResources {
-    /// Marks the content of all resources that a pattern selects as outdated. Those that are observed are loaded.
+    /// Marks the content of all resources that a pattern selects as outdated. The observed ones are loaded.
     ///
     /// - Throws: `invalidRequest` if the pattern is malformed.
     public func invalidate(_ pattern: ResourcePattern) throws(RequestFailure) {
@@ -73,8 +74,7 @@ extension PushedResources {
         service.invalidate(service.cores(matching: [pattern]))
     }
 
-    /// Marks the content of all resources as outdated whose configuration has one of the tags. Those that are observed
-    /// are loaded.
+    /// Marks resources as outdated whose configuration has one of the tags. The observed ones are loaded.
     public func invalidate(tagged tags: Set<String>) {
         guard isLive else { return }
         service.adoptEnvironment()
@@ -98,7 +98,7 @@ extension PushedResources {
 
     /// Removes the content of all resources that a pattern selects, and their entities from the caches.
     ///
-    /// - Returns: Whether all caches have removed what they had; `false` if the event does not count any more.
+    /// - Returns: Whether all caches have removed their entities; `false` if the event no longer counts.
     /// - Throws: `invalidRequest` if the pattern is malformed.
     @discardableResult
     public func wipe(
@@ -128,7 +128,7 @@ final class PushedMemory: Sendable {
         var isFull = false
     }
 
-    /// The maximum number of resources. Beyond it all count.
+    /// The maximum number of remembered resources. Beyond it, all resources count as fed.
     static let maximum = 10_000
 
     /// The patterns of further resources.
@@ -149,7 +149,7 @@ final class PushedMemory: Sendable {
         }
     }
 
-    /// Forgets the resources, because they were those of another server.
+    /// Forgets the resources, because they belonged to another server.
     func forget() { state.withLock { $0 = State() } }
 
     /// The resources of a table that are fed.

@@ -4,10 +4,9 @@ import EssentialsTools
 
 /// Loads observed resources again when a server has become reachable, and pauses regular loads while it is not.
 ///
-/// Loaded are the resources whose last load failed because the network did not carry it. Four run at a time, and their
-/// beginnings are spread at random over two seconds, so that a program with many resources and many programs with few do
-/// not load all at once. Regular loads resume in the same turns. The writes that are attached to the
-/// service are sent first.
+/// It loads the resources whose last load failed because of the network. Four loads run at a time, and they begin at
+/// random times within two seconds, so that a program with many resources, or many programs with few, do not load all
+/// at once. Regular loads resume at the same random times. The writes that are attached to the service are sent first.
 final class ReachabilityRecovery: Sendable {
     private struct State {
         var observation: ReachabilityObservation?
@@ -51,7 +50,7 @@ final class ReachabilityRecovery: Sendable {
         task?.cancel()
     }
 
-    /// Takes note of a status. The reachability service does not call this function twice at the same time.
+    /// Records a status. The reachability service does not call this function twice at the same time.
     private func update(_ isReachable: Bool) {
         let (last, ended) = state.withLock { state -> (Bool?, Task<Void, Never>?) in
             let last = state.isReachable
@@ -96,10 +95,10 @@ final class ReachabilityRecovery: Sendable {
 }
 
 extension HTTPResourceService {
-    /// Loads a resource whose server is reachable again, if its last load failed for this reason, and resumes its regular
-    /// loads.
+    /// Loads a resource whose server is reachable again, if the network caused its last failure, and resumes its
+    /// regular loads.
     ///
-    /// - Returns: The load that runs.
+    /// - Returns: The running load; `nil` if there is none.
     fileprivate func loadReachable(_ known: ResourceCore) -> LoadRun? {
         let environment = adoptEnvironment()
         let core = known.current
@@ -131,6 +130,6 @@ extension ResourceCore {
 }
 
 extension ResourceFacts {
-    /// Whether the last load failed because the network did not carry it to the server or back.
+    /// Whether the last load failed because of the network.
     fileprivate var isFailedByNetwork: Bool { failure?.isOfNetwork ?? false }
 }

@@ -2,7 +2,7 @@
 struct RefreshSchedule: Sendable, Hashable {
     /// The pause after the end of a load, at least 10 milliseconds.
     let interval: Duration
-    /// The part of the pause by which it is lengthened at random, from 0 to 1.
+    /// The maximum random extension of the pause, as a fraction from 0 to 1.
     let jitter: Double
 
     init(every interval: Duration, jitter: Double = 0) {
@@ -14,17 +14,18 @@ struct RefreshSchedule: Sendable, Hashable {
 
 /// Decides when a resource is loaded again because time has passed.
 ///
-/// The schedule with the least interval counts, of the resource and of its observers. A load is due when the interval
-/// has passed since the last load ended, whoever started it. Each failure doubles the pause, up to eight times the
-/// interval, and the pause is never shorter than the server has demanded with `Retry-After`, up to an hour. Nothing is due without an observer, while the network is unreachable, during a load, and after a rule has
+/// The schedule with the shortest interval counts, among those of the resource and its observers. A load is due when
+/// the interval has passed since the last load ended, regardless of what started that load. Each failure doubles the
+/// pause, up to eight times the interval. The pause is never shorter than the server demands with `Retry-After`, up to
+/// an hour. Nothing is due without an observer, while the network is unreachable, during a load, or after a rule has
 /// ended the polling. Observers that come and go do not restart the countdown.
 ///
-/// The machine owns no clock and no random source: both are passed to its methods. Each method returns what to do next,
-/// which replaces what an earlier one returned.
+/// The machine owns no clock and no random source: both are passed to its methods. Each method returns the next action,
+/// which replaces the previous one.
 struct RefreshMachine: Sendable {
-    /// What to do.
+    /// The next action.
     enum Action: Sendable, Hashable {
-        /// Nothing, until something else happens.
+        /// Do nothing until something else happens.
         case rest
         /// Call ``timerFired(now:)`` at this time.
         case wait(until: Duration)
@@ -35,11 +36,11 @@ struct RefreshMachine: Sendable {
     /// How a load ended.
     enum Outcome: Sendable, Hashable {
         case success, failure
-        /// The load was cancelled, which is neither of both.
+        /// The load was cancelled, which is neither a success nor a failure.
         case cancelled
     }
 
-    /// The most often that failures double the pause.
+    /// How many times failures double the pause at most.
     private static let maximumDoublings = 3
 
     /// The schedule of the resource.
@@ -48,9 +49,9 @@ struct RefreshMachine: Sendable {
     private var observers = 0
     /// How many observers have each schedule.
     private var schedules: [RefreshSchedule: Int] = [:]
-    /// When the server allows the next load; `nil` if it has not said so since the last success.
+    /// When the server allows the next load; `nil` if it has not named a time since the last success.
     private var allowed: Duration?
-    /// When the countdown began: with the end of a load, or with the first observer.
+    /// When the countdown began: at the end of a load, or with the first observer.
     private var start: Duration?
     /// A number from 0 to 1 for the jitter of this countdown.
     private var random = 0.0
@@ -58,7 +59,7 @@ struct RefreshMachine: Sendable {
     private var loads = 0
     private var isReachable = true
     private var isEnded = false
-    /// Whether a load was demanded that has not begun.
+    /// Whether a load was demanded but has not begun.
     private var isDemanded = false
 
     /// Creates a machine for a resource without observers and loads.
@@ -77,7 +78,7 @@ struct RefreshMachine: Sendable {
         failures = hasFailed ? 1 : 0
     }
 
-    /// An observer was added, with a schedule of its own if it has one.
+    /// An observer was added. The schedule is the observer's own, or `nil`.
     mutating func observerJoined(_ schedule: RefreshSchedule?, now: Duration, random bits: UInt64) -> Action {
         observers += 1
         if let schedule { schedules[schedule, default: 0] += 1 }
@@ -85,14 +86,14 @@ struct RefreshMachine: Sendable {
         return next(now)
     }
 
-    /// An observer was removed, which had the schedule.
+    /// An observer with this schedule was removed.
     mutating func observerLeft(_ schedule: RefreshSchedule?, now: Duration) -> Action {
         observers = max(observers - 1, 0)
         remove(schedule)
         return next(now)
     }
 
-    /// The schedule of an observer ends, and the observer stays.
+    /// The schedule of an observer ended, but the observer stays.
     mutating func scheduleEnded(_ schedule: RefreshSchedule?, now: Duration) -> Action {
         remove(schedule)
         return next(now)
@@ -114,7 +115,7 @@ struct RefreshMachine: Sendable {
 
     /// A load ended, or a demanded one could not begin.
     ///
-    /// - Parameter retryAfter: The pause that the server has demanded with a failure; `nil` if it has not.
+    /// - Parameter retryAfter: The pause that the server demanded with a failure; `nil` if it demanded none.
     mutating func loadEnded(
         _ outcome: Outcome, retryAfter: Duration? = nil, now: Duration, random bits: UInt64
     ) -> Action {
@@ -131,12 +132,12 @@ struct RefreshMachine: Sendable {
         return next(now)
     }
 
-    /// Takes note of a pause that the server has demanded, beginning at a time.
+    /// Records a pause that the server has demanded, counted from a time.
     mutating func demand(_ retryAfter: Duration?, since time: Duration) {
         allowed = retryAfter.map { time + min(max($0, .zero), FreshnessRules.maximumRetryAfter) }
     }
 
-    /// A demanded load was not started, because nobody observes the resource any more, or because another load runs.
+    /// A demanded load was not started, because the resource has no observers any more or another load is running.
     mutating func loadRefused(now: Duration) -> Action {
         isDemanded = false
         return observers > 0 ? next(now) : .rest
@@ -154,7 +155,7 @@ struct RefreshMachine: Sendable {
         return next(now)
     }
 
-    /// The time has come for which the machine waited, or any other time.
+    /// The time for which the machine waits has come. Calls at other times are harmless.
     mutating func timerFired(now: Duration) -> Action { next(now) }
 
     private mutating func remove(_ schedule: RefreshSchedule?) {
@@ -171,7 +172,7 @@ struct RefreshMachine: Sendable {
         guard observers > 0, loads == 0, isReachable, !isEnded, !isDemanded, let start, let pause = pause else {
             return .rest
         }
-        // The clients of a server that is busy do not come back at once.
+        // The jitter is added here too, so that the clients of a busy server do not all return at once.
         let due = max(start + pause.least + pause.jitter, allowed.map { $0 + pause.jitter } ?? .zero)
         guard now >= due else { return .wait(until: due) }
         isDemanded = true
@@ -181,7 +182,8 @@ struct RefreshMachine: Sendable {
     private var pause: (least: Duration, jitter: Duration)? {
         var least = schedule
         for schedule in schedules.keys {
-            // Of two equal intervals the one with less jitter counts, so that the order of a dictionary does not.
+            // Of two equal intervals the one with less jitter counts, so that the order of the dictionary does not
+            // matter.
             if let known = least, (known.interval, known.jitter) <= (schedule.interval, schedule.jitter) { continue }
             least = schedule
         }

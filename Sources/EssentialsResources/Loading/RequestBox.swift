@@ -3,22 +3,22 @@ import EssentialsTools
 
 /// The object behind all copies of a ``ResourceRequest``: its state, its hooks, and how it is started and repeated.
 ///
-/// The mutex is never held while foreign code runs. Whoever ends the request delivers the last progress, and then starts
-/// one task that calls the hooks in order.
+/// The mutex is never held while foreign code runs. The thread that ends the request delivers the last progress, and
+/// then starts one task that calls the hooks in order.
 final class RequestBox<Content: Sendable>: Sendable {
     typealias Outcome = Result<ResourceResponse<Content>, RequestFailure>
-    /// Starts the work, whose outcome goes to ``end(_:)``. Returns how it is cancelled.
+    /// Starts the work, which passes its outcome to ``end(_:)``. Returns a closure that cancels it.
     typealias Begin = @Sendable (RequestBox) -> @Sendable () -> Void
-    /// What a chain begins with, and what decides how it goes on.
+    /// The first request of a chain, and the closure that decides how the chain continues.
     typealias Link = (first: RequestBox, next: @Sendable (Outcome) async -> ChainStep<Content>)
 
     private struct State {
         var phase = ResourceRequestPhase.notStarted
         var outcome: Outcome?
         var cancellation: (@Sendable () -> Void)?
-        /// Takes the request out of a chain that runs in it, if the request is a chain.
+        /// Takes the running request out of the chain, if this request is a chain.
         var takeInner: (@Sendable () -> RequestBox?)?
-        /// The load that the request follows, for which a task waits that waits for the request.
+        /// The load that the request follows. A task that waits for the request also waits for this load.
         var load: LoadInterest?
         /// The chains that begin with the request.
         var starters: [@Sendable () -> RequestBox?] = []
@@ -31,7 +31,7 @@ final class RequestBox<Content: Sendable>: Sendable {
         var progress: Double?
         var deliversProgress = false
         var lastProgress = 0.0
-        /// Whether hooks and waiting tasks may be told about the outcome.
+        /// Whether hooks and waiting tasks may receive the outcome.
         var isTold = false
     }
 
@@ -40,7 +40,7 @@ final class RequestBox<Content: Sendable>: Sendable {
     private let begin: Begin
     /// Creates the repeated request; `nil` for a chain.
     private let again: (@Sendable () -> RequestBox)?
-    /// `nil` if the request is no chain, or a chain that nobody holds any more.
+    /// The link of a chain; `nil` if the request is no chain, or if the chain was released.
     private let chainLink: Mutex<Link?>
     /// Whether ``cancel()`` ends the request.
     private let isCancellable: Bool
@@ -65,7 +65,7 @@ final class RequestBox<Content: Sendable>: Sendable {
     /// Creates a chain.
     ///
     /// - Parameters:
-    ///   - link: What it begins with. `begin` must not hold it, but take it from the chain.
+    ///   - link: The beginning of the chain. `begin` must not hold it, but take it from the chain.
     ///   - begin: Starts the work.
     init(_ link: Link, begin: @escaping Begin) {
         (isCancellable, again, self.begin) = (true, nil, begin)
@@ -83,10 +83,10 @@ final class RequestBox<Content: Sendable>: Sendable {
 
     var phase: ResourceRequestPhase { state.withLock { $0.phase } }
 
-    /// What the chain begins with.
+    /// The first request and the continuation of a chain; `nil` if the request is no chain.
     var link: Link? { chainLink.withLock { $0 } }
 
-    /// The request once more. Of a chain, the first request is repeated, and the rest is chained to that.
+    /// Returns the request once more. For a chain, the first request is repeated, and the rest is chained to it.
     func repeated() -> RequestBox {
         var links: [Link] = []
         var first = self
@@ -128,7 +128,7 @@ final class RequestBox<Content: Sendable>: Sendable {
         return starters.compactMap { $0() }
     }
 
-    /// Starts a chain when the request is started; at once if it was.
+    /// Starts a chain when the request is started, or at once if it already was.
     func whenStarted(start chain: @escaping @Sendable () -> RequestBox?) {
         let isStarted = state.withLock { state in
             if state.phase == .notStarted { state.starters.append(chain) }
@@ -149,16 +149,16 @@ final class RequestBox<Content: Sendable>: Sendable {
             return (true, state.cancellation.take(), state.takeInner.take(), state.load.take())
         }
         guard isFirst else { return false }
-        // What the request has held may end here, outside the lock.
+        // Objects that the request has held may be released here, outside the lock.
         _ = (consume cancellation, consume takeInner, consume load)
         deliver(progress: 1)
         return true
     }
 
-    /// How the work of a request is cancelled, and how the request is taken that runs in a chain.
+    /// The closures that cancel a request's work, and that take the running request out of a chain.
     private typealias Work = (cancellation: (@Sendable () -> Void)?, takeInner: (@Sendable () -> RequestBox?)?)
 
-    /// Ends the request as cancelled, and its work. Of chains, the request that runs ends first.
+    /// Ends the request and its work as cancelled. In a chain, the running request ends first.
     func cancel() {
         // Chains can be longer than a stack allows to recurse.
         var cancelled: [(box: RequestBox, cancellation: (@Sendable () -> Void)?)] = []
@@ -169,7 +169,7 @@ final class RequestBox<Content: Sendable>: Sendable {
             next = work.takeInner?()
         }
         while let (box, cancellation) = cancelled.popLast() {
-            // The end of the work comes first, so that the observers of a load are told before the hooks.
+            // The work ends first, so that the observers of a load are notified before the hooks.
             cancellation?()
             box.end(.failure(LoadOutcome.cancelledFailure))
         }
@@ -180,14 +180,14 @@ final class RequestBox<Content: Sendable>: Sendable {
         state.withLock { if $0.outcome == nil { $0.takeInner = inner } }
     }
 
-    /// Lets a task that waits for the request count as one that waits for a load.
+    /// Makes a task that waits for the request count as waiting for a load.
     func follow(_ load: LoadInterest) {
         state.withLock { if $0.outcome == nil { $0.load = load } }
     }
 
     /// Waits for the outcome. The request is started if it was not.
     ///
-    /// - Parameter keepsLoad: Whether the caller counts as a task that waits for the load which the request follows.
+    /// - Parameter keepsLoad: Whether the caller counts as a task that waits for the load of the request.
     nonisolated(nonsending) func outcome(keepsLoad: Bool = true) async -> Outcome {
         start()
         let load = keepsLoad ? state.withLock { $0.load } : nil
@@ -198,15 +198,15 @@ final class RequestBox<Content: Sendable>: Sendable {
 
     // MARK: Progress
 
-    /// Whether anybody listens to progress.
+    /// Whether the request has progress observers.
     var reportsProgress: Bool { state.withLock { !$0.progressObservers.isEmpty } }
 
     func observeProgress(_ observer: @escaping @Sendable (Double) -> Void) {
         state.withLock { if $0.outcome == nil { $0.progressObservers.append(observer) } }
     }
 
-    /// Delivers progress, unless it is being delivered: then whoever does it delivers the newest value too. After the end
-    /// the outcome is told.
+    /// Delivers progress. If another thread is delivering, that thread delivers the newest value too. After the end,
+    /// the outcome is reported.
     func deliver(progress: Double) {
         let isMine = state.withLock { state in
             guard progress == 1 || (state.outcome == nil && progress > state.lastProgress) else { return false }
@@ -236,7 +236,7 @@ final class RequestBox<Content: Sendable>: Sendable {
 
     // MARK: Hooks
 
-    /// Adds a hook, which is called after the end, also if the request has ended already.
+    /// Adds a hook, which is called after the request has ended, even if it already has.
     func addHook(_ hook: @escaping @Sendable (Outcome) async -> Void) {
         let isTold = state.withLock { state in
             state.hooks.append(hook)

@@ -1,7 +1,7 @@
 public import EssentialsHTTP
 import EssentialsTools
 
-/// What follows after a request of a chain has ended.
+/// How a chain continues after its first request has ended.
 ///
 /// ```swift
 /// let request = cart.startLoad().chained { outcome in
@@ -10,20 +10,21 @@ import EssentialsTools
 /// }
 /// ```
 public enum ChainStep<Content: Sendable>: Sendable {
-    /// The outcome of the first request is that of the chain.
+    /// The outcome of the first request is the outcome of the chain.
     case keep
-    /// Another outcome.
+    /// The chain ends with another outcome.
     case use(Result<ResourceResponse<Content>, RequestFailure>)
-    /// The outcome of another request, which is started.
+    /// The chain ends with the outcome of another request, which is started.
     case pass(to: ResourceRequest<Content>)
 }
 
 extension ResourceRequest {
-    /// A request that begins with this one and goes on as a closure says.
+    /// Returns a request that begins with this one and continues as a closure decides.
     ///
-    /// Starting it starts this request, and if this request was started, it has been started too. Cancelling it cancels
-    /// whichever request runs, and the closure is not called. If only the first request is cancelled, the closure
-    /// receives `cancelled`. Its progress goes through all requests. ``repeated()`` repeats the first one and the closure.
+    /// Starting the chain starts this request. If this request was already started, so was the chain. Cancelling the
+    /// chain cancels the request that is running, and the closure is not called. If only the first request is
+    /// cancelled, the closure receives `cancelled`. The progress of the chain covers all requests. ``repeated()``
+    /// repeats the first request and the closure.
     ///
     /// - Parameter next: Decides what follows, after the first request has ended.
     public func chained(
@@ -34,15 +35,15 @@ extension ResourceRequest {
 }
 
 extension RequestBox {
-    /// A request that begins with another one and goes on as a closure says.
+    /// Returns a request that begins with another one and continues as a closure decides.
     static func chain(of link: Link) -> RequestBox {
         let chain = RequestBox(link) { chain in
-            // Without it the chain was dropped at the moment in which its first request was started.
+            // Without a link, the chain was released at the moment at which its first request was started.
             guard let (first, next) = chain.link else { return {} }
             let run = ChainRun<Content>(first)
             chain.whenCancelled { run.take() }
             if chain.reportsProgress {
-                // The part for the first request; what is left is for the one that may follow.
+                // This is the share of the first request. The rest is for a request that may follow.
                 first.observeProgress { chain.deliver(progress: min($0 * 0.8, 0.8)) }
             }
             let task = Task { await run.finish(chain, next) }
@@ -56,13 +57,13 @@ extension RequestBox {
     }
 }
 
-/// The request of a chain that runs.
+/// The running request of a chain.
 private final class ChainRun<Content: Sendable>: Sendable {
     private let present: Mutex<RequestBox<Content>?>
 
     init(_ first: RequestBox<Content>) { present = Mutex(first) }
 
-    /// Waits for the first request, and goes on as the closure says. Nobody needs to wait for the chain.
+    /// Waits for the first request, and continues as the closure decides. No task needs to wait for the chain.
     func finish(
         _ chain: RequestBox<Content>,
         _ next: @Sendable (RequestBox<Content>.Outcome) async -> ChainStep<Content>
@@ -85,7 +86,7 @@ private final class ChainRun<Content: Sendable>: Sendable {
     /// Whether the chain was not cancelled.
     private var isActive: Bool { present.withLock { $0 != nil } }
 
-    /// Goes on with another request.
+    /// Continues with another request.
     ///
     /// - Returns: Whether the chain was not cancelled.
     private func goOn(with request: RequestBox<Content>) -> Bool {
@@ -96,7 +97,7 @@ private final class ChainRun<Content: Sendable>: Sendable {
         }
     }
 
-    /// Ends the run, and returns the request that is to be cancelled; `nil` if the run was ended before.
+    /// Ends the run, and returns the request to cancel; `nil` if the run had already ended.
     func take() -> RequestBox<Content>? {
         present.withLock { present in
             defer { present = nil }

@@ -1,6 +1,6 @@
 /// The regular loads of a resource; see ``ResourcePolling``.
 extension ResourceCore.Contents {
-    /// Takes note of a new observer.
+    /// Records a new observer.
     ///
     /// - Parameters:
     ///   - number: Its number.
@@ -18,7 +18,7 @@ extension ResourceCore.Contents {
         polling?.note(.joined(refresh, number: number))
     }
 
-    /// Takes note of another configuration, if the resource has observers.
+    /// Records another configuration, if the resource has observers.
     mutating func noteConfiguration(_ configuration: EffectiveConfiguration, _ service: HTTPResourceService) {
         guard observers.count > 0 else { return }
         if polling == nil {
@@ -28,7 +28,7 @@ extension ResourceCore.Contents {
         polling?.note(.configured(configuration.values.refresh, version: configuration.version))
     }
 
-    /// Begins to note what happens, when the resource has so many observers.
+    /// Begins to record the events of a resource that has this many observers.
     mutating func beginPolling(_ service: HTTPResourceService, observers: Int) {
         service.polling.attach(service)
         let polling = ResourcePolling(self, service.polling)
@@ -38,8 +38,7 @@ extension ResourceCore.Contents {
 }
 
 extension HTTPResourceService {
-    /// Looks at the configuration of observed resources again, because it may say now that they are loaded regularly, or
-    /// that they are not.
+    /// Reads the configuration of observed resources again, because it may have switched their regular loads on or off.
     func reconfigurePolling() {
         guard polling.isAttached, !isClosed else { return }
         for core in table.cores where core.observerCount > 0 {

@@ -18,10 +18,10 @@ struct ResourceExchange: Sendable {
     let core: ResourceCore
     /// The environment and the partition in which the request was begun.
     let environment: AdoptedEnvironment
-    /// Receives the request as it is sent; `nil` if nobody needs it.
+    /// Receives the request as it is sent; `nil` if it is not needed.
     var sent: SentRequest?
 
-    /// What has come back.
+    /// The result of a request.
     enum Reply {
         case loaded(PipelineResult)
         case notModified(Confirmation)
@@ -31,10 +31,10 @@ struct ResourceExchange: Sendable {
     struct Confirmation: Sendable {
         let headerFields: HTTPFields
         let origin: ResponseOrigin
-        /// What it confirms: what the condition of the request has named; `nil` if it had none.
+        /// The content that it confirms, as named by the condition of the request; `nil` if there was no condition.
         let subject: KnownContent?
 
-        /// The failure of a caller whose own condition the response answers. There is no content for it.
+        /// The failure for a caller whose own condition the response answers. There is no content for that caller.
         var failure: RequestFailure {
             RequestFailure(
                 .status, "The server answered 304 (Not Modified) to a condition of the caller's, which has no content.",
@@ -47,8 +47,8 @@ struct ResourceExchange: Sendable {
     /// Sends a request with the mutations and decorators of its method, reads the whole body, and runs the pipeline.
     ///
     /// - Parameters:
-    ///   - knownBody: The body that the resource has already, as a response cache names it; `nil` if the pipeline is run in
-    ///     any case.
+    ///   - knownBody: The response cache's name for the body that the resource already has; `nil` to run the pipeline
+    ///     in any case.
     ///   - caches: The caches for which entities are collected.
     func reply(
         to request: DataRequest, isDecorated: Bool = true, knownBody: UInt64? = nil, caches: [StageCache] = []
@@ -59,7 +59,7 @@ struct ResourceExchange: Sendable {
         if !configuration.values.mutations.isEmpty {
             let method = request.method
             for mutation in configuration.values.mutations { try await Self.apply(mutation, to: &request) }
-            // The method after the mutations selects all that follows.
+            // The method after the mutations selects the rest of the configuration.
             if request.method != method { configuration = service.effective(for: core, request.method) }
         }
         if request.errorModel == nil { request.errorModel = configuration.values.errorModel }
@@ -87,7 +87,7 @@ struct ResourceExchange: Sendable {
         let configuration = service.effective(for: core)
         var request = DataRequest(.get, "")
         request.codecs = try core.addressAndDefinition.1?.request.get().codecs
-        // Nobody knows whose credentials the cache has sent.
+        // The credentials that the cache has sent are unknown.
         let received = try await read(
             response, to: request, configuration.values.maximumBody, knownBody, since: nil, isPersonal: true)
         return try await content(of: received, configuration, caches)
@@ -123,7 +123,7 @@ struct ResourceExchange: Sendable {
 
     /// Reads the whole body of a response, unless it is known.
     ///
-    /// - Parameter began: The monotonic time at which the request was sent; `nil` if nobody needs the delay.
+    /// - Parameter began: The monotonic time at which the request was sent; `nil` if the delay is not needed.
     private func read(
         _ response: DataResponse, to request: DataRequest, _ maximumBody: Int, _ knownBody: UInt64?,
         since began: Duration?, isPersonal: Bool
@@ -133,7 +133,8 @@ struct ResourceExchange: Sendable {
         let isKnown = response.identity.map { $0.body == knownBody } ?? false
         guard !isKnown, response.status != .notModified else {
             origin.delay = delay(of: response, since: began)
-            // The fields that were sent contain what decorators and interceptors have changed. A cache sends none.
+            // The sent fields include changes by decorators and interceptors. A response from a cache has no sent
+            // fields.
             let sent = response.sentFields.flatMap { $0.isEmpty ? nil : $0 } ?? request.headerFields
             let subject = isKnown ? knownBody.map { .body($0) } : KnownContent(sent: sent)
             return .notModified(
@@ -179,7 +180,7 @@ struct ResourceExchange: Sendable {
         }
     }
 
-    /// Sends a request beside the loads, and reads content from its response.
+    /// Sends a request independently of the loads, and reads content from its response.
     @concurrent
     func response<Content: Sendable>(
         to request: DataRequest, _ recipe: RequestRecipe, as type: Content.Type
@@ -198,8 +199,8 @@ struct ResourceExchange: Sendable {
 
     /// Lets foreign code change a request.
     ///
-    /// - Throws: What the code throws; any other error than a `RequestFailure` as `invalidRequest`, and a cancellation as
-    ///   `cancelled`.
+    /// - Throws: A `RequestFailure` of the code as it is, a cancellation as `cancelled`, and other errors as
+    ///   `invalidRequest`.
     static func apply(
         _ change: @Sendable (inout DataRequest) async throws -> Void, to request: inout DataRequest
     ) async throws(RequestFailure) {

@@ -29,12 +29,13 @@ public struct ResourceGroup<each Content: Sendable>: Sendable {
     /// The present states.
     public var current: (repeat ResourceState<each Content>) { (repeat (each resources).state) }
 
-    /// The contents. Resources that are not fresh are loaded in parallel.
+    /// Returns the contents. Resources that are not fresh are loaded in parallel.
     ///
-    /// If the calling task is cancelled, the loads that nobody else is interested in are cancelled. If one of them fails, the
-    /// others go on.
+    /// If the calling task is cancelled, the loads that nothing else needs are cancelled. If one load fails, the others
+    /// continue.
     ///
-    /// - Throws: The failure of the first resource, in their order, that has failed; `cancelled` if the calling task was.
+    /// - Throws: The failure of the first failed resource, in the order of the group; `cancelled` if the calling task
+    ///   was cancelled.
     public func loadIfNeeded() async throws(RequestFailure) -> (repeat each Content) {
         var interests: [LoadInterest] = []
         for resource in repeat each resources {

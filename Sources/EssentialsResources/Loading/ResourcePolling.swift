@@ -4,8 +4,8 @@ import FoundationEssentials
 
 /// The regular loads of one resource. It exists only for resources that have or had an interval.
 ///
-/// What happens to the resource is noted in order, under the lock of the resource, and is passed to the machine soon
-/// after, outside that lock, because the clock is foreign code.
+/// Events are recorded in order, under the lock of the resource. Soon after, they are passed to the machine outside
+/// that lock, because the clock is foreign code.
 final class ResourcePolling: Sendable {
     /// What has happened to the resource.
     enum Event: Sendable {
@@ -14,7 +14,7 @@ final class ResourcePolling: Sendable {
         case began
         /// A load has ended, with this failure if it has failed.
         case ended(RefreshMachine.Outcome, RequestFailure?)
-        /// A load had failed at a time before its resource was polled.
+        /// A load failed at a time before the resource was polled.
         case hadFailed(RequestFailure, at: Duration)
         case configured(ResourceRefresh?, version: UInt64)
         case reachable(Bool)
@@ -29,7 +29,7 @@ final class ResourcePolling: Sendable {
 
     fileprivate struct State {
         var machine: RefreshMachine
-        /// What the machine does not know yet.
+        /// The events that the machine has not received yet.
         var events: [Event] = []
         /// The numbers of the loads that run.
         var loads: [UInt64] = []
@@ -41,15 +41,15 @@ final class ResourcePolling: Sendable {
         var observers: [UInt64: ResourceRefresh] = [:]
         /// The intervals that no longer count. Their rules are foreign code, which is released without a lock.
         var retired: [ResourceRefresh] = []
-        /// Counts the actions, because those of two threads can overtake each other.
+        /// The number of the last action. Actions of two threads can overtake each other.
         var lastStep: UInt64 = 0
     }
 
-    /// The result of what has happened.
+    /// The result of passing events to the machine.
     private struct Result {
         let action: RefreshMachine.Action
         let step: UInt64
-        /// The rules to ask. The number is that of the observer; `nil` means the configuration.
+        /// The rules to call. The number is that of the observer; `nil` means the configuration.
         let rules: [(number: UInt64?, isDone: @Sendable (AnyResource) -> Bool)]
         let retired: [ResourceRefresh]
     }
@@ -80,11 +80,11 @@ final class ResourcePolling: Sendable {
 
     // MARK: Under the lock of the resource
 
-    /// Takes note of an event.
+    /// Records an event.
     func note(_ event: Event) {
         state.withLock { state in
             if case .configured(let refresh, let version) = event {
-                // Two threads can have computed the configuration at the same time.
+                // Two threads may have computed the configuration at the same time.
                 guard state.version != version else { return }
                 if let configured = state.configured { state.retired.append(configured) }
                 (state.configured, state.version) = (refresh, version)
@@ -93,7 +93,7 @@ final class ResourcePolling: Sendable {
         }
     }
 
-    /// Takes note of the loads that began and ended.
+    /// Records the loads that began and ended.
     func note(_ machine: ResourceMachine, _ facts: ResourceFacts) {
         state.withLock { state in
             let loads = machine.loads
@@ -112,12 +112,12 @@ final class ResourcePolling: Sendable {
 
     // MARK: Outside
 
-    /// Passes to the machine what has happened, and does what it says.
+    /// Passes the recorded events to the machine, and performs its action.
     func settle(_ core: ResourceCore) {
         guard state.withLock({ !$0.events.isEmpty }) else { return }
         let moment = Moment(now: timer.clock.now, date: timer.clock.date, random: timer.clock.random())
         let (advanced, displaced) = state.withLock { state in
-            // Failures that end with their events are released without the lock.
+            // Failures that are released with their events are released without the lock.
             let events = state.events
             return (Self.advance(&state, moment), events)
         }
@@ -132,7 +132,7 @@ final class ResourcePolling: Sendable {
         settle(core)
     }
 
-    /// What the clock and the random source say when something is passed to the machine.
+    /// The values of the clock and the random source when events are passed to the machine.
     private struct Moment {
         let now: Duration
         let date: Date
@@ -143,7 +143,7 @@ final class ResourcePolling: Sendable {
         var action: RefreshMachine.Action?
         var hasOutcome = false
         for event in state.events {
-            // Only the last action counts, but a load that was demanded is never forgotten.
+            // Only the last action counts, but a demanded load is never forgotten.
             let next = apply(event, &state, moment)
             if action != .load || next != .rest { action = next }
             if case .ended(let outcome, _) = event { hasOutcome = hasOutcome || outcome != .cancelled }
@@ -173,7 +173,7 @@ final class ResourcePolling: Sendable {
             let retryAfter = failure?.retryAfter(now: moment.date)
             return state.machine.loadEnded(outcome, retryAfter: retryAfter, now: now, random: random)
         case .hadFailed(let failure, let time):
-            // A date without that of the response counts from when it is read.
+            // Without a date in the response, a date in `Retry-After` is measured from the time of the failure.
             let retryAfter = failure.retryAfter(now: moment.date.addingTimeInterval((time - now) / .seconds(1)))
             state.machine.demand(retryAfter, since: time)
             return state.machine.timerFired(now: now)
@@ -187,7 +187,7 @@ final class ResourcePolling: Sendable {
 }
 
 extension ResourcePolling.State {
-    /// Takes the interval of an observer away.
+    /// Removes the interval of an observer.
     fileprivate mutating func retire(_ number: UInt64) -> ResourceRefresh? {
         let refresh = observers.removeValue(forKey: number)
         if let refresh { retired.append(refresh) }

@@ -1,16 +1,16 @@
 public import EssentialsHTTP
 
-/// How far a request is.
+/// The phase of a request.
 ///
 /// ```swift
 /// if request.phase == .notStarted { request.start() }
 /// ```
 public enum ResourceRequestPhase: Sendable, Hashable {
-    /// Nothing was sent.
+    /// The request was not started.
     case notStarted
-    /// It was started and has not ended.
+    /// The request was started and has not ended.
     case running
-    /// It has ended, with a response or a failure.
+    /// The request has ended, with a response or a failure.
     case completed
 }
 
@@ -25,11 +25,11 @@ public enum ResourceRequestPhase: Sendable, Hashable {
 /// let receipt = try await checkout.start().content
 /// ```
 ///
-/// All copies mean the same request. It can be used from any task and thread.
+/// All copies refer to the same request. It can be used from any task and thread.
 ///
-/// Hooks are called once each, in the order in which they were added, one after another, in a task of their own. They are
-/// called after the observers of the resource. A hook that is added after the end is called as well, soon after. A
-/// request that was not started keeps its hooks; one that is dropped without being started never calls them.
+/// Each hook is called once, after the observers of the resource. Hooks run one after another in a separate task, in
+/// the order in which they were added. A hook that is added after the end is called soon after. A request that was not
+/// started keeps its hooks; if it is released without being started, it never calls them.
 public struct ResourceRequest<Content: Sendable>: Sendable {
     let box: RequestBox<Content>
 
@@ -37,7 +37,7 @@ public struct ResourceRequest<Content: Sendable>: Sendable {
 
     // MARK: State
 
-    /// How far the request is.
+    /// The phase of the request.
     public var phase: ResourceRequestPhase { box.phase }
     /// Whether the request has ended.
     public var isCompleted: Bool { box.phase == .completed }
@@ -49,17 +49,17 @@ public struct ResourceRequest<Content: Sendable>: Sendable {
         return self
     }
 
-    /// Ends the request as `cancelled` at once, for all who wait for it. A response that arrives later is ignored. A
-    /// request that was not started never sends anything.
+    /// Ends the request as `cancelled` at once, for all tasks that wait for it. A response that arrives later is
+    /// ignored. A request that was not started never sends anything.
     ///
-    /// The load of a resource ends with its request, unless a task waits for the load, or another request that was started
-    /// by hand follows it. Observers do not keep it. ``RunningRequest/cancel()`` ends it for all.
+    /// The load of a resource ends with its request, unless a task waits for the load, or another request that was
+    /// started by hand follows it. Observers do not keep it running. ``RunningRequest/cancel()`` ends it for all.
     public func cancel() { box.cancel() }
 
     /// Waits for the request and returns its response. A request that was not started is started.
     ///
-    /// - Throws: The failure of the request; `cancelled` if it was cancelled, or if the calling task was. In the latter
-    ///   case the request goes on.
+    /// - Throws: The failure of the request; `cancelled` if the request or the calling task was cancelled. If only the
+    ///   task was cancelled, the request continues.
     public var response: ResourceResponse<Content> {
         get async throws(RequestFailure) { try await box.outcome().get() }
     }
@@ -80,7 +80,7 @@ public struct ResourceRequest<Content: Sendable>: Sendable {
         return self
     }
 
-    /// Calls a closure with the response, also if it says that the content has not changed.
+    /// Calls a closure with the response, even if the content has not changed.
     @discardableResult
     public func onSuccess(
         _ hook: @escaping @Sendable (ResourceResponse<Content>) async -> Void
@@ -90,7 +90,7 @@ public struct ResourceRequest<Content: Sendable>: Sendable {
         }
     }
 
-    /// Calls a closure with the content, unless the server has only confirmed what was there.
+    /// Calls a closure with the content, unless the server has only confirmed the existing content.
     @discardableResult
     public func onNewContent(_ hook: @escaping @Sendable (Content) async -> Void) -> ResourceRequest {
         onSuccess { response in
@@ -98,7 +98,7 @@ public struct ResourceRequest<Content: Sendable>: Sendable {
         }
     }
 
-    /// Calls a closure if the server has confirmed the content that was there.
+    /// Calls a closure if the server has confirmed the existing content.
     @discardableResult
     public func onNotModified(_ hook: @escaping @Sendable () async -> Void) -> ResourceRequest {
         onSuccess { response in
@@ -106,7 +106,7 @@ public struct ResourceRequest<Content: Sendable>: Sendable {
         }
     }
 
-    /// Calls a closure with the failure. A cancellation is none.
+    /// Calls a closure with the failure. A cancellation does not count as a failure.
     @discardableResult
     public func onFailure(_ hook: @escaping @Sendable (RequestFailure) async -> Void) -> ResourceRequest {
         onCompletion { outcome in
@@ -116,12 +116,12 @@ public struct ResourceRequest<Content: Sendable>: Sendable {
 
     /// Calls a closure with the progress, from 0 to 1.
     ///
-    /// It never decreases, and is 1 once, before the other hooks are called. Waiting phases grow with time and transfers
-    /// with bytes, about every 50 milliseconds. Add the closure before the request is started: a request that nobody
-    /// listens to when it starts measures nothing, and only its end is reported.
+    /// Progress never decreases, and is 1 once, before the other hooks are called. It grows with time in waiting phases
+    /// and with bytes in transfers, about every 50 milliseconds. Add the closure before the request is started: a
+    /// request without a listener at its start measures nothing and reports only its end.
     ///
-    /// - Parameter hook: It is called on any thread, never by two at once, and must return quickly. After the end it is
-    ///   not called.
+    /// - Parameter hook: It is called on any thread, never by two at once, and must return quickly. It is not called
+    ///   after the end.
     @discardableResult
     public func onProgress(_ hook: @escaping @Sendable (Double) -> Void) -> ResourceRequest {
         box.observeProgress(hook)
@@ -130,7 +130,7 @@ public struct ResourceRequest<Content: Sendable>: Sendable {
 
     // MARK: Further requests
 
-    /// The same request once more: not started, without the hooks, and made again from the present configuration.
+    /// Returns the same request once more: not started, without the hooks, and made from the current configuration.
     ///
     /// Decorators are not applied again. A repeated load does not change the state of the resource. A body that can be
     /// sent only once fails as `notReplayable`.
@@ -140,7 +140,7 @@ public struct ResourceRequest<Content: Sendable>: Sendable {
 // MARK: - Ready-made requests
 
 extension ResourceRequest {
-    /// A request that has a response already. It sends nothing, and cancelling it has no effect.
+    /// A request that already has a response. It sends nothing, and cancelling it has no effect.
     ///
     /// ```swift
     /// guard isOnline else { return .answered(Cart.empty) }
@@ -151,7 +151,7 @@ extension ResourceRequest {
         ready(.success(ResourceResponse(content, status: status, headerFields: headerFields)))
     }
 
-    /// A request that has failed already. It sends nothing, and cancelling it has no effect.
+    /// A request that has already failed. It sends nothing, and cancelling it has no effect.
     public static func failed(_ failure: RequestFailure) -> ResourceRequest { ready(.failure(failure)) }
 
     private static func ready(_ outcome: RequestBox<Content>.Outcome) -> ResourceRequest {
@@ -169,8 +169,8 @@ extension ResourceRequest {
     /// }
     /// ```
     ///
-    /// - Parameter operation: Does the work, in a task that begins with ``start()`` and that ``cancel()`` cancels. It may
-    ///   return before the completion, which can be passed on. ``repeated()`` calls it again.
+    /// - Parameter operation: Does the work, in a task that begins with ``start()`` and that ``cancel()`` cancels. It
+    ///   can pass the completion on and return before the request is completed. ``repeated()`` calls it again.
     public static func custom(
         _ operation: @escaping @Sendable (RequestCompletion<Content>) async -> Void
     ) -> ResourceRequest {

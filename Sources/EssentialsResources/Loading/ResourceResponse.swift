@@ -1,6 +1,6 @@
 public import EssentialsHTTP
 
-/// What a request of a resource has brought: the content, and the head of the response.
+/// The result of a resource's request: the content, and the head of the response.
 ///
 /// ```swift
 /// let request: ResourceRequest<Receipt> = cart.request(.post, body: .model(order))
@@ -10,7 +10,7 @@ public import EssentialsHTTP
 public struct ResourceResponse<Content: Sendable>: Sendable {
     /// The content.
     public var content: Content
-    /// The status. After 304 the content is that which was there.
+    /// The status. With 304, the content is the content that already existed.
     public var status: HTTPResponse.Status
     /// The header fields of the response.
     public var headerFields: HTTPFields
@@ -22,7 +22,7 @@ public struct ResourceResponse<Content: Sendable>: Sendable {
         self.headerFields = headerFields
     }
 
-    /// Whether the server has confirmed the content that was there.
+    /// Whether the server has confirmed the existing content.
     public var isNotModified: Bool { status == .notModified }
 }
 

@@ -4,11 +4,11 @@ import EssentialsTools
 
 /// The tasks that wait until a response cache replaces a stale response that a resource shows.
 ///
-/// Each holds its resource and the service, at most for ``patience``.
+/// Each task holds its resource and the service, at most for ``patience``.
 final class StaleResponses: Sendable {
-    /// How long a response cache works on a validation in the background.
+    /// How long a response cache may take to validate a response in the background.
     static let patience = Duration.seconds(30)
-    /// The maximum number of tasks. Beyond it a stale response is replaced by the next load only.
+    /// The maximum number of tasks. Beyond it, only the next load replaces a stale response.
     static let maximum = 1_024
 
     private struct State {
@@ -22,7 +22,7 @@ final class StaleResponses: Sendable {
     /// The number of tasks.
     var count: Int { state.withLock { $0.tasks.count } }
 
-    /// Starts a task for a resource, in place of the one before.
+    /// Starts a task for a resource, in place of its previous task.
     func add(_ core: ResourceCore, _ work: @escaping @Sendable () async -> Void) {
         let id = ObjectIdentifier(core)
         let replaced = state.withLock { state -> Task<Void, Never>? in
@@ -64,11 +64,10 @@ extension HTTPResourceService {
         return responseCache
     }
 
-    /// Shows the response by which the response cache replaces a stale one, unless something else changes the content
-    /// before.
+    /// Shows the response with which the response cache replaces a stale one, unless the content changes before that.
     ///
     /// - Parameters:
-    ///   - number: The number of the load that has shown the stale response.
+    ///   - number: The number of the load that showed the stale response.
     ///   - load: The number that the cache has given to the stale response.
     func followUpdate(
         of core: ResourceCore, since number: UInt64, after load: UInt64, in environment: AdoptedEnvironment

@@ -1,6 +1,6 @@
 import EssentialsHTTP
 
-/// A check that cancels loads which nobody wants any more; see ``Resource/cancelLoadIfUnobserved(after:)``.
+/// A check that cancels loads that nothing needs any more; see ``Resource/cancelLoadIfUnobserved(after:)``.
 ///
 /// ```swift
 /// let check = film.cancelLoadIfUnobserved(after: .milliseconds(50))
@@ -14,11 +14,11 @@ public struct UnobservedCheck: Sendable {
 }
 
 extension Resource {
-    /// Cancels the loads of the resource after a while, if there is no observer then. Loads that a task waits for go on,
-    /// and observer objects whose last owner was released do not count.
+    /// Cancels the loads of the resource after a delay, if it has no observers then. Loads for which a task waits
+    /// continue. Observer objects whose last owner was released do not count.
     ///
-    /// It is for screens and pages that are left and perhaps entered again at once. Loads that were started by hand are
-    /// cancelled too, unless a task waits for the content of their request.
+    /// Use it for screens and pages that may be entered again soon after they were left. Loads that were started by
+    /// hand are cancelled too, unless a task waits for the content of their request.
     ///
     /// - Parameter delay: The time until the check, by the clock of the service. The resource is kept until then.
     /// - Returns: The check, which can be called off. It need not be kept.

@@ -1,20 +1,21 @@
 import EssentialsRequests
 
-/// The environment, the account and the credentials that a service uses, behind one reference, because every look-up asks
-/// for it.
+/// The environment, the account and the credentials of a service, behind one reference, because every look-up needs
+/// them.
 ///
-/// An operation takes one when it begins: a load, a write, a loop over pages, a reading of caches, a followed stream. Its
-/// requests, keys, saves and removals all come from it, whatever is entered or set meanwhile.
+/// An operation takes one when it begins, such as a load, a write, a loop over pages, a cache read or a followed
+/// stream. It uses it for all requests, keys, saves and removals, even if other accounts or credentials are set
+/// meanwhile.
 final class AdoptedEnvironment: Sendable {
     let identity: EnvironmentIdentity
     /// The account that the application has entered. A load stores its entity in the partition in which it began.
     let partition: EntityPartition
-    /// Counts the environments and accounts that a service has adopted.
+    /// The number of this environment and account among those that the service has adopted.
     let number: UInt64
-    /// For whom requests are sent; `nil` if the data-request service is a test double.
+    /// The operation's credentials; `nil` if the data-request service is a test double.
     private let context: OperationContext?
 
-    /// The environment of now.
+    /// Creates it from the current environment.
     convenience init(of environment: any EnvironmentService, partition: EntityPartition = .shared) {
         self.init(EnvironmentIdentity(of: environment), partition: partition, number: 0)
     }
@@ -25,7 +26,7 @@ final class AdoptedEnvironment: Sendable {
         (self.identity, self.partition, self.number, self.context) = (identity, partition, number, context)
     }
 
-    /// The same environment and account in another scope of credentials.
+    /// Returns the same environment and account in another scope of credentials.
     func entering(_ context: OperationContext) -> AdoptedEnvironment {
         AdoptedEnvironment(identity, partition: partition, number: number, context: context)
     }
@@ -37,12 +38,12 @@ final class AdoptedEnvironment: Sendable {
     /// The scope of the credentials of the environment's origin.
     var scope: CredentialScope? { context?.scope }
 
-    /// Whether the credentials were cleared or replaced since. Nothing is then sent, shown or stored any more for what
-    /// began with them.
+    /// Whether the credentials were cleared or replaced. Operations that began with them then send, show and store
+    /// nothing any more.
     var hasEnded: Bool { scope?.hasEnded ?? false }
 
-    /// Whether the entities of the account may be read, written and removed. They may not after other credentials were set,
-    /// until the account is entered again.
+    /// Whether the entities of the account may be read, written and removed. After other credentials were set, this is
+    /// not allowed until the account is entered again.
     var admitsEntities: Bool {
         guard let context else { return true }
         return !context.hasEnded && context.admits(partition)

@@ -20,7 +20,7 @@ final class AttachedWrites: Sendable {
         replace((writes as? any OwnedPendingWrites)?.sender ?? writes, with: nil)
     }
 
-    /// Takes out some writes and those that are gone, and adds others.
+    /// Removes some writes and those that were released, and adds others.
     private func replace(_ writes: any PendingWrites, with added: Attached?) {
         let seen = attached.withLock { attached in
             var seen: [any PendingWrites] = []
@@ -32,11 +32,11 @@ final class AttachedWrites: Sendable {
             if let added { attached.append(added) }
             return seen
         }
-        // The last reference to one of them may end here, outside the lock.
+        // The last reference to some of them may end here, outside the lock.
         withExtendedLifetime(seen) {}
     }
 
-    /// Sends all writes, and waits for each at most its time, even if the writes do not keep to it.
+    /// Sends all writes, and waits for each at most until its deadline, even if the writes take longer.
     func send(_ clock: RequestClock) async {
         let attached = attached.withLock { $0 }
         guard !attached.isEmpty else { return }
@@ -57,23 +57,23 @@ final class AttachedWrites: Sendable {
 }
 
 extension HTTPResourceService {
-    /// Lets resources wait for pending writes, such as an outbox, when the server is reachable again: the writes are sent
-    /// first, so that the resources show what they have changed.
+    /// Makes resources wait for pending writes, such as an outbox, when the server is reachable again. The writes are
+    /// sent first, so that the resources show their changes.
     ///
     /// ```swift
     /// service.attach(outbox)
     /// ```
     ///
-    /// It has an effect only if the service was created with a reachability service. The service does not keep the writes
-    /// alive, and neither enters partitions for them nor closes them.
+    /// This has an effect only if the service was created with a reachability service. The service does not keep the
+    /// writes alive, and neither enters partitions for them nor closes them.
     ///
     /// - Parameters:
     ///   - writes: The writes.
-    ///   - deadline: How long resources wait for them at most. The default is ten seconds.
+    ///   - deadline: The maximum time for which resources wait for the writes. The default is ten seconds.
     public func attach(_ writes: any PendingWrites, waitingAtMost deadline: Duration = .seconds(10)) {
         attachedWrites.add(writes, waiting: deadline)
     }
 
-    /// Lets resources no longer wait for pending writes.
+    /// Makes resources no longer wait for pending writes.
     public func detach(_ writes: any PendingWrites) { attachedWrites.remove(writes) }
 }

@@ -1,16 +1,16 @@
 import EssentialsRequests
 import EssentialsTools
 
-/// Brings the resources of a service into the environment of now.
+/// Brings the resources of a service into the current environment.
 ///
-/// The environment is asked at each use, so the first use after a change sees the new one. A task follows the changes as
-/// well, for observers of resources that nobody uses at the time.
+/// The environment is checked at each use, so the first use after a change sees the new one. A task follows the changes
+/// as well, for resources that are observed but not used otherwise.
 ///
-/// It is an object of its own so that the task's weak reference does not lead to the service: an object to which a weak
-/// reference exists takes several times as long to retain, and every handle retains the service.
+/// This is a separate object so that the task's weak reference does not lead to the service. Retaining an object takes
+/// several times as long if a weak reference to it exists, and every handle retains the service.
 final class EnvironmentAdoption: Sendable {
     private let environment: any EnvironmentService
-    /// Knows the credentials; `nil` if the data-request service is a test double.
+    /// Holds the credentials; `nil` if the data-request service is a test double.
     private let sender: HTTPDataRequestService?
     private let table: ResourceTable
     private let configurations: ConfigurationStore
@@ -21,13 +21,13 @@ final class EnvironmentAdoption: Sendable {
     private let adopted: Mutex<AdoptedEnvironment>
     /// The version of that environment.
     private let adoptedVersion: Atomic<UInt64>
-    /// The number of that environment, or already that of the next one while old content is being removed.
+    /// The number of that environment, or the number of the next one while old content is being removed.
     private let currentNumber: Atomic<UInt64>
 
-    /// The version of an environment that does not count its changes.
+    /// Stands for the version of an environment that does not count its changes.
     private static let uncounted = UInt64.max
 
-    /// Creates the object for a table that uses an environment already.
+    /// Creates the object for a table that already uses an environment.
     init(
         _ current: AdoptedEnvironment, of environment: any EnvironmentService, _ sender: HTTPDataRequestService?,
         _ table: ResourceTable, _ configurations: ConfigurationStore, _ polling: PollingTimer,
@@ -44,52 +44,52 @@ final class EnvironmentAdoption: Sendable {
     /// nothing alive.
     func follow() -> Task<Void, Never> {
         .counted { [weak self, changes = environment.changes] in
-            // It may have changed before the sequence began.
+            // The environment may have changed before the sequence began.
             self?.adopt()
             for await _ in changes { self?.adopt() }
         }
     }
 
-    /// Makes sure that the environment of now is used. It takes no lock if the environment counts its changes.
+    /// Makes sure that the current environment is used. It takes no lock if the environment counts its changes.
     @inline(__always)
     func check() {
         if let version = environment.version, version == adoptedVersion.load(ordering: .acquiring) { return }
         adopt()
     }
 
-    /// Whether an environment and its account are still those that are used.
+    /// Whether an environment and its account are still in use.
     func isAdopted(_ environment: AdoptedEnvironment) -> Bool { adopted.withLock { $0.number == environment.number } }
 
-    /// Whether an environment and its account are still those that are used. It takes no lock. Content that is set under the
-    /// lock of a resource after this was true is removed with the content of the old environment.
+    /// Whether an environment and its account are still in use. It takes no lock. If content is set under the lock of a
+    /// resource after this was true, it is removed with the content of the old environment.
     func isCurrent(_ environment: AdoptedEnvironment) -> Bool {
         currentNumber.load(ordering: .acquiring) == environment.number
     }
 
-    /// Uses the environment and the credentials of now. If the environment has changed, the resources below the old base
-    /// URL get the URL below the new one, without content.
+    /// Adopts the current environment and credentials. If the environment has changed, the resources below the old base
+    /// URL move below the new one, without content.
     ///
-    /// All of that happens under a lock, so that no load begins for a URL of one environment and ends in the other. The
-    /// observers are told without it.
+    /// All of this happens under a lock, so that no load begins for a URL of one environment and ends in the other. The
+    /// observers are notified outside the lock.
     ///
     /// - Parameters:
-    ///   - partition: The partition to enter as well; `nil` means that it stays. Entering another one removes the content
-    ///     of all resources.
-    ///   - anew: Whether the partition is entered even if it is the present one.
+    ///   - partition: The partition to enter as well; `nil` keeps the current one. Entering another one removes the
+    ///     content of all resources.
+    ///   - anew: Whether the partition is entered even if it is the current one.
     /// - Returns: The environment.
     @discardableResult
     func adopt(entering partition: EntityPartition? = nil, anew: Bool = false) -> AdoptedEnvironment {
         inScope(adoptEnvironment(entering: partition, anew: anew))
     }
 
-    /// The environment with the credentials of now.
+    /// Returns the environment with the current credentials.
     private func inScope(_ environment: AdoptedEnvironment) -> AdoptedEnvironment {
         guard let context = sender?.operation(in: environment.identity, begun: .now),
             context.scope !== environment.scope
         else { return environment }
         let renewed = environment.entering(context)
         let replaced = adopted.withLock { adopted -> AdoptedEnvironment? in
-            // Another thread has adopted another environment meanwhile, which is for later operations.
+            // Another thread has adopted another environment meanwhile. That one is for later operations.
             guard adopted.number == renewed.number else { return nil }
             defer { adopted = renewed }
             return adopted
@@ -107,7 +107,7 @@ final class EnvironmentAdoption: Sendable {
             if isCurrent, !isEntered { return (adopted, adopted, nil) }
             let identity = isCurrent ? adopted.identity : EnvironmentIdentity(of: environment)
             let isSame = identity.snapshot == adopted.snapshot && !isEntered
-            // What has begun goes on if the environment has only changed there and back.
+            // If the environment has changed and changed back, running operations continue.
             let current = AdoptedEnvironment(
                 identity, partition: entered, number: isSame ? adopted.number : adopted.number + 1)
             currentNumber.store(current.number, ordering: .releasing)
@@ -129,7 +129,7 @@ final class EnvironmentAdoption: Sendable {
             adoptedVersion.store(current.versioned.version ?? Self.uncounted, ordering: .releasing)
             return (current, old, isSame ? nil : moved)
         }
-        // Settings of the application can end with the old environment, outside the lock.
+        // Settings of the application may be released with the old environment, outside the lock.
         _ = consume old
         guard let moved else { return current }
         for moved in moved {
@@ -146,8 +146,8 @@ final class EnvironmentAdoption: Sendable {
 }
 
 extension HTTPResourceService {
-    /// Loads observed resources again after a change of the environment or the partition, a few at a time. None is left
-    /// out, and one that still waits after the change before is loaded once.
+    /// Loads observed resources again after a change of the environment or the partition, a few at a time. No resource
+    /// is left out. A resource that still waits because of an earlier change is loaded once.
     func reload(_ cores: [ResourceCore]) {
         let prefetch = ResourcePrefetch(cores.count)
         reloading.add(
@@ -179,16 +179,16 @@ extension HTTPResourceService {
     }
 }
 
-/// A resource whose content was removed by a change of environment or partition, and the loads that have ended by that.
+/// A resource whose content was removed by a change of environment or partition, and the loads that this has ended.
 struct MovedResource: Sendable {
     let core: ResourceCore
     let ended: [LoadRun]
-    /// The service that loads the resource again; `nil` if nobody observes it, or if nothing had been loaded.
+    /// The service that loads the resource again; `nil` if the resource is not observed, or if nothing had been loaded.
     let service: HTTPResourceService?
-    /// What was removed. It is released with this value, without a lock.
+    /// The removed values. They are released with this value, without a lock.
     let displaced: Displaced
 
-    /// Cancels the loads, and tells the observers. It is called without a lock.
+    /// Cancels the loads, and notifies the observers. It is called without a lock.
     func finish() {
         for run in ended { run.cancel() }
         core.deliverPending()

@@ -9,10 +9,10 @@ extension HTTPResourceService {
         }
     }
 
-    /// A request that was begun for one account never goes out with the credentials of the next one.
+    /// Makes sure that a request of one account is not sent with the credentials of the next one.
     ///
-    /// - Throws: `authorization` if the credentials were cleared or replaced since, and `cancelled` if another environment
-    ///   or partition has been entered.
+    /// - Throws: `authorization` if the credentials were cleared or replaced since, and `cancelled` if another
+    ///   environment or partition was entered.
     func checkAdopted(_ environment: AdoptedEnvironment) throws(RequestFailure) {
         try environment.checkCredentials()
         adoptEnvironment()
@@ -21,21 +21,21 @@ extension HTTPResourceService {
         }
     }
 
-    /// A request that was begun for one account never goes out with the credentials of the next one.
+    /// Makes sure that a request of one account is not sent with the credentials of the next one.
     ///
-    /// - Throws: `cancelled` if another partition has been entered since.
+    /// - Throws: `cancelled` if another partition was entered since.
     func checkPartition(of environment: AdoptedEnvironment) throws(RequestFailure) {
         guard adoptEnvironment().partition == environment.partition else {
             throw RequestFailure(.cancelled, "Another partition was entered before the request was sent.")
         }
     }
 
-    /// The request of a load. Its base and path are those of the resource.
+    /// Returns the request of a load, with the base and path of the resource.
     ///
-    /// Header fields have this precedence: the variant's, the definition's, the configuration's.
+    /// Header fields have this order of precedence: the variant's, the definition's, the configuration's.
     ///
-    /// - Parameter condition: The header field that makes the request conditional; `nil` if it is unconditional. A condition
-    ///   of the configuration wins.
+    /// - Parameter condition: The header field that makes the request conditional; `nil` if it is unconditional. A
+    ///   condition of the configuration takes precedence.
     /// - Throws: `invalidRequest` if the resource has no URL or its definition is invalid.
     func request(
         _ wish: LoadWish, for core: ResourceCore, _ condition: (name: HTTPField.Name, value: String)?
@@ -53,7 +53,7 @@ extension HTTPResourceService {
         return request.requesting(core.responseKind)
     }
 
-    /// The request of a recipe.
+    /// Returns the request that a recipe describes.
     func request(
         _ recipe: RequestRecipe, for core: ResourceCore, in environment: AdoptedEnvironment
     ) throws(RequestFailure) -> DataRequest {
@@ -62,7 +62,7 @@ extension HTTPResourceService {
         }
         var request = try request(recipe.method, for: core, in: environment)
         if let cacheControl = recipe.cacheControl {
-            // A load by hand asks the server, also if it is repeated.
+            // A load by hand goes to the server, even if it is repeated.
             request.headerFields[.cacheControl] = cacheControl
             request.joins = false
         }
@@ -98,7 +98,7 @@ extension HTTPResourceService {
         return request
     }
 
-    /// Sends the request of a resource with the credentials of its operation, or not at all; see `ForeignAccess`.
+    /// Sends the request of a resource, but only with the credentials of its operation; see `ForeignAccess`.
     func transmit(
         _ request: DataRequest, for core: ResourceCore, in environment: AdoptedEnvironment
     ) async throws(RequestFailure) -> DataResponse {
@@ -110,7 +110,8 @@ extension HTTPResourceService {
 }
 
 extension DataRequest {
-    /// The request with the credentials of an operation. If they were cleared or replaced, it fails as `authorization`.
+    /// Returns the request with the credentials of an operation. If they were cleared or replaced, it fails as
+    /// `authorization`.
     func inScope(of environment: AdoptedEnvironment) -> DataRequest {
         guard scope == nil, let present = environment.scope else { return self }
         var request = self

@@ -24,19 +24,18 @@ extension HTTPResourceService {
     /// try service.wipe(.all, .includingWrites)
     /// ```
     ///
-    /// Their entities in the caches, as far as they belong to the present account, are not found any more from that moment
-    /// on, and are removed in the background; see ``wipe(_:purging:_:)``.
+    /// From that moment on, their entities in the caches are not found any more if they belong to the current account.
+    /// They are removed in the background; see ``wipe(_:purging:_:)``.
     ///
     /// - Parameters:
     ///   - pattern: Selects the resources.
-    ///   - extent: Whether other requests than loads are cancelled too.
+    ///   - extent: Whether requests other than loads are cancelled too.
     /// - Throws: `invalidRequest` if the pattern is malformed.
     public func wipe(_ pattern: ResourcePattern, _ extent: WipeExtent) throws(RequestFailure) {
         _ = try beginWipe(pattern, extent)
     }
 
-    /// Marks the content of all resources as outdated whose configuration has one of the tags; see
-    /// ``ResourceConfiguration/tags``.
+    /// Marks resources as outdated whose configuration has one of the tags; see ``ResourceConfiguration/tags``.
     public func invalidate(tagged tags: Set<String>) {
         adoptEnvironment()
         for core in cores(matching: [], tagged: tags) { core.invalidate() }
@@ -44,8 +43,8 @@ extension HTTPResourceService {
 
     /// Removes the content of all resources whose configuration has one of the tags, and cancels their loads.
     ///
-    /// Their entities in the caches are removed like those of a pattern. Entities of resources that the service does not
-    /// know at present are those that match the patterns of the blocks which set one of the tags.
+    /// Their entities in the caches are removed like those of a pattern. For resources that the service does not know
+    /// at present, the entities are removed that match the pattern of a configuration block that sets one of the tags.
     public func wipe(tagged tags: Set<String>, _ extent: WipeExtent) {
         adoptEnvironment()
         let cores = cores(matching: [], tagged: tags)
@@ -62,17 +61,17 @@ extension HTTPResourceService {
     /// try await service.wipe("/accounts/**", purging: .caches)
     /// ```
     ///
-    /// It differs from ``wipe(_:_:)`` in that it returns when the caches have removed the entities, and after five seconds
-    /// if one takes longer. Those of other accounts stay.
+    /// Unlike ``wipe(_:_:)``, it returns when the caches have removed the entities, or after five seconds if a cache
+    /// takes longer. The entities of other accounts stay.
     ///
     /// - Parameters:
     ///   - pattern: Selects the resources. In the caches it also selects entities of resources that the service does not
     ///     know at present.
-    ///   - store: What is purged besides the state.
-    ///   - extent: Whether other requests than loads are cancelled too.
-    /// - Returns: Whether all caches have removed what they had. One that has failed or takes longer tries again in the
-    ///   background, and its entities are not found meanwhile. `CacheProblems.readableAfterRestart` names the caches
-    ///   whose entities could be found again if the process ended now.
+    ///   - store: The store that is purged in addition to the state.
+    ///   - extent: Whether requests other than loads are cancelled too.
+    /// - Returns: Whether all caches have removed their entities. A cache that has failed or takes longer tries again
+    ///   in the background, and its entities are not found meanwhile. `CacheProblems.readableAfterRestart` names the
+    ///   caches whose entities could be found again if the process ended now.
     /// - Throws: `invalidRequest` if the pattern is malformed.
     @discardableResult
     public func wipe(
@@ -86,13 +85,14 @@ extension HTTPResourceService {
     private func beginWipe(_ pattern: ResourcePattern, _ extent: WipeExtent) throws(RequestFailure) -> EntityRemoval {
         let cores = try cores(matching: pattern)
         let base = table.base
-        // It comes first: no resource that is created meanwhile finds an entity, and no load that began before stores one.
+        // This comes first: resources that are created meanwhile find no entity, and loads that began earlier store
+        // none.
         let removal = removeEntities { url in pattern.matches(url, below: base) }
         wipe(cores, extent)
         return removal
     }
 
-    /// Lets no entity of the present account be found whose URL a closure selects, and removes them in the background.
+    /// Hides the entities of the current account whose URL a closure selects, and removes them in the background.
     ///
     /// - Parameter isSelected: It is called on any thread and under locks.
     @discardableResult
@@ -103,7 +103,7 @@ extension HTTPResourceService {
         let account = environment.partition
         return caching.remove([
             EntityScope(partition: account.isShared ? nil : account) { key in
-                // A cache that is shared with fetched models keeps them.
+                // A cache that is shared with fetched models keeps the models.
                 guard !key.isModel else { return false }
                 guard key.partition == account || (account.isShared && key.partition.isOfCredentials) else {
                     return false
@@ -115,23 +115,23 @@ extension HTTPResourceService {
 
     // MARK: Partitions
 
-    /// Enters the partition of another account, in one step: the content of all resources is removed,
-    /// their loads are cancelled, and entity caches are read and written under other keys from now on.
+    /// Enters the partition of another account in one step: the content of all resources is removed, their loads are
+    /// cancelled, and entity caches are read and written under other keys from now on.
     ///
     /// ```swift
     /// requests.setAuthorization(try .bearer(token))
     /// service.enter(EntityPartition(account.id))
     /// ```
     ///
-    /// Call it after the credentials were set, because observed resources are loaded again at once, a few at a time.
-    /// Credentials that replace others, and a logout, suspend the partition: from then on loads use no entity caches until
-    /// a partition is entered. Entering the partition of now does this too, and also removes the content that was loaded
-    /// meanwhile; if it is not suspended, nothing happens.
+    /// Call it after the credentials were set, because observed resources are loaded again at once, a few at a time. A
+    /// logout, or credentials that replace others, suspend the partition: from then on loads use no entity caches until
+    /// a partition is entered. Entering the suspended partition again also removes the content that was loaded
+    /// meanwhile. Entering the current partition does nothing if it is not suspended.
     ///
-    /// The entities of the partition before stay in persistent caches, for the next time that it is entered. To remove
-    /// them, call ``wipe(_:purging:_:)`` before, or `clearAuthorization()` of the data-request service. Writes that are
-    /// under way go on; requests that were not sent yet fail as `cancelled`, or as `authorization` if the credentials were
-    /// replaced.
+    /// The entities of the previous partition stay in persistent caches, for the next time that it is entered. To
+    /// remove them, call ``wipe(_:purging:_:)`` before, or `clearAuthorization()` of the data-request service. Writes
+    /// that are being sent continue. Requests that were not sent yet fail as `cancelled`, or as `authorization` if the
+    /// credentials were replaced.
     public func enter(_ partition: EntityPartition) {
         let isSuspended = !adoptEnvironment().admitsEntities
         requests.sender?.enter(partition)
@@ -168,7 +168,7 @@ extension HTTPResourceService {
     }
 }
 
-/// What a wipe removes besides the state of resources.
+/// The stores that a wipe purges in addition to the state of resources.
 public enum PurgedStore: Sendable, Hashable {
     /// The entities in the caches.
     case caches

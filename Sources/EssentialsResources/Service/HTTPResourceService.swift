@@ -14,37 +14,37 @@ public import Logging
 /// }
 /// ```
 ///
-/// It can be used from any task and thread. Handles keep it alive. When the environment changes, resources below its base
-/// URL mean the URL below the new base: their loads are cancelled and their content is removed, because it came from
+/// It can be used from any task and thread. Handles keep it alive. When the environment changes, resources below its
+/// base URL get the URL below the new one. Their loads are cancelled and their content is removed, because it came from
 /// another server. The first use after the change already sees the new environment.
 public final class HTTPResourceService: ResourceService {
     /// Settings of a resource service.
     public struct Configuration: Sendable {
         /// The settings of all resources, which ``HTTPResourceService/configure(_:methods:name:_:)`` changes for some.
         public var defaults = ResourceConfiguration()
-        /// How many resources are kept that nobody uses. The default is 2,048.
+        /// The maximum number of unused resources that are kept. The default is 2,048.
         public var maximumUnused = 2_048
-        /// How many bytes of content are kept for resources that nobody uses. The default is 32 MiB.
+        /// The maximum size in bytes of the content of unused resources. The default is 32 MiB.
         ///
-        /// Content that was loaded counts with the size of its body. Content that was set without a request counts with the
-        /// `byteCount` of its entity. Without one, bytes and texts count with their size; other content is encoded as JSON,
-        /// once, when nobody uses its resource any more and contents are set or resources looked up. What cannot be
-        /// encoded counts 16 KiB.
+        /// Content that was loaded counts with the size of its body. Content that was set without a request counts with
+        /// the `byteCount` of its entity. Without one, bytes and texts count with their size. Other content is encoded
+        /// as JSON once, after its resource has become unused, when contents are set or resources are looked up.
+        /// Content that cannot be encoded counts as 16 KiB.
         public var maximumUnusedBytes = 32 << 20
         /// The hosts outside the base URL from which resources may be loaded. The default is none.
         public var foreignHosts: [ForeignHost] = []
-        /// Reports that memory is short, so that resources that nobody uses are dropped. The default is `nil`.
+        /// Reports that memory is short, so that unused resources are dropped. The default is `nil`.
         public var memoryPressure: (any MemoryPressureSource)?
         /// How long ``HTTPResourceService/close()`` waits for entity caches. The default is five seconds.
         public var cacheDeadline = Duration.seconds(5)
-        /// The fingerprint of the transport's trust policy, a text that changes with it. It is part of the keys of entity
-        /// caches, so that no content is shown that another policy has accepted. The policy of an environment is
-        /// taken into account without it. The default is empty.
+        /// The fingerprint of the transport's trust policy, a text that changes with the policy. It is part of the keys
+        /// of entity caches, so that content that another policy has accepted is not shown. The policy of an
+        /// environment is already taken into account without it. The default is empty.
         public var trustFingerprint = ""
         /// The clock for freshness, waits and dates. The default is the system's.
         public var clock = RequestClock.system
-        /// Logs mistakes in the configuration, and why resources were not loaded, at the level debug and without queries. The
-        /// level that it has when the service is created counts. The default logs nothing.
+        /// Logs mistakes in the configuration, and why resources were not loaded, at debug level and without queries.
+        /// The level of the logger is read once, when the service is created. The default logs nothing.
         public var logger = Logger(label: "essentials.resources", factory: { _ in SwiftLogNoOpLogHandler() })
 
         /// Creates the default settings.
@@ -66,19 +66,19 @@ public final class HTTPResourceService: ResourceService {
     @usableFromInline let codecs: CodecRegistry
     /// The observer objects of all resources.
     let observers = OwnedObservers()
-    /// Brings the resources into the environment of now.
+    /// Brings the resources into the current environment.
     let adoption: EnvironmentAdoption
     private let wiper: ResourceWiper
-    /// Adopts changes of the environment for resources that are observed and not used otherwise.
+    /// Adopts changes of the environment for resources that are observed but not used otherwise.
     private let follower = Mutex<Task<Void, Never>?>(nil)
     private let pressure = Mutex<MemoryPressureObservation?>(nil)
     /// The resources that wait for their load in advance.
     let prefetching = PrefetchQueue()
-    /// The observed resources that wait to be loaded again. They are at most as many as the service has.
+    /// The observed resources that wait to be loaded again, at most as many as the service has.
     let reloading = PrefetchQueue(upTo: .max)
     /// The event streams that are followed.
     let followers = EventFollowers()
-    /// The tasks that wait for responses in place of stale ones.
+    /// The tasks that wait for responses that replace stale ones.
     let staleResponses = StaleResponses()
     /// The response cache of the data-request service; `nil` if it stores no responses.
     let responseCache: (any ResponseCaching)?
@@ -86,7 +86,7 @@ public final class HTTPResourceService: ResourceService {
     let attachedWrites = AttachedWrites()
     /// The timer for the resources that are loaded regularly.
     let polling: PollingTimer
-    /// The data-request service that belongs to this service alone; `nil` if it was passed in.
+    /// The data-request service that only this service uses; `nil` if it was passed in.
     private let ownRequests = Mutex<HTTPDataRequestService?>(nil)
     /// Loads resources when their server is reachable again; `nil` without a reachability service.
     private let recovery: ReachabilityRecovery?
@@ -99,13 +99,14 @@ public final class HTTPResourceService: ResourceService {
     ///
     /// - Parameters:
     ///   - requests: Sends the requests. The service does not shut it down.
-    ///   - environment: The environment of that service, below whose base URL paths are joined.
+    ///   - environment: The environment of that service. Paths are joined below its base URL.
     ///   - open: Loads resources of the foreign hosts that the configuration lists. The default is `nil`, which means
     ///     `requests`. Either service sends such requests without anything of its own, such as credentials.
-    ///   - reachability: Says when the server is reachable again. Observed resources whose last load failed as
-    ///     `nameResolution`, `connection`, `timeout` or `interrupted` are then loaded, four at a time and spread over two
-    ///     seconds, and regular loads pause while it is not reachable. The default is `nil`: neither happens.
-    ///   - cache: Stores entities of all resources, so that a program that starts again has content at once; see
+    ///   - reachability: Reports when the server is reachable again. Observed resources whose last load failed as
+    ///     `nameResolution`, `connection`, `timeout` or `interrupted` are then loaded, four at a time and spread over
+    ///     two seconds. Regular loads pause while the server is not reachable. The default is `nil`, with which neither
+    ///     happens.
+    ///   - cache: Stores entities of all resources, so that a restarted program has content at once; see
     ///     ``ResourceConfiguration/usesServiceCache``. `nil` means that only caches of pipelines are used.
     ///   - configuration: Settings of all resources.
     /// - Throws: `resources` if too many stores have joined the data-request service (see `PrivateStateRegistry`), or if
@@ -152,10 +153,10 @@ public final class HTTPResourceService: ResourceService {
 
     deinit { endFollowing() }
 
-    /// Lets the service shut its data-request service down when it is closed, because nothing else uses that one.
+    /// Makes the service shut its data-request service down when it is closed, because nothing else uses it.
     package func own(_ requests: HTTPDataRequestService) { ownRequests.withLock { $0 = requests } }
 
-    /// Ends what runs without being asked for.
+    /// Ends all work that runs in the background.
     private func endFollowing() {
         polling.stop()
         recovery?.stop()
@@ -176,20 +177,20 @@ public final class HTTPResourceService: ResourceService {
     /// The number of resources that the service knows, in use or not.
     public var resourceCount: Int { table.count }
 
-    /// The resources that have a load or another request that runs.
+    /// The resources with a running load or another running request.
     package var busyResources: [AnyResource] {
         table.cores.filter { !$0.runningRequests.isEmpty }.map { AnyResource(service: self, core: $0) }
     }
 
     // MARK: Memory
 
-    /// Drops all resources that nobody uses. A handle, a load and an observer use a resource.
+    /// Drops all unused resources. A resource is used by its handles, loads and observers.
     public func dropUnused() {
         observers.sweepAll()
         table.dropUnused()
     }
 
-    /// Changes how much is kept of resources that nobody uses, and drops at once what is over the new limits.
+    /// Changes the limits for unused resources, and drops at once what exceeds them.
     ///
     /// - Parameters:
     ///   - count: The number of resources.
@@ -212,20 +213,20 @@ public final class HTTPResourceService: ResourceService {
         return object
     }
 
-    /// Makes sure that the environment of now is used. It takes no lock if the environment counts its changes.
+    /// Makes sure that the current environment is used. It takes no lock if the environment counts its changes.
     @inline(__always)
     func checkEnvironment() { adoption.check() }
 
-    /// Uses the environment of now; see ``EnvironmentAdoption/adopt()``.
+    /// Adopts the current environment; see ``EnvironmentAdoption/adopt()``.
     @discardableResult
     func adoptEnvironment() -> AdoptedEnvironment { adoption.adopt() }
 
-    /// Whether an environment is still the one that is used.
+    /// Whether an environment is still in use.
     func isAdopted(_ environment: AdoptedEnvironment) -> Bool { adoption.isAdopted(environment) }
 
-    /// Starts a load that has begun.
+    /// Starts the task of a load that has begun.
     ///
-    /// - Parameter core: The resource for which it has begun.
+    /// - Parameter core: The resource that is loaded.
     func start(_ run: LoadRun, of core: ResourceCore, _ wish: LoadWish) {
         let task = LoadTask(service: self, core: core, run: run, wish: wish)
         run.start { await task.perform() }
@@ -236,8 +237,8 @@ public final class HTTPResourceService: ResourceService {
     /// Whether the service was closed.
     public var isClosed: Bool { closed.load(ordering: .acquiring) }
 
-    /// Cancels all loads, and ends all sequences of states and changes. Later loads fail as `closed`; the content of
-    /// resources can still be read. What waits for an entity cache is written, for at most
+    /// Cancels all loads, and ends all sequences of states and changes. Later loads fail as `closed`, but the content
+    /// of resources can still be read. Entities that wait for an entity cache are written, for at most
     /// ``HTTPResourceService/Configuration/cacheDeadline``.
     ///
     /// The data-request service is not shut down, unless the service has created it from a base URL. Closing a locator that
@@ -257,17 +258,18 @@ public final class HTTPResourceService: ResourceService {
     }
 }
 
-/// Clearing or replacing the credentials of the data-request service removes what was loaded with them.
+/// Clearing or replacing the credentials of the data-request service removes the content that was loaded with them.
 extension HTTPResourceService: PrivateStateStore {
-    /// Wipes all resources of an origin, ends the event streams that were opened with its credentials, and removes from the
-    /// caches its entities of the present account and those that were received with credentials without an account.
+    /// Wipes all resources of an origin, and ends the event streams that were opened with its credentials. From the
+    /// caches it removes the origin's entities of the current account, and those that were received with credentials
+    /// without an account.
     ///
     /// The entities are not found any more from that moment on. The function returns when the caches have removed them,
-    /// and after five seconds if one takes longer, which then goes on in the background. The service joins the data-request
-    /// service by itself, which calls this function in `clearAuthorization()`.
+    /// or after five seconds if a cache takes longer, which then continues in the background. The service joins the
+    /// data-request service by itself, which calls this function in `clearAuthorization()`.
     public func clearPrivateState(of origin: Origin) async { await wiper.clearPrivateState(of: origin) }
 
-    /// Wipes all resources of an origin, ends the event streams that were opened with the former credentials, and removes
-    /// the entities that were received with credentials without an account. Those of accounts stay.
+    /// Wipes all resources of an origin, ends the event streams that were opened with the former credentials, and
+    /// removes the entities that were received with credentials without an account. Entities of accounts stay.
     public func credentialsWereReplaced(at origin: Origin) { wiper.credentialsWereReplaced(at: origin) }
 }

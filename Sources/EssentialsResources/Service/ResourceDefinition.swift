@@ -2,7 +2,7 @@ import EssentialsHTTP
 public import EssentialsRequests
 import EssentialsTools
 
-/// The definition by which a resource was obtained: the settings of its loads.
+/// The definition from which a resource was obtained: the settings of its loads.
 final class ResourceDefinition: Sendable {
     /// The request without its URL and body, or why the definition is invalid.
     let request: Result<DataRequest, RequestFailure>
@@ -46,7 +46,7 @@ extension HTTPResourceService {
             variant = ResourceDefinition.variant(of: request.headerFields)
             built = .success(request)
         } catch {
-            // Invalid definitions with the same description have one resource. It is no URL.
+            // Invalid definitions with the same description share one resource, whose address is not a URL.
             address = .url("\u{0}\(definition.description)")
             built = .failure(error)
         }
@@ -57,14 +57,14 @@ extension HTTPResourceService {
 }
 
 extension ResourceCore {
-    /// Uses the settings of a definition for the loads that follow.
+    /// Uses the settings of a definition for later loads.
     func define(_ definition: ResourceDefinition) {
         let kept = definition.isPlain ? nil : definition
         let replaced = contents.withLock { contents in
             defer { contents.definition = kept }
             return contents.definition
         }
-        // Its codecs may end here, outside the lock.
+        // Its codecs may be released here, outside the lock.
         _ = consume replaced
     }
 

@@ -1,11 +1,11 @@
 import EssentialsHTTP
 import EssentialsRequests
 
-/// Wipes resources, ends event streams, and removes entities from caches, together with the credentials of a data-request
-/// service.
+/// Wipes resources, ends event streams, and removes entities from caches, together with the credentials of a
+/// data-request service.
 ///
-/// The data-request service refers to it weakly. It does not refer to the resource service itself, because every handle
-/// retains that one, and an object to which a weak reference exists takes several times as long to retain.
+/// The data-request service refers to it weakly. It does not refer to the resource service itself: every handle retains
+/// that service, and retaining an object takes several times as long if a weak reference to it exists.
 final class ResourceWiper: CredentialsFollower {
     private let table: ResourceTable
     private let caching: EntityCaching
@@ -23,7 +23,8 @@ final class ResourceWiper: CredentialsFollower {
         let partition = adoption.adopt().partition
         var scopes = [Self.credentials(of: origin)]
         if !partition.isShared { scopes.append(EntityScope(partition: partition, origin: origin.description)) }
-        // It comes first: no resource that is created meanwhile finds an entity, and no load that began before stores one.
+        // This comes first: resources that are created meanwhile find no entity, and loads that began earlier store
+        // none.
         let removal = caching.remove(scopes)
         wipe(origin, keepsInterest: false)
         await removal.isDone()
@@ -38,13 +39,13 @@ final class ResourceWiper: CredentialsFollower {
 
     func credentialsWereSet(at origin: Origin) { followers.credentialsWereSet(at: origin) }
 
-    /// What was received with credentials of an origin while no account was entered.
+    /// The scope of entities that were received with credentials of an origin while no account was entered.
     private static func credentials(of origin: Origin) -> EntityScope {
         EntityScope(partition: .credentials(of: origin), origin: origin.description)
     }
 
     private func wipe(_ origin: Origin, keepsInterest: Bool) {
-        // All are wiped before the first observer is called, which may look at others.
+        // All resources are wiped before the first observer is called, because it may read others.
         let left = table.cores.filter { $0.address.isOf(origin) }.map {
             $0.leave(.authorization, keepsInterest: keepsInterest)
         }

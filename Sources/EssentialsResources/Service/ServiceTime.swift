@@ -1,6 +1,6 @@
 import EssentialsHTTP
 
-/// The clock of a service behind one reference, so that states which measure their age are cheap to copy.
+/// The clock of a service behind one reference, so that states that measure their age are cheap to copy.
 @usableFromInline
 final class ServiceTime: Sendable {
     let clock: RequestClock

@@ -12,9 +12,9 @@ import EssentialsTools
 /// }
 /// ```
 ///
-/// Assigning a resource loads it if needed, and makes the slot its observer. The load of the one before is cancelled 50 ms
-/// later, by the service's clock, if nobody observes that resource or waits for it then; in the meantime another slot can
-/// take it over. The same happens when the slot is released.
+/// Assigning a resource loads it if needed, and makes the slot its observer. The load of the previous resource is
+/// cancelled 50 ms later, by the service's clock, unless that resource is then observed or a task waits for it. In the
+/// meantime another slot can take it over. The same happens when the slot is released.
 ///
 /// A slot can be used from any task and thread.
 public final class ResourceSlot<Content: Sendable>: Sendable {
@@ -24,7 +24,7 @@ public final class ResourceSlot<Content: Sendable>: Sendable {
         let number: UInt64
     }
 
-    /// The signals of those who read the elements.
+    /// The signals of the readers of the elements.
     private let signals = ChangeSignals()
     private let assignment = Mutex<Assignment?>(nil)
 
@@ -41,7 +41,7 @@ public final class ResourceSlot<Content: Sendable>: Sendable {
     public var resource: Resource<Content>? {
         get { assignment.withLock { $0?.resource } }
         set {
-            // The load begins before the resource is shown, so that readers do not take it for one without a load.
+            // The load begins before the resource is shown, so that readers do not see it without a load.
             let new = newValue.map { resource in
                 // The view exists before the first change, so that each change has a snapshot for it.
                 _ = resource.state
@@ -62,8 +62,8 @@ public final class ResourceSlot<Content: Sendable>: Sendable {
     /// What to show now.
     public var current: ResourceSlotElement<Content> { position.element }
 
-    /// What to show: the present element, then each that differs from the one before. Content that is in memory is in the
-    /// first element.
+    /// The elements to show: the current one, then each that differs from the previous one. Content that is in memory
+    /// is in the first element.
     ///
     /// ```swift
     /// for await element in slot.elements { show(element) }
@@ -81,7 +81,7 @@ public final class ResourceSlot<Content: Sendable>: Sendable {
             })
     }
 
-    /// The element, and what tells it apart from others.
+    /// The element, and the values that distinguish it from others.
     private var position: SlotPosition<Content> {
         guard let resource else { return SlotPosition(element: .placeholder) }
         let state = resource.state
@@ -110,10 +110,10 @@ public final class ResourceSlot<Content: Sendable>: Sendable {
 public enum ResourceSlotElement<Content: Sendable>: Sendable {
     /// There is no resource, or its first content is being loaded.
     case placeholder
-    /// The content, also while it is loaded again and after a load of it has failed.
+    /// The content, also while it is loaded again and after a failed load.
     case content(Content)
-    /// There is neither content nor a load, because the load has failed or was cancelled. The failure is `nil` without
-    /// one.
+    /// There is neither content nor a load, because the load has failed or was cancelled. The failure is `nil` if there
+    /// is none.
     case alternative(RequestFailure?)
 
     /// The content; otherwise one of these values.
@@ -128,7 +128,7 @@ public enum ResourceSlotElement<Content: Sendable>: Sendable {
 
 extension ResourceSlotElement: Equatable where Content: Equatable {}
 
-/// An element, and what tells it apart from others.
+/// An element, and the values that distinguish it from others.
 private struct SlotPosition<Content: Sendable>: Sendable {
     let element: ResourceSlotElement<Content>
     /// The resource of the content.

@@ -1,7 +1,7 @@
 public import EssentialsHTTP
 public import EssentialsRequests
 
-/// What to show for a set of resources: exactly one of three states.
+/// The status to show for a set of resources: exactly one of three states.
 ///
 /// ```swift
 /// for await status in ResourceStatus.of(cart, orders) {
@@ -13,12 +13,12 @@ public import EssentialsRequests
 /// }
 /// ```
 ///
-/// Which state is shown is decided by a list of rules. The first rule that applies decides. If none applies, the state
-/// is ``content``.
+/// A list of rules decides which state is shown. The first rule that applies decides. If no rule applies, the state is
+/// ``content``.
 public enum ResourceStatus: Sendable {
     /// A resource loads.
     case loading
-    /// There is something to show, or nothing that prevents it.
+    /// There is content to show, or no rule leads to another state.
     case content
     /// The load of a resource failed. The failure is that of the first such resource.
     case failed(RequestFailure)
@@ -27,7 +27,7 @@ public enum ResourceStatus: Sendable {
     public enum Rule: Sendable, Hashable, CaseIterable {
         /// ``ResourceStatus/loading`` if a resource loads.
         case loading
-        /// ``ResourceStatus/loading`` if a resource loads because somebody asked for it, as by pulling down a list, and
+        /// ``ResourceStatus/loading`` if a resource loads because of a manual action, such as pulling down a list, and
         /// not automatically.
         case manualLoading
         /// ``ResourceStatus/content`` if a resource has content.
@@ -43,12 +43,12 @@ public enum ResourceStatus: Sendable {
 }
 
 extension ResourceStatus {
-    /// The statuses of resources with contents of different types: the present one, then each that differs from the one
-    /// before; see ``ResourceStatusSet/statuses``. Use a ``ResourceStatusSet`` to try failed loads again.
+    /// The statuses of resources with contents of different types: the current one, then each that differs from the
+    /// previous one; see ``ResourceStatusSet/statuses``. Use a ``ResourceStatusSet`` to try failed loads again.
     ///
     /// - Parameters:
     ///   - resources: The resources.
-    ///   - rules: The rules, of which the first that applies decides.
+    ///   - rules: The rules. The first one that applies decides.
     public static func of<each Content: Sendable>(
         _ resources: repeat Resource<each Content>, rules: [Rule] = standardRules
     ) -> ValueSequence<ResourceStatus> {
@@ -62,7 +62,7 @@ extension ResourceStatus {
         ResourceStatusSet(resources, rules: rules).statuses
     }
 
-    /// Whether a status shows the same. Failures are equal if they have the same reason, status and text.
+    /// Whether another status is shown the same. Failures are equal if they have the same reason, status and text.
     func isSame(as other: ResourceStatus) -> Bool {
         switch (self, other) {
         case (.loading, .loading), (.content, .content): true

@@ -13,7 +13,7 @@ import EssentialsTools
 /// A set holds its resources, but does not observe them: it counts as an observer only while ``statuses`` is read. It
 /// can be used from any task and thread.
 public final class ResourceStatusSet: Sendable {
-    /// A load or a request that somebody has asked for by hand.
+    /// A load or a request that was started by hand.
     private final class Manual: Sendable {
         let isRunning: @Sendable () -> Bool
         /// Whether it will never run again.
@@ -24,10 +24,10 @@ public final class ResourceStatusSet: Sendable {
         }
     }
 
-    /// The rules, of which the first that applies decides.
+    /// The rules. The first one that applies decides.
     public let rules: [ResourceStatus.Rule]
     let members: [StatusMember]
-    /// The signals of those who read the statuses.
+    /// The signals of the readers of the statuses.
     private let signals = ChangeSignals()
     private let manual = Mutex<[Manual]>([])
     /// The maximum number of tracked requests. Beyond it the oldest no longer counts.
@@ -41,19 +41,19 @@ public final class ResourceStatusSet: Sendable {
     /// Creates a set of resources with contents of different types.
     ///
     /// - Parameters:
-    ///   - resources: The resources. One whose body could not be read as its content type counts as failed.
-    ///   - rules: The rules, of which the first that applies decides.
+    ///   - resources: The resources. A resource whose body could not be read as its content type counts as failed.
+    ///   - rules: The rules. The first one that applies decides.
     public convenience init<each Content: Sendable>(
         _ resources: repeat Resource<each Content>, rules: [ResourceStatus.Rule] = ResourceStatus.standardRules
     ) {
         self.init(StatusMember.list(repeat each resources), rules)
     }
 
-    /// Creates a set of resources without types. They have content if there is any, of whatever type.
+    /// Creates a set of resources without types. Content of any type counts as content.
     ///
     /// - Parameters:
     ///   - resources: The resources.
-    ///   - rules: The rules, of which the first that applies decides.
+    ///   - rules: The rules. The first one that applies decides.
     public convenience init(
         _ resources: [AnyResource], rules: [ResourceStatus.Rule] = ResourceStatus.standardRules
     ) {
@@ -65,7 +65,7 @@ public final class ResourceStatusSet: Sendable {
     /// The present status. Reading it sends nothing and waits for nothing.
     public var current: ResourceStatus { StatusRules.status(of: parts, by: rules) }
 
-    /// The statuses: the present one, then each that differs from the one before.
+    /// The statuses: the current one, then each that differs from the previous one.
     ///
     /// A reader that is slower than the changes finds only the newest status. There can be any number of readers. The
     /// sequence ends when the calling task is cancelled or the service is closed. Its reader counts as an observer of each
@@ -98,8 +98,8 @@ public final class ResourceStatusSet: Sendable {
 
     // MARK: Loads by hand
 
-    /// Loads the resources whose last load has failed, and no others. The loads count as manual. For a resource that is
-    /// being loaded again already, the running load counts instead of a new one.
+    /// Loads the resources whose last load has failed. The loads count as manual. If such a resource is already being
+    /// loaded again, the running load counts instead of a new one.
     public func retryFailed() {
         for member in members where member.part().failure != nil {
             let core = member.handle.current
@@ -109,10 +109,10 @@ public final class ResourceStatusSet: Sendable {
         signals.raise()
     }
 
-    /// Lets a request count as one by hand for the rule `ResourceStatus.Rule.manualLoading`, as after pulling down a list.
-    /// While it runs, resources of the set that load count as loaded by hand.
+    /// Makes a request count as manual for the rule `ResourceStatus.Rule.manualLoading`, as after pulling down a list.
+    /// While it runs, loads of the set's resources count as manual.
     ///
-    /// - Parameter request: The request, started or not. At most 1,024 that have not ended count.
+    /// - Parameter request: The request, started or not. At most 1,024 requests that have not ended count.
     public func track<Content: Sendable>(_ request: ResourceRequest<Content>) {
         add(Manual(isRunning: { request.phase == .running }, hasEnded: { request.isCompleted }))
         request.onCompletion { [signals] _ in signals.raise() }
@@ -128,7 +128,7 @@ public final class ResourceStatusSet: Sendable {
             manual.append(new)
             return dropped
         }
-        // The last references to requests may end here, outside the lock.
+        // The last references to requests may be released here, outside the lock.
         _ = consume dropped
     }
 }
@@ -137,9 +137,9 @@ public final class ResourceStatusSet: Sendable {
 struct StatusMember: Sendable {
     let handle: ResourceCore
     let service: HTTPResourceService
-    /// What the rules need to know.
+    /// Returns the facts that the rules need.
     let part: @Sendable () -> StatusRules.Part
-    /// The age of the content; `nil` without any.
+    /// Returns the age of the content; `nil` if there is none.
     let age: @Sendable () -> Duration?
     /// Starts a load.
     let load: @Sendable () -> LoadRun

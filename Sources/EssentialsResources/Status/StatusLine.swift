@@ -1,6 +1,6 @@
 import EssentialsHTTP
 
-/// Writes what is known about a set of resources in one line for people.
+/// Describes a set of resources in one line for people.
 struct StatusLine: Sendable, Equatable {
     /// Whether a resource loads.
     var isLoading = false
@@ -43,8 +43,8 @@ struct StatusLine: Sendable, Equatable {
 }
 
 extension ResourceState {
-    /// A line for people, such as `loading, 41 s old, last response 500`. The age is that of the moment at which the
-    /// property is read.
+    /// A line for people, such as `loading, 41 s old, last response 500`. The age is measured when the property is
+    /// read.
     public var statusLine: String {
         StatusLine(isLoading: isLoading, age: content == nil ? nil : age, isComplete: content != nil, failure: failure)
             .text

@@ -2,7 +2,7 @@ import EssentialsHTTP
 
 /// Decides which state is shown for a set of resources.
 enum StatusRules {
-    /// What the rules need to know about one resource.
+    /// The facts about one resource that the rules need.
     struct Part: Sendable {
         /// Whether it loads.
         var isLoading = false
@@ -14,7 +14,7 @@ enum StatusRules {
         var failure: RequestFailure?
     }
 
-    /// The state by the first rule that applies; ``ResourceStatus/content`` if none does.
+    /// The state of the first rule that applies; ``ResourceStatus/content`` if no rule does.
     static func status(
         of parts: [Part], by rules: [ResourceStatus.Rule] = ResourceStatus.standardRules
     ) -> ResourceStatus {

@@ -1,7 +1,7 @@
 /// A change of the content that is shown before the server has carried it out.
 ///
-/// A layer changes content of one type, so only the views with that type show it. It is applied again each time that what
-/// lies below it changes, outside all locks.
+/// A layer changes content of one type, so only the views with that type show it. It is applied again, outside all
+/// locks, whenever the content below it changes.
 struct OptimisticLayer: Sendable {
     /// The number of the write to which the layer belongs.
     var number: UInt64 = 0
@@ -22,7 +22,7 @@ struct OptimisticLayer: Sendable {
         }
     }
 
-    /// Content of any type after the layer. Content of another type, and a failure to read it, stay as they are.
+    /// Applies the layer to content of any type. Content of another type, and a failure to read it, stay as they are.
     func applied(to projection: any AnyProjection) -> any AnyProjection {
         projection.contentType == contentType ? change(projection) : projection
     }
@@ -35,22 +35,22 @@ struct LayeredContent: Sendable {
     /// The server's content for each content type that has some.
     var server: [any AnyProjection]
 
-    /// What the views show: the layers applied in order to the server's content.
+    /// The content that the views show: the layers applied in order to the server's content.
     var shown: [any AnyProjection] {
         guard !layers.isEmpty else { return server }
         return server.map { projection in layers.reduce(projection) { $1.applied(to: $0) } }
     }
 
-    /// Takes a layer out.
+    /// Removes a layer.
     ///
-    /// - Returns: The layer; `nil` if there is none of this number.
+    /// - Returns: The layer; `nil` if no layer has this number.
     mutating func remove(_ number: UInt64) -> OptimisticLayer? {
         layers.firstIndex { $0.number == number }.map { layers.remove(at: $0) }
     }
 
-    /// Lets a layer become part of the server's content.
+    /// Makes a layer part of the server's content.
     ///
-    /// - Returns: Whether there is content that it has changed.
+    /// - Returns: Whether there is content that the layer has changed.
     mutating func settle(_ number: UInt64) -> Bool {
         guard let layer = remove(number) else { return false }
         server = server.map { layer.applied(to: $0) }

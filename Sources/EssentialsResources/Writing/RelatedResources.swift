@@ -1,14 +1,14 @@
 import EssentialsHTTP
 
-/// The resources that a write makes outdated besides its own.
+/// The other resources that a write makes outdated.
 ///
 /// ```swift
 /// try await cart.post(item, invalidating: "/orders/**")
 /// try await cart.post(item, invalidating: ["/orders/**", .tag("prices"), .resource(profile)])
 /// ```
 ///
-/// They are invalidated after a success, if they have the origin of the resource that is written, and those that are
-/// observed are loaded, four at a time. The resource itself is among them unless the write has just set or removed its
+/// After a success they are invalidated if they have the origin of the written resource, and the observed ones are
+/// loaded, four at a time. The written resource itself counts too, unless the write has just set or removed its
 /// content.
 public struct RelatedResources: Sendable {
     /// The patterns of their URLs.
@@ -19,7 +19,7 @@ public struct RelatedResources: Sendable {
     var resources: [AnyResource] = []
 
     var isEmpty: Bool { patterns.isEmpty && tags.isEmpty && resources.isEmpty }
-    /// Why one of the patterns is no pattern; `nil` if all are.
+    /// The problem of the first malformed pattern; `nil` if all patterns are valid.
     var problem: RequestFailure? { patterns.lazy.compactMap(\.problem).first }
 
     /// The resources that a pattern selects.

@@ -11,8 +11,8 @@ struct RelatedRules: Sendable {
 
     /// Whether a resource of the same origin is related.
     ///
-    /// - Parameter ownTags: The tags of its configuration. They are computed only if a tag is looked for, and no pattern
-    ///   has selected the resource.
+    /// - Parameter ownTags: The tags of its configuration. They are computed only if there are related tags, and no
+    ///   pattern has selected the resource.
     func selects(_ url: ResourceURL, tags ownTags: () -> Set<String>) -> Bool {
         if patterns.contains(where: { $0.matches(url, below: base) }) { return true }
         return !tags.isEmpty && !tags.isDisjoint(with: ownTags())

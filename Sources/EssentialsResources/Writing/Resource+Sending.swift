@@ -9,18 +9,19 @@ public import EssentialsRequests
 /// ```
 ///
 /// A definition goes through the data-request service of the resource's service, without the configuration of the
-/// resource. One with a safe method (RFC 9110, 9.2.1) leaves the state alone. Any other is a write of the resource: if its
-/// URL is that of the resource, it changes the state like ``put(_:_:headerFields:optimistically:invalidating:)``,
-/// ``patch(_:_:headerFields:optimistically:invalidating:)``, ``post(_:_:headerFields:optimistically:invalidating:)`` or
-/// ``delete(body:_:headerFields:optimistically:invalidating:)``, and otherwise like POST. The statuses 404 and 410 after
-/// DELETE remove the content, and are thrown unless the definition expects them.
+/// resource. A definition with a safe method (RFC 9110, 9.2.1) does not change the state. Any other definition is a
+/// write of the resource. If its URL is that of the resource, it changes the state like
+/// ``put(_:_:headerFields:optimistically:invalidating:)``, ``patch(_:_:headerFields:optimistically:invalidating:)``,
+/// ``post(_:_:headerFields:optimistically:invalidating:)`` or
+/// ``delete(body:_:headerFields:optimistically:invalidating:)``. Otherwise it changes the state like POST. The statuses
+/// 404 and 410 after DELETE remove the content, and are thrown unless the definition expects them.
 extension Resource {
     /// Sends a definition and reads its model.
     ///
     /// - Parameters:
     ///   - request: The definition.
     ///   - options: How the write is sent. A safe request ignores them.
-    ///   - change: What is shown until the write has ended.
+    ///   - change: The change that is shown until the write has ended.
     ///   - related: Other resources that a success makes outdated.
     /// - Throws: The failures of `DataRequestService.send` and of the other writes, and `closed` after the service was
     ///   closed.

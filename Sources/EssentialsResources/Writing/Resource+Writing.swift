@@ -2,42 +2,43 @@ public import EssentialsHTTP
 public import EssentialsRequests
 import FoundationEssentials
 
-/// Writing a resource, and what that does to its state; see <doc:WritingOptimistically>.
+/// Functions that write a resource, and their effects on its state; see <doc:WritingOptimistically>.
 ///
 /// ```swift
 /// try await shop.cart.patch(Add(item), optimistically: { $0.items.append(item) }, invalidating: "/orders/**")
 /// ```
 ///
-/// All of these functions send a request to the URL of the resource and return after the state has changed. Writes of one
-/// resource go out one after another, in the order of the calls; see ``WriteOptions/concurrent``. A task that is cancelled
-/// leaves the queue without sending anything. If it is cancelled later, the server may have carried out the write. A write
-/// that has not been sent yet when the credentials are cleared or replaced fails as `authorization`.
+/// All of these functions send a request to the URL of the resource and return after the state has changed. Writes of
+/// one resource are sent one after another, in the order of the calls; see ``WriteOptions/concurrent``. If a task is
+/// cancelled while it waits for its turn, it sends nothing. If it is cancelled later, the server may have carried out
+/// the write. A write that has not been sent yet when the credentials are cleared or replaced fails as `authorization`.
 ///
-/// A change that is given as `optimistically` is shown at once, as a layer on top of the server's content, until the write
+/// A change that is passed as `optimistically` is shown at once, as a layer on top of the server's content, until the
+/// write
 /// has ended. It must be pure, because it is called again, outside all locks, whenever the content below it changes. It
 /// changes content of this handle's type. Handles with another content type show the server's content.
 ///
-/// If the write fails or is cancelled, its change alone is taken out, and the observers receive
-/// ``ResourceEvent/undone(_:)``. The failure is thrown, and ``ResourceState/failure`` stays as it is. If the server reports
-/// success but the body of its response cannot be read, the failure of reading is thrown. The content is then what PUT has
-/// sent, or otherwise the optimistic change, and it is invalid. Which views have to read a body is said in
-/// <doc:FreshContent#Responses-that-cannot-be-read>.
+/// If the write fails or is cancelled, only its own change is removed, and the observers receive
+/// ``ResourceEvent/undone(_:)``. The failure is thrown, and ``ResourceState/failure`` stays as it is. If the server
+/// reports success but the body of its response cannot be read, that failure is thrown. The content is then the body
+/// that PUT has sent, or otherwise the optimistic change, and it is invalid.
+/// <doc:FreshContent#Responses-that-cannot-be-read> describes which views have to read a body.
 ///
 /// A resource outside the base URL accepts no writes, unless its host is listed with credentials.
 ///
-/// All functions throw the failures of `DataRequestService.send`; `resources` if the resource has 64 optimistic changes
-/// already, `queueFull` if 256 writes wait, and `invalidRequest` if a related pattern is malformed. Nothing is sent then.
+/// All functions throw the failures of `DataRequestService.send`. They send nothing and throw `resources` if the
+/// resource already has 64 optimistic changes, `queueFull` if 256 writes wait, and `invalidRequest` if a related
+/// pattern is malformed.
 extension Resource {
     // MARK: POST
 
-    /// Sends a model with POST. After a success the resource is invalid, because nobody can know what the server has
-    /// made of the model.
+    /// Sends a model with POST. After a success the resource is invalid, because its new content is unknown.
     ///
     /// - Parameters:
     ///   - model: The body, encoded as JSON unless a header field says otherwise.
     ///   - options: How the write is sent.
-    ///   - headerFields: Header fields, which win over those of the configuration.
-    ///   - change: What is shown until the write has ended.
+    ///   - headerFields: Header fields, which take precedence over those of the configuration.
+    ///   - change: The change that is shown until the write has ended.
     ///   - related: Other resources that a success makes outdated.
     /// - Returns: The response. Its ``WriteOutcome/location`` is the created resource.
     @discardableResult
@@ -62,11 +63,12 @@ extension Resource {
     /// Replaces the content of the resource with a model.
     ///
     /// After a success the content is the body of the response if that is the new representation: if its
-    /// `Content-Location` is the URL of the resource ([RFC 9110, 8.7](https://www.rfc-editor.org/rfc/rfc9110#section-8.7)),
-    /// or if it was asked for; see ``WriteOptions/returningContent``. Otherwise the content is the model. It is fresh if
-    /// the response has an entity tag or a date, which say that the server has stored it unchanged
-    /// ([RFC 9110, 9.3.4](https://www.rfc-editor.org/rfc/rfc9110#section-9.3.4)), and else invalid. If a view of the
-    /// resource that can read the present content cannot read what was sent, the content stays and is invalid.
+    /// `Content-Location` is the URL of the resource
+    /// ([RFC 9110, 8.7](https://www.rfc-editor.org/rfc/rfc9110#section-8.7)), or if it was requested; see
+    /// ``WriteOptions/returningContent``. Otherwise the content is the model. It is fresh if the response has an entity
+    /// tag or a date, because this means that the server has stored it unchanged
+    /// ([RFC 9110, 9.3.4](https://www.rfc-editor.org/rfc/rfc9110#section-9.3.4)). Otherwise it is invalid. If a view
+    /// can read the current content but not the sent content, the current content stays and is invalid.
     ///
     /// For the parameters see ``post(_:_:headerFields:optimistically:invalidating:)``.
     @discardableResult
@@ -114,8 +116,8 @@ extension Resource {
 
     // MARK: DELETE
 
-    /// Deletes the resource. After a success its content is removed, with the event `wiped(.deleted)`, and all loads are
-    /// cancelled. The statuses 404 and 410 are successes too: the resource does not exist any more.
+    /// Deletes the resource. After a success its content is removed, with the event `wiped(.deleted)`, and all loads
+    /// are cancelled. The statuses 404 and 410 count as successes too, because the resource does not exist any more.
     ///
     /// For the parameters see ``post(_:_:headerFields:optimistically:invalidating:)``.
     @discardableResult
@@ -154,7 +156,7 @@ extension Resource {
 }
 
 extension ResourceExchange {
-    /// Sends a request that has no condition under which the server sends no content.
+    /// Sends a request without a condition. A 304 response is therefore a failure.
     @concurrent
     fileprivate func value(of request: DataRequest) async throws(RequestFailure) -> LoadedValue {
         switch try await reply(to: request) {

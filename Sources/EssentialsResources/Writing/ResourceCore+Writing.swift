@@ -5,7 +5,7 @@ import FoundationEssentials
 /// A write that has begun.
 struct WriteTicket: Sendable {
     let number: UInt64
-    /// What the write needs to know, if it is sent at once.
+    /// The turn of the write, if it is sent at once.
     let turn: WriteTurn
     /// The turn, if other writes go first.
     let waiting: OneShot<WriteTurn>?
@@ -37,12 +37,12 @@ extension ResourceCore {
 
     // MARK: Outcomes
 
-    /// Whether a write has a layer. It can lose it by a wipe, and never gets one later.
+    /// Whether a write has a layer. A wipe can remove the layer, and no layer is added later.
     private func hasLayer(_ number: UInt64) -> Bool {
         contents.withLock { contents in contents.layers.contains { $0.number == number } }
     }
 
-    /// Ends a write that has failed or was cancelled, and takes its layer out.
+    /// Ends a write that has failed or was cancelled, and removes its layer.
     func undoWrite(_ number: UInt64, _ failure: RequestFailure) {
         let next: WritingState.Waiting?
         if hasLayer(number) {
@@ -63,7 +63,7 @@ extension ResourceCore {
     /// Ends a write after which the content is not known in full: its layer becomes part of the server's content, which
     /// is invalid from now on.
     ///
-    /// - Parameter validators: The header fields of the response that describe the new content, if there are any.
+    /// - Parameter validators: The header fields of the response that describe the new content, if any.
     func settleWrite(_ number: UInt64, validators: HTTPFields, _ service: HTTPResourceService) {
         guard hasLayer(number) else {
             let next = changing { contents in
@@ -100,11 +100,12 @@ extension ResourceCore {
     /// Ends a write after which the content is known.
     ///
     /// - Parameters:
-    ///   - value: The content: what the response contains, or what was sent.
+    ///   - value: The content, which is that of the response or that of the request.
     ///   - isFresh: Whether the server has confirmed the content.
-    ///   - isSent: Whether the content is what was sent, not what the response contains. The two differ in which views must
-    ///     be able to read it; see ``ReadingRules``.
-    /// - Returns: Why the views cannot read the value, so that nothing has happened; `nil` if the write has ended.
+    ///   - isSent: Whether the content is that of the request. This decides which views must be able to read it; see
+    ///     ``ReadingRules``.
+    /// - Returns: Why the views cannot read the value, in which case nothing has happened; `nil` if the write has
+    ///   ended.
     func commitWrite(
         _ number: UInt64, _ value: LoadedValue, _ entity: Entity, isFresh: Bool, isSent: Bool,
         _ service: HTTPResourceService
@@ -212,7 +213,7 @@ extension Entity {
         entityTag.flatMap { $0.hasPrefix("W/") || $0.utf8.contains(where: \.isFieldControl) ? nil : $0 }
     }
 
-    /// The entity after a change whose result is not known in full: with these validators instead of the old ones.
+    /// The entity after a change whose result is not known in full. It has these validators instead of the old ones.
     func changed(validators: HTTPFields, date: Date) -> Entity {
         var fields = headerFields
         for name in [HTTPField.Name.eTag, .lastModified] { fields[fields: name] = validators[fields: name] }

@@ -3,24 +3,24 @@ import EssentialsRequests
 import EssentialsTools
 import FoundationEssentials
 
-/// A write of a resource: waits for its turn, sends the request, and changes the state as the response says.
+/// A write of a resource. It waits for its turn, sends the request, and changes the state according to the response.
 struct ResourceWrite: Sendable {
     let service: HTTPResourceService
     let core: ResourceCore
-    /// The environment, the account and the credentials with which the write began. It is never sent to the servers of
-    /// another one, or with other credentials.
+    /// The environment, the account and the credentials with which the write began. The write is never sent to other
+    /// servers or with other credentials.
     let environment: AdoptedEnvironment
     /// The request without the condition.
     let request: DataRequest
     /// The URL of the resource when the write began.
     let address: ResourceURL
-    /// Where the caches have the entity of the resource, for the account and the environment of the write.
+    /// The places of the resource's entity in the caches, for the account and the environment of the write.
     private let places: CachePlaces?
     let options: WriteOptions
     let related: RelatedResources
     /// Whether the request goes to the URL of the resource.
     var isOfResource = true
-    /// Whether the caller reads the response itself, and so does not need the failure if the resource cannot read it.
+    /// Whether the caller reads the response itself. A failure of the resource to read it is then not thrown.
     var isReadByCaller = false
     /// The model that the body is encoded from; `nil` if there is none.
     var model: (any Sendable)?
@@ -43,7 +43,7 @@ struct ResourceWrite: Sendable {
         sent = request.method == .put ? SentRequest() : nil
     }
 
-    /// A response, and what it says about the content.
+    /// A response, and the value that was read from it.
     struct Received<Reply: Sendable>: Sendable {
         let reply: Reply
         let value: LoadedValue
@@ -54,7 +54,7 @@ struct ResourceWrite: Sendable {
     /// - Parameters:
     ///   - layer: The change of the content that is shown until the write ends; `nil` if there is none.
     ///   - exchange: Sends a request and reads the response.
-    ///   - recovery: Makes a success of a failure with the status 404 or 410 of DELETE.
+    ///   - recovery: Makes a reply from the 404 or 410 response to DELETE, which then counts as a success.
     func perform<Reply: Sendable>(
         _ layer: OptimisticLayer?,
         recovery: @escaping @Sendable (FailedResponse) -> Reply? = { _ in nil },
@@ -87,7 +87,7 @@ struct ResourceWrite: Sendable {
         return try outcome.get()
     }
 
-    /// The request with its condition, when its turn has come.
+    /// Waits for the turn of the write, and returns the request with its condition.
     private func conditional(_ ticket: WriteTicket) async throws(RequestFailure) -> DataRequest {
         var turn = ticket.turn
         if let waiting = ticket.waiting {
@@ -99,14 +99,14 @@ struct ResourceWrite: Sendable {
         try environment.checkCredentials()
         guard !turn.isRevoked else { throw LoadOutcome.cancelledFailure }
         guard needsEntityTag else { return request }
-        // A wipe can have removed the content just before the write began.
+        // A wipe may have removed the content just before the write began.
         guard let entityTag = turn.entityTag else { throw Self.noEntityTag }
         var request = request
         request.headerFields[.ifMatch] = entityTag
         return request
     }
 
-    /// Whether the request gets the entity tag of the content. A condition of the caller's wins.
+    /// Whether the request gets the entity tag of the content. A condition of the caller takes precedence.
     private var needsEntityTag: Bool { options.contains(.ifUnchanged) && request.headerFields[.ifMatch] == nil }
 
     private static var noEntityTag: RequestFailure {
@@ -133,9 +133,11 @@ struct ResourceWrite: Sendable {
             isPartial: request.headerFields[.contentRange] != nil)
     }
 
+    /// Ends the write according to a response.
+    ///
     /// - Returns: Why the body of a success cannot be read; `nil` if it was read or does not matter.
     private func end(_ ticket: WriteTicket, with value: LoadedValue) async -> RequestFailure? {
-        // A change of the environment during the transfer wipes the resource, whose state then stays as it is.
+        // A change of the environment during the transfer wipes the resource. Its state then stays as it is.
         service.adoptEnvironment()
         let effect = rules.effect(value.head, hasBody: value.body?.isEmpty == false) {
             isRedirected(value)
@@ -170,21 +172,21 @@ struct ResourceWrite: Sendable {
             if value.head.status == .preconditionFailed { loadAgain() }
             return nil
         }
-        // The fields of other responses can describe another resource, such as one that POST has created.
+        // The fields of other responses may describe another resource, such as one that POST has created.
         let describesResource = isOfResource && request.method == .patch && !isRedirected(value)
         settle(ticket, describesResource ? value.head.headerFields : [:])
         return nil
     }
 
-    /// Ends a write that the server has carried out, and whose response cannot be read: the content is what PUT has sent, or
-    /// the optimistic change, and it is invalid.
+    /// Ends a write that the server has carried out, but whose response cannot be read. The content is the body that
+    /// PUT has sent, or the optimistic change, and it is invalid.
     private func endUnread(_ ticket: WriteTicket, _ head: HTTPResponse) async {
         let effect = rules.effect(head, hasBody: false, isRedirected: { false }, namesTarget: { _ in false })
         if case .sent = effect, await commitSent(ticket, confirmedBy: nil) { return invalidateRelated(sparing: nil) }
         settle(ticket, [:])
     }
 
-    /// Whether a response comes from another URL than that of the resource.
+    /// Whether a response comes from another URL than the resource's.
     private func isRedirected(_ value: LoadedValue) -> Bool {
         guard let text = value.url?.description, text != address.text else { return false }
         return service.table.base.url(whole: text) != address
@@ -205,7 +207,7 @@ struct ResourceWrite: Sendable {
         if failure.status == .preconditionFailed { loadAgain() }
     }
 
-    /// Whether the server has carried out the write, and only its response could not be read.
+    /// Whether the server has carried out the write, but its response could not be read.
     private static func isUnreadable(_ failure: RequestFailure) -> Bool {
         switch failure.reason {
         case .decoding, .emptyBody, .tooLarge: failure.status.map { $0.kind == .successful } ?? true
@@ -218,10 +220,11 @@ struct ResourceWrite: Sendable {
         invalidateRelated(sparing: nil)
     }
 
-    /// Makes the body that was sent the content.
+    /// Makes the sent body the content.
     ///
-    /// - Parameter confirmation: The response that confirms it with a validator; `nil` if it is invalid.
-    /// - Returns: Whether the views can read it. Otherwise nothing has happened.
+    /// - Parameter confirmation: The response that confirms the content with a validator. If it is `nil`, the content
+    ///   is invalid.
+    /// - Returns: Whether the views can read the content. If not, nothing has happened.
     private func commitSent(_ ticket: WriteTicket, confirmedBy confirmation: HTTPResponse?) async -> Bool {
         guard let request = sent?.request else { return false }
         let contentType = request.bodyContentType
@@ -237,7 +240,7 @@ struct ResourceWrite: Sendable {
             return core.commitWrite(ticket.number, value, entity, isFresh: isFresh, isSent: true, service) == nil
         }
         let configuration = service.effective(for: core, request.method).values
-        // Mutations and decorators can have replaced the body that was encoded from the model.
+        // Mutations and decorators may have replaced the body that was encoded from the model.
         if configuration.mutations.isEmpty, configuration.decorators.isEmpty, let model {
             value.value = model
             if commit(value) { return true }
@@ -253,7 +256,7 @@ struct ResourceWrite: Sendable {
         return commit(piped.value)
     }
 
-    /// Whether a failure says that a resource does not exist that was to be deleted.
+    /// Whether a failure means that the resource to delete does not exist.
     private func isMissing(_ failure: RequestFailure) -> Bool {
         guard failure.reason == .status, let head = failure.response?.head else { return false }
         return rules.effect(head, hasBody: false, isRedirected: { false }, namesTarget: { _ in false }) == .deleted
@@ -261,22 +264,22 @@ struct ResourceWrite: Sendable {
 
     // MARK: What follows
 
-    /// Removes what the caches know about the resource, which is older than the write. Another account or environment can
-    /// have been entered meanwhile, and then the entity is still that of the write.
+    /// Removes the resource's entities from the caches, because they are older than the write. They are those of the
+    /// write's account and environment, even if others were entered meanwhile.
     private func removeCachedEntities() {
         places?.removeEntities()
         places?.work()
     }
 
     private func invalidateRelated(sparing core: ResourceCore?) {
-        // After a change of the environment the same paths mean resources of another server.
+        // After a change of the environment, the same paths belong to resources of another server.
         guard !related.isEmpty, service.adoptEnvironment().snapshot == environment.snapshot,
             let origin = try? service.table.base.requestURL(of: address).origin
         else { return }
         service.invalidate(related, of: origin, except: core)
     }
 
-    /// Starts a load, because somebody else has changed the resource.
+    /// Starts a load, because another client has changed the resource.
     private func loadAgain() {
         let core = core.current
         guard core.address == address, !service.isClosed, !environment.hasEnded else { return }

@@ -1,6 +1,6 @@
 public import EssentialsHTTP
 
-/// What a write has brought: the head of the response, and the resource that it has created.
+/// The result of a write: the head of the response, and the resource that it has created.
 ///
 /// ```swift
 /// let outcome = try await shop.orders.post(order)
@@ -36,8 +36,8 @@ public struct WriteOutcome: Sendable {
 }
 
 extension WriteOutcome: CustomReflectable {
-    /// The properties for debuggers, `print` and `dump`, with the names of header fields only, without queries and the body's
-    /// bytes.
+    /// The properties for debuggers, `print` and `dump`. They contain only the names of header fields, no queries, and
+    /// no bytes of the body.
     public var customMirror: Mirror {
         Mirror(
             self,

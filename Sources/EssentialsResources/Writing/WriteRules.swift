@@ -1,8 +1,8 @@
 import EssentialsHTTP
 
-/// Decides what the response to a write says about the content of the resource.
+/// Decides how the response to a write changes the content of the resource.
 struct WriteRules: Sendable {
-    /// What becomes of the content.
+    /// The effect on the content.
     enum Effect: Sendable, Equatable {
         /// The body of the response is the new content.
         case representation
@@ -22,18 +22,18 @@ struct WriteRules: Sendable {
     var method: HTTPRequest.Method
     /// Whether the write went to the URL of the resource. A write to another URL changes the resource in an unknown way.
     var isOfResource = true
-    /// Whether the request has asked for the new representation.
+    /// Whether the new representation was requested.
     var asksForContent = false
     /// Whether the request contains only a part of the representation (RFC 9110, 14.5).
     var isPartial = false
 
-    /// What a response means.
+    /// The effect of a response.
     ///
     /// - Parameters:
     ///   - head: The status and the header fields.
     ///   - hasBody: Whether the response has a body.
-    ///   - isRedirected: Whether the response comes from another URL than that of the resource. Its validators and its
-    ///     body then describe something else.
+    ///   - isRedirected: Whether the response comes from another URL than the resource's. Its validators and its body
+    ///     then describe something else.
     ///   - namesTarget: Whether a reference leads to the URL of the resource.
     func effect(
         _ head: HTTPResponse, hasBody: Bool, isRedirected: () -> Bool, namesTarget: (String) -> Bool
@@ -57,8 +57,8 @@ struct WriteRules: Sendable {
         }
     }
 
-    /// Whether the body of a response is the new representation: the response says so (RFC 9110, 8.7), or it was asked for
-    /// (RFC 7240, 4.2).
+    /// Whether the body of a response is the new representation: the response says so (RFC 9110, 8.7), or it was
+    /// requested (RFC 7240, 4.2).
     private func isRepresentation(
         _ fields: HTTPFields, _ isRedirected: () -> Bool, _ namesTarget: (String) -> Bool
     ) -> Bool {

@@ -14,7 +14,7 @@ final class WriteRun<Reply: Sendable>: Sendable {
 
     /// Does the work in a task, and waits for it. If the calling task is cancelled, so is the work.
     ///
-    /// The task begins on the thread of the caller and leaves it at its first wait, which saves a change of threads.
+    /// The task begins on the caller's thread and leaves it at its first wait, which saves a thread switch.
     nonisolated(nonsending) func outcome(of work: @escaping @Sendable () async -> Outcome) async -> Outcome {
         let task = Task.immediate { await work() }
         let isCancelled = state.withLock { state in

@@ -1,8 +1,8 @@
 import EssentialsTools
 
-/// What a resource remembers about its writes: the layers, the server's content below them, and who waits for a turn.
+/// The state of a resource's writes: the layers, the server's content below them, and the waiting writes.
 ///
-/// It is kept behind one reference, because most resources have no write that runs.
+/// It is kept behind one reference, because most resources have no running write.
 struct WritingState: Sendable {
     /// The server's content for one content type that has layers.
     struct ServerContent: Sendable {
@@ -24,7 +24,7 @@ struct WritingState: Sendable {
 
     var isEmpty: Bool { layers.isEmpty && waiting.isEmpty }
 
-    /// Replaces the layers and what lies below them.
+    /// Replaces the layers and the content below them.
     mutating func set(_ content: LayeredContent) {
         layers = content.layers
         server = Set(layers.map(\.contentType)).map { type in
@@ -33,11 +33,11 @@ struct WritingState: Sendable {
     }
 }
 
-/// What a write needs to know when its turn has come.
+/// The facts that a write needs when its turn has come.
 struct WriteTurn: Sendable {
-    /// The strong entity tag of the content that the write is based on; `nil` if there is none.
+    /// The strong entity tag of the content on which the write is based; `nil` if there is none.
     var entityTag: String?
-    /// Whether the write is not to be sent any more.
+    /// Whether the write must not be sent any more.
     var isRevoked = false
 }
 
@@ -63,7 +63,7 @@ extension ResourceCore.Contents {
         return LayeredContent(layers: state.layers, server: views.compactMap { server(of: $0, state) })
     }
 
-    /// The layers alone.
+    /// The layers without the content.
     var layers: [OptimisticLayer] { writing?.state.layers ?? [] }
 
     /// The server's content of one type; `nil` if there is none.
@@ -85,7 +85,7 @@ extension ResourceCore.Contents {
         return UInt8(clamping: state.layers.count { $0.contentType == contentType })
     }
 
-    /// Whether the layers are still these.
+    /// Whether the layers have not changed.
     func hasLayers(_ known: [OptimisticLayer]) -> Bool {
         guard let state = writing?.state else { return known.isEmpty }
         return state.layers.elementsEqual(known) { $0.number == $1.number }
@@ -95,9 +95,9 @@ extension ResourceCore.Contents {
     ///
     /// - Parameters:
     ///   - content: The server's content, and the layers.
-    ///   - shown: What the layers make of it, which was computed outside the lock.
+    ///   - shown: The result of the layers, which was computed outside the lock.
     ///   - event: The event for the observers.
-    ///   - change: Changes what all views have in common.
+    ///   - change: Changes the facts that all views share.
     mutating func replace(
         _ content: LayeredContent, shown: [any AnyProjection], _ event: ResourceEvent,
         _ change: (inout ResourceFacts) -> Void
@@ -106,12 +106,12 @@ extension ResourceCore.Contents {
         self.change(.replace(shown), event, change)
     }
 
-    /// Forgets the layers, because the content they belong to was removed.
+    /// Removes the layers, because their content was removed.
     mutating func removeLayers() {
         if writing != nil { writes.set(LayeredContent(layers: [], server: [])) }
     }
 
-    /// Lets the writes that wait for their turn not be sent.
+    /// Prevents the waiting writes from being sent.
     mutating func revokeWaitingWrites() {
         guard writing != nil else { return }
         var state = writes
@@ -121,10 +121,10 @@ extension ResourceCore.Contents {
 
     /// Ends a write.
     ///
-    /// Writes that wait, and that are based on the content before this write, are then based on that after it.
+    /// Waiting writes that are based on the content before this write are then based on the content after it.
     ///
-    /// - Parameter apply: Changes the state as the end of the write says.
-    /// - Returns: The write whose turn it is, which is to begin without the lock; `nil` if that is none.
+    /// - Parameter apply: Changes the state according to the end of the write.
+    /// - Returns: The write whose turn it is, which must begin without the lock; `nil` if there is none.
     mutating func endWrite(
         _ number: UInt64, _ end: ResourceMachine.WriteEnd,
         _ apply: (inout Self, ResourceMachine.WriteVerdict) -> Void
@@ -147,6 +147,6 @@ extension ResourceCore.Contents {
 }
 
 extension WritingState.Waiting {
-    /// Lets the write be sent.
+    /// Allows the write to be sent.
     func begin() { completion.provide(turn) }
 }
