@@ -1,10 +1,10 @@
 public import EssentialsHTTP
 
-/// Selects one of several representations at a URL, by header fields (RFC 9110, 12.5).
+/// Selects one of several representations at a URL by header fields (RFC 9110, 12.5).
 ///
-/// Header fields are no part of a resource's identity. If a server sends different representations depending on a field,
-/// name the field and its value as a variant: each variant is a resource with its own content, and its loads send the
-/// field.
+/// Header fields are not part of a resource's identity. If a server sends different representations depending on a
+/// field, name the field and its value as a variant. Each variant is a resource with its own content, and its loads
+/// send the field.
 ///
 /// ```swift
 /// let table: Resource<Data> = service.resource("report", variant: .accept("text/csv"))
@@ -12,9 +12,9 @@ public import EssentialsHTTP
 ///     "report", variant: [.accept("text/csv"), .acceptLanguage("de")])
 /// ```
 ///
-/// The order of the fields does not count. Values are compared as they are written.
+/// The order of the fields does not matter. Values are compared as they are written.
 public struct ResourceVariant: Sendable, Hashable {
-    /// A field in the form in which it is compared.
+    /// A field in the form that is used for comparison.
     private struct Field: Hashable, Comparable {
         let name: String
         let value: String
@@ -27,10 +27,10 @@ public struct ResourceVariant: Sendable, Hashable {
     /// The representation that the server sends without further fields.
     public static let standard = ResourceVariant([])
 
-    /// Sorted, without repetitions.
+    /// The fields, sorted and without repetitions.
     private let fields: [Field]
 
-    /// Creates a variant from several ones. It consists of all of their fields.
+    /// Creates a variant that has all fields of several variants.
     public init(_ variants: [ResourceVariant]) { fields = Set(variants.flatMap(\.fields)).sorted() }
 
     private init(_ field: Field) { fields = [field] }
@@ -39,7 +39,7 @@ public struct ResourceVariant: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - name: The name of the field.
-    ///   - value: The value. White space around it does not count.
+    ///   - value: The value. White space around it is ignored.
     public static func field(_ name: HTTPField.Name, _ value: String) -> ResourceVariant {
         // The initializer of a field removes the white space.
         ResourceVariant(Field(name: name.canonicalName, value: HTTPField(name: name, value: value).value))

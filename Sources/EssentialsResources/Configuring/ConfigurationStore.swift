@@ -2,7 +2,7 @@ import EssentialsHTTP
 import EssentialsRequests
 import EssentialsTools
 
-/// The configuration of a resource for one method, as it was computed from all matching blocks.
+/// The configuration of a resource for one method, computed from all matching blocks.
 final class EffectiveConfiguration: Sendable {
     /// The version of the blocks from which it was computed.
     let version: UInt64
@@ -25,9 +25,10 @@ final class EffectiveConfiguration: Sendable {
     }
 }
 
-/// The blocks of configuration of a service, in the order in which they were added.
+/// The configuration blocks of a service, in the order in which they were added.
 ///
-/// A version counts their changes. What was computed from them stays valid as long as the version is the same.
+/// A version counts their changes. Values that were computed from the blocks are valid as long as the version is the
+/// same.
 final class ConfigurationStore: Sendable {
     struct Block: Sendable {
         let name: String?
@@ -87,11 +88,11 @@ final class ConfigurationStore: Sendable {
             contents.blocks.firstIndex { $0.number == number }.map { contents.blocks.remove(at: $0) }
         }
         expire()
-        // Its closure may end here, outside the lock, with what it holds.
+        // Its closure, and the objects that it holds, may be released here, outside the lock.
         _ = consume removed
     }
 
-    /// Uses another base. Patterns of one URL below the old base move with it.
+    /// Uses another base. Patterns for one URL below the old base move with it.
     func move(from old: ResourceBase, to new: ResourceBase) {
         contents.withLock { contents in
             for index in contents.blocks.indices {
@@ -101,7 +102,7 @@ final class ConfigurationStore: Sendable {
         expire()
     }
 
-    /// Lets all configurations be computed again at their next use.
+    /// Makes all configurations be computed again at their next use.
     func expire() { counter.wrappingAdd(1, ordering: .releasing) }
 
     /// The patterns of the blocks that set one of the tags. The blocks are called without a lock.
@@ -119,7 +120,7 @@ final class ConfigurationStore: Sendable {
     func effective(
         for url: ResourceURL, below base: ResourceBase, _ method: HTTPRequest.Method
     ) -> EffectiveConfiguration {
-        // The version is read first, so that blocks that are newer than it are taken into account once more.
+        // The version is read first. If a block is added meanwhile, the configuration is computed again with it.
         let version = version
         var values = defaults
         var names: [String] = []

@@ -3,9 +3,9 @@ import EssentialsRequests
 
 /// A pattern with wildcards, for paths below the base or for whole URLs; see ``GlobRules``.
 ///
-/// A pattern that begins with `http://` or `https://` is compared with whole URLs, and any other one with the part of a
-/// URL below the base. There its leading slash is optional, every character except the wildcards stands for itself, and
-/// no pattern matches a URL elsewhere. Queries are ignored.
+/// A pattern that begins with `http://` or `https://` is compared with whole URLs. Any other pattern is compared with
+/// the part of a URL below the base. Its leading slash is optional, every character except the wildcards stands for
+/// itself, and URLs outside the base do not match. Queries are ignored.
 struct Glob: Sendable {
     private let isWhole: Bool
     /// The compiled pattern, for the whole URL or for the part below the base.
@@ -35,7 +35,7 @@ struct Glob: Sendable {
         return path.withUTF8 { rules.matches($0) }
     }
 
-    /// Reads a pattern for whole URLs; `false` if the text is one for paths.
+    /// Reads a pattern for whole URLs. Returns `false` if the text is a pattern for paths.
     private static func readURL(_ text: String, into pattern: inout [UInt8]) throws(RequestFailure) -> Bool {
         let scheme = text.utf8.prefix { $0.isASCIIAlphanumeric || "+-.".utf8.contains($0) }
         let rest = text.utf8[scheme.endIndex...]
@@ -62,7 +62,7 @@ struct Glob: Sendable {
         return true
     }
 
-    /// Appends a part of a pattern, in which a `%` begins an escape, in the form of canonical URLs.
+    /// Appends a part of a pattern in the form of canonical URLs. A `%` in the part begins an escape.
     private static func read(
         _ part: some Collection<UInt8>, isHost: Bool = false, of text: String, into pattern: inout [UInt8]
     ) throws(RequestFailure) {

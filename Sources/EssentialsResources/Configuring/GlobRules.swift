@@ -9,15 +9,15 @@ import EssentialsRequests
 /// | `/**/` | as above, and also a single slash |
 /// | `?` | one character, but no slash; a character that is escaped in the URL counts as one |
 ///
-/// Each wildcard takes as little as it can. After a mismatch the last `*` takes one more character, up to the next slash,
-/// and then the last `**` takes more. No earlier wildcard is extended, because that would only leave less of the text to
-/// the rest of the pattern. The time is at most the length of the pattern times that of the text.
+/// Each wildcard first takes as little as possible. After a mismatch the last `*` takes one more character, up to the
+/// next slash, and then the last `**` takes more. Earlier wildcards are never extended, because that would only leave
+/// less text for the rest of the pattern. The time is at most the length of the pattern times that of the text.
 struct GlobRules: Sendable {
     /// The maximum length of a pattern in bytes.
     static let maximumBytes = 1024
     static let slash = UInt8(ascii: "/")
 
-    // No literal contains the bytes of the wildcards `?`, `*`, `**`, and `**/` after a slash or at the beginning.
+    // Literals never contain these bytes of the wildcards `?`, `*`, `**`, and `**/` after a slash or at the beginning.
     static let character = UInt8(ascii: "?")
     static let segment = UInt8(ascii: "*")
     static let anything: UInt8 = 0
@@ -32,7 +32,7 @@ struct GlobRules: Sendable {
         return matches(text, countingSteps: &steps)
     }
 
-    /// Whether the pattern matches a whole text, with the number of characters that were compared.
+    /// Whether the pattern matches a whole text. The function also counts the compared characters.
     func matches(_ text: UnsafeBufferPointer<UInt8>, countingSteps steps: inout Int) -> Bool {
         pattern.withUnsafeBufferPointer { pattern in
             var match = GlobMatch(pattern: pattern, text: text)
@@ -50,14 +50,14 @@ private struct GlobMatch {
     let text: UnsafeBufferPointer<UInt8>
     /// The place in the pattern.
     var place = 0
-    /// The index that is reached in the text.
+    /// The current index in the text.
     var index = 0
     /// The place after the last `*`, and the index to which it reaches. It is `nil` after a `**`.
     var star: (place: Int, index: Int)?
     /// The place after the last `**`, and the index to which it reaches.
     var doubleStar: (place: Int, index: Int)?
 
-    /// Passes a wildcard, or one character that matches; `false` after a mismatch.
+    /// Passes a wildcard or one matching character. Returns `false` after a mismatch.
     mutating func advance(_ steps: inout Int) -> Bool {
         guard place < pattern.count else { return false }
         let token = pattern[place]
@@ -84,7 +84,7 @@ private struct GlobMatch {
         return true
     }
 
-    /// Continues after the last wildcard that can take more characters; `false` if there is none.
+    /// Continues after the last wildcard that can take more characters. Returns `false` if there is none.
     mutating func extendWildcard() -> Bool {
         if let last = star, last.index < text.count, text[last.index] != GlobRules.slash {
             (place, index) = last
@@ -95,7 +95,7 @@ private struct GlobMatch {
         guard let last = doubleStar, last.index < text.count else { return false }
         (place, index) = last
         if star != nil || pattern[place - 1] == GlobRules.directories {
-            // A `*` that was stopped by a slash would be stopped by it again if the `**` took less than the next slash.
+            // A slash that stopped a `*` would stop it again, so the `**` takes at least the text up to the next slash.
             index += text.from(index).offset(of: GlobRules.slash) + 1
             guard index <= text.count else { return false }
         } else {

@@ -13,23 +13,23 @@ extension HTTPResourceService {
     /// quick.remove()
     /// ```
     ///
-    /// All blocks that match are applied, in the order in which they were added, so a later one wins. The result is
-    /// computed when a resource needs it for the first time, and kept until a block is added or removed,
-    /// ``reconfigure()`` is called, or the environment changes. Creating a resource computes nothing. The freshness of
-    /// content that is there already does not change.
+    /// All matching blocks are applied in the order in which they were added, so a later block takes precedence. The
+    /// result is computed when a resource first needs it, and kept until a block is added or removed, ``reconfigure()``
+    /// is called, or the environment changes. Creating a resource computes nothing. The freshness of existing content
+    /// does not change.
     ///
-    /// The service holds the closure, and its resources hold what it has set. One that holds the service or a resource
-    /// keeps both alive. Decorators and rules receive the resource for this reason.
+    /// The service holds the closure, and its resources hold the values that it has set. If these hold the service or a
+    /// resource, they keep both alive. For this reason decorators and rules receive the resource as an argument.
     ///
     /// - Parameters:
     ///   - pattern: Selects the resources.
-    ///   - methods: The methods of the requests; `nil` means all. Loads use GET, and so does freshness.
+    ///   - methods: The methods of the requests; `nil` means all. Loads and freshness use GET.
     ///   - name: A name for ``AnyResource/configurationNames(for:)``.
     ///   - change: Changes the configuration. It is called on any thread, without a lock, and must not use the network.
-    ///     The first call is made at once, with the defaults, to check what it does.
-    /// - Returns: The block, with which it can be removed. It stays if the token is dropped.
-    /// - Throws: `invalidRequest` if the pattern is malformed, if a stage occurs twice in the order of the pipeline, if a
-    ///   cache at `raw` would store what the data-request service stores too, or if there are 1,024 blocks already.
+    ///     The first call is made at once with the defaults, to check the result.
+    /// - Returns: The block, by which it can be removed. Dropping the value does not remove the block.
+    /// - Throws: `invalidRequest` if the pattern is malformed, if a stage occurs twice in the order of the pipeline, if
+    ///   a cache at `raw` would store the same bytes as the data-request service, or if there are already 1,024 blocks.
     @discardableResult
     public func configure(
         _ pattern: ResourcePattern, methods: Set<HTTPRequest.Method>? = nil, name: String? = nil,
@@ -51,14 +51,14 @@ extension HTTPResourceService {
         return ConfigurationBlock(store: configurations, polling: polling, number: number, name: name)
     }
 
-    /// Lets the configuration of all resources be computed again at its next use, because something has changed that the
-    /// blocks read.
+    /// Makes the configuration of all resources be computed again at its next use. Call it after a change of values
+    /// that the blocks read.
     public func reconfigure() {
         configurations.expire()
         reconfigurePolling()
     }
 
-    /// The configuration of a resource for a method, which is computed if it is not kept.
+    /// Returns the configuration of a resource for a method, and computes it if it is not kept.
     func effective(for core: ResourceCore, _ method: HTTPRequest.Method = .get) -> EffectiveConfiguration {
         if let kept = core.configuration(method, configurations.version) { return kept }
         let made = configurations.effective(for: core.address, below: table.base, method)
@@ -76,7 +76,7 @@ extension HTTPResourceService {
     }
 }
 
-/// A block of configuration that was added to a service.
+/// A configuration block that was added to a service.
 ///
 /// ```swift
 /// let block = try service.configure("/prices") { $0.expiration = .seconds(1) }
@@ -97,13 +97,13 @@ public struct ConfigurationBlock: Sendable {
 }
 
 extension AnyResource {
-    /// The configuration that requests of a method have, computed from all blocks that match the resource.
+    /// The configuration for requests with a method, computed from all blocks that match the resource.
     public func configuration(for method: HTTPRequest.Method = .get) -> ResourceConfiguration {
         service.adoptEnvironment()
         return service.effective(for: core, method).values
     }
 
-    /// The names of the blocks of configuration that match the resource, in the order in which they apply.
+    /// The names of the configuration blocks that match the resource, in the order in which they apply.
     public func configurationNames(for method: HTTPRequest.Method = .get) -> [String] {
         service.adoptEnvironment()
         return service.effective(for: core, method).names
@@ -111,14 +111,14 @@ extension AnyResource {
 }
 
 extension Resource {
-    /// The configuration that requests of a method have; see ``AnyResource/configuration(for:)``.
+    /// The configuration for requests with a method; see ``AnyResource/configuration(for:)``.
     public func configuration(for method: HTTPRequest.Method = .get) -> ResourceConfiguration {
         any.configuration(for: method)
     }
 }
 
 extension ResourceCore {
-    /// The kept configuration for a method, if it has the version.
+    /// The kept configuration for a method, if it has this version.
     func configuration(_ method: HTTPRequest.Method, _ version: UInt64) -> EffectiveConfiguration? {
         contents.withLock { contents in
             for kept in contents.configurations where kept.version == version && kept.method == method { return kept }
@@ -126,21 +126,21 @@ extension ResourceCore {
         }
     }
 
-    /// Keeps a configuration for a method. Those of earlier versions are dropped.
+    /// Keeps a configuration for a method, and drops those of earlier versions.
     func keep(_ configuration: EffectiveConfiguration) {
         let replaced = contents.withLock { contents in
             let replaced = contents.configurations
             contents.configurations.removeAll {
                 $0.version != configuration.version || $0.method == configuration.method
             }
-            // There are few methods; the limit is for programs that make up names.
+            // There are few methods. The limit is for programs that invent names.
             guard contents.configurations.count < 8 else { return replaced }
-            // That of loads comes first.
+            // The configuration for loads comes first.
             let index = configuration.method == .get ? 0 : contents.configurations.count
             contents.configurations.insert(configuration, at: index)
             return replaced
         }
-        // Closures of removed blocks may end here, outside the lock, with what they hold.
+        // Closures of removed blocks, and the objects that they hold, may be released here, outside the lock.
         _ = consume replaced
     }
 }

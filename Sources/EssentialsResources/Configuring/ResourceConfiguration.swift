@@ -10,19 +10,19 @@ import EssentialsRequests
 ///
 /// ``HTTPResourceService/configure(_:methods:name:_:)`` changes it for some resources.
 public struct ResourceConfiguration: Sendable {
-    /// How long content is fresh after it was loaded, confirmed or set. The default is 30 seconds, whatever the server
-    /// says; see ``ResourceExpiration/byServer(else:)``.
+    /// How long content is fresh after it was loaded, confirmed or set. The default is 30 seconds, regardless of the
+    /// server's response; see ``ResourceExpiration/byServer(else:)``.
     public var expiration = ResourceExpiration.seconds(30)
-    /// How long a failed load is not repeated by ``Resource/loadIfNeeded(priority:)``. The default is one second. A longer
+    /// How long ``Resource/loadIfNeeded(priority:)`` does not repeat a failed load. The default is one second. A longer
     /// `Retry-After` of the response counts instead, for at most an hour.
     public var retryTime = Duration.seconds(1)
-    /// How often an observed resource is loaded again. The default is `nil`: it is not, unless an observer says so.
+    /// How often an observed resource is loaded again. The default `nil` means never, unless an observer requests it.
     public var refresh: ResourceRefresh?
-    /// Header fields for all requests. They win over those of the environment, and lose against those of a definition.
+    /// Header fields for all requests. They take precedence over those of the environment, but not over a definition's.
     public var headerFields: HTTPFields = [:]
     /// The model for the bodies of responses with an unexpected status, to loads and to writes; see
-    /// `RequestFailure.errorModel(as:)`. That of a request or a definition wins. The default is `nil`: that of the
-    /// data-request service.
+    /// `RequestFailure.errorModel(as:)`. The model of a request or a definition takes precedence. The default `nil`
+    /// means the model of the data-request service.
     ///
     /// ```swift
     /// try service.configure("/**") { $0.errorModel = Problem.self }
@@ -30,20 +30,20 @@ public struct ResourceConfiguration: Sendable {
     public var errorModel: (any (Decodable & Sendable).Type)?
     /// The maximum size of a response body in bytes; a longer one fails as `tooLarge`. The default is 64 MiB.
     public var maximumBody = 64 << 20
-    /// The steps through which responses become content. The default has none.
+    /// The steps through which responses become content. By default there are no steps.
     public var pipeline = ResourcePipeline()
-    /// Names by which a write invalidates resources of its origin; see ``RelatedResources/tag(_:)``. The default is
-    /// none. Those of the configuration for GET count.
+    /// Names by which a write invalidates resources of its origin; see ``RelatedResources/tag(_:)``. The tags in the
+    /// configuration for GET count. By default there are no tags.
     public var tags: Set<String> = []
     /// Whether the cache of the service stores the entities of the resource. The default is `true`. Caches of the
     /// pipeline are used in either case.
     public var usesServiceCache = true
-    /// Whether persistent caches also store responses that a cache should not keep: those with `no-store`, and those to
-    /// requests with credentials as long as no partition was entered. The default is `false`.
+    /// Whether persistent caches also store responses that a cache should not keep: responses with `no-store`, and
+    /// responses to requests with credentials while no partition is entered. The default is `false`.
     public var storesSensitiveResponses = false
     /// The changes of requests, in order.
     var mutations: [@Sendable (inout DataRequest) async throws -> Void] = []
-    /// What wraps the sending of requests; the last one is the outermost.
+    /// The decorators, which wrap the sending of requests. The last one is the outermost.
     var decorators: [ResourceDecorator] = []
 
     /// Creates the default configuration.

@@ -1,7 +1,7 @@
 public import EssentialsHTTP
 public import EssentialsRequests
 
-/// A request of a resource that decorators receive.
+/// A request of a resource, as decorators receive it.
 ///
 /// ```swift
 /// $0.decorate { call, next in
@@ -18,30 +18,30 @@ public struct DecoratedRequest: Sendable {
 
 /// Sends a request of a resource, possibly several times or not at all.
 ///
-/// It receives the request, and a function that sends a request: through the decorators that were added before, and then
-/// through the data-request service. It returns the response that counts. A `RequestFailure` that it throws is that of
-/// the request; any other error becomes `invalidRequest`.
+/// It receives the request, and a function that sends a request through the decorators that were added earlier, and
+/// then through the data-request service. It returns the response that counts. If it throws a `RequestFailure`, the
+/// request fails with it. With any other error, the request fails as `invalidRequest`.
 public typealias ResourceDecorator =
     @Sendable (
         _ call: DecoratedRequest, _ next: @Sendable (DataRequest) async throws(RequestFailure) -> DataResponse
     ) async throws -> DataResponse
 
 extension ResourceConfiguration {
-    /// Changes every request before it is sent, after the changes that its caller has made.
+    /// Changes every request before it is sent, after the changes of its caller.
     ///
     /// ```swift
     /// $0.mutate { request in request.headerFields[.acceptLanguage] = await settings.language }
     /// ```
     ///
-    /// Mutations run in the order in which they were added. If one changes the method, decorators, pipeline and limits are
-    /// those of the new method. If one throws, nothing is sent.
+    /// Mutations run in the order in which they were added. If a mutation changes the method, the decorators, pipeline
+    /// and limits of the new method are used. If it throws, nothing is sent.
     public mutating func mutate(_ mutation: @escaping @Sendable (inout DataRequest) async throws -> Void) {
         mutations.append(mutation)
     }
 
     /// Wraps the sending of every request. The decorator that was added last is the outermost.
     ///
-    /// This is how a login by hand repeats a request, once:
+    /// For example, a login by hand repeats a request once:
     ///
     /// ```swift
     /// $0.decorate { call, next in
@@ -59,6 +59,6 @@ extension ResourceConfiguration {
     /// ```
     ///
     /// For tokens that are refreshed, the token stage of the data-request service does the same for all requests of an
-    /// origin together.
+    /// origin.
     public mutating func decorate(_ decorator: @escaping ResourceDecorator) { decorators.append(decorator) }
 }

@@ -7,8 +7,8 @@
 public struct ResourceExpiration: Sendable, Hashable {
     let rule: FreshnessRules.Expiration
 
-    /// Content is fresh for this time after it was loaded, confirmed or set, whatever the server says. A negative time
-    /// counts as zero.
+    /// Content is fresh for this time after it was loaded, confirmed or set, regardless of the server's response. A
+    /// negative time counts as zero.
     public static func after(_ duration: Duration) -> ResourceExpiration {
         ResourceExpiration(rule: .after(duration))
     }
@@ -26,17 +26,18 @@ public struct ResourceExpiration: Sendable, Hashable {
     /// Content is fresh as long as the server says in its response
     /// ([RFC 9111, 4.2](https://www.rfc-editor.org/rfc/rfc9111#section-4.2)), as in a private cache.
     ///
-    /// The lifetime is `max-age` of `Cache-Control`, or else the time from `Date` to `Expires`. The age that the response
-    /// has already, by `Age`, `Date` and the time that it took, is subtracted. With `no-cache`, `no-store`, or a lifetime
-    /// that cannot be read, content is never fresh: each ``Resource/loadIfNeeded(priority:)`` asks the server, and the
-    /// content is shown until it has responded. `s-maxage` is for shared caches and does not count. After a 304 response
-    /// the lifetime is computed again, from the fields of both responses.
+    /// The lifetime is `max-age` of `Cache-Control`, or otherwise the time from `Date` to `Expires`. The age that the
+    /// response already has is subtracted. It is computed from `Age`, `Date` and the duration of the request. With
+    /// `no-cache`, `no-store`, or a lifetime that cannot be read, content is never fresh: each
+    /// ``Resource/loadIfNeeded(priority:)`` contacts the server, and the content is shown until it has responded.
+    /// `s-maxage` is for shared caches and is ignored. After a 304 response the lifetime is computed again, from the
+    /// fields of both responses.
     ///
-    /// The monotonic clock measures the time since the response, so only the clocks of server and client at that moment
-    /// matter, and those only to make content older.
+    /// The monotonic clock measures the time since the response. The clocks of server and client matter only at the
+    /// moment of the response, and can only make content older.
     ///
-    /// - Parameter duration: How long content is fresh about which the server says nothing, and content that was set or
-    ///   written, beginning as with ``after(_:)``.
+    /// - Parameter duration: How long content is fresh if the server gives no lifetime, or if the content was set or
+    ///   written. The time begins as with ``after(_:)``.
     public static func byServer(else duration: Duration) -> ResourceExpiration {
         ResourceExpiration(rule: .byServer(otherwise: duration))
     }

@@ -12,10 +12,10 @@ import EssentialsTools
 /// try service.wipe(.matching { $0.isForeign })
 /// ```
 ///
-/// A literal is a pattern with wildcards. `*` matches any characters of one segment, also none; `**` matches slashes as
-/// well; `/**/` also matches a single slash; `?` matches one character except a slash. The pattern has to match the whole
-/// path below the base URL. Its leading slash is optional, and queries are ignored. Without a scheme it matches nothing
-/// outside the base URL. With `http://` or `https://` it has to match the whole URL. Matching takes time linear in the
+/// A literal is a pattern with wildcards. `*` matches any characters of one segment, or none. `**` matches slashes as
+/// well. `/**/` also matches a single slash. `?` matches one character except a slash. The pattern must match the whole
+/// path below the base URL. Its leading slash is optional, and queries are ignored. Without a scheme it matches no URL
+/// outside the base URL. With `http://` or `https://` it must match the whole URL. Matching takes time linear in the
 /// length of the URL.
 public struct ResourcePattern: Sendable {
     private enum Kind: Sendable {
@@ -40,39 +40,39 @@ public struct ResourcePattern: Sendable {
     ///   begins no escape in a pattern with a scheme.
     public init(_ glob: String) throws(RequestFailure) { self.init(.glob(try Glob(glob)), glob) }
 
-    /// The resources in whose whole URL, including the query, a regular expression is found.
+    /// Selects the resources whose whole URL, including the query, contains a match of a regular expression.
     ///
     /// The time depends on the expression. Searches of one pattern run one after another.
     public static func regex<Output>(_ regex: sending Regex<Output>) -> ResourcePattern {
         ResourcePattern(.regex(SearchedRegex(regex)), "(regular expression)")
     }
 
-    /// The resources whose URLs satisfy a predicate. It is called on any thread, and must not call the service.
+    /// Selects the resources whose URLs satisfy a predicate. It is called on any thread, and must not call the service.
     public static func matching(_ predicate: @escaping @Sendable (ResourceURL) -> Bool) -> ResourcePattern {
         ResourcePattern(.predicate(predicate), "(predicate)")
     }
 
-    /// All resources, also those outside the base URL, which `"/**"` does not match.
+    /// All resources, including those outside the base URL, which `"/**"` does not match.
     public static var all: ResourcePattern { ResourcePattern(.all, "(all)") }
 
     /// The resource with exactly this URL.
     public static func url(_ url: ResourceURL) -> ResourcePattern { ResourcePattern(.url(url), "\(url)") }
 
-    /// One resource, with all of its variants. Wildcards and queries in its URL have no meaning, and like the resource the
-    /// pattern moves with the base URL.
+    /// One resource with all of its variants. Wildcards and queries in its URL have no meaning. The pattern moves with
+    /// the base URL, like the resource.
     ///
     /// ```swift
     /// try service.configure(.resource(cart)) { $0.expiration = .seconds(5) }
     /// ```
     public static func resource<Content>(_ resource: Resource<Content>) -> ResourcePattern { .resource(resource.any) }
 
-    /// One resource, with all of its variants; as for a typed one.
+    /// One resource with all of its variants, like the function for typed resources.
     public static func resource(_ resource: AnyResource) -> ResourcePattern {
         resource.service.checkEnvironment()
         return .url(resource.core.address)
     }
 
-    /// Why the literal is no pattern; `nil` for others. A malformed pattern matches nothing.
+    /// Why the literal is malformed; `nil` for other patterns. A malformed pattern matches nothing.
     var problem: RequestFailure? {
         if case .malformed(let failure) = kind { failure } else { nil }
     }
@@ -96,7 +96,7 @@ public struct ResourcePattern: Sendable {
 }
 
 extension ResourcePattern: ExpressibleByStringLiteral, CustomStringConvertible {
-    /// Creates a pattern with wildcards. If it is malformed, the method that it is passed to throws why.
+    /// Creates a pattern with wildcards. If it is malformed, the function that receives it throws the reason.
     public init(stringLiteral glob: String) {
         do throws(RequestFailure) {
             try self.init(glob)
@@ -111,7 +111,7 @@ private final class SearchedRegex: Sendable {
     private let isFound: Mutex<(String) -> Bool>
 
     init<Output>(_ regex: sending Regex<Output>) {
-        // An expression can contain code of the caller, which the mutex serialises.
+        // An expression may contain code of the caller, whose calls the mutex serialises.
         isFound = Mutex({ text in text.contains(regex) })
     }
 

@@ -7,7 +7,7 @@ extension PagedResource {
     typealias Operation = WindowMachine.Operation
     typealias Step = WindowMachine.Step
 
-    /// What is shown at one moment.
+    /// The shown pages and their states at one moment.
     struct Shown {
         let contents: Contents
         let pages: [Resource<Page>]
@@ -16,8 +16,9 @@ extension PagedResource {
         var end: Int { contents.machine.window.upperBound - 1 }
     }
 
-    /// What is shown now. Pages that were wiped, and those after them, are removed. If their account or environment was
-    /// left, the list begins anew: also what is shown in their place, and the addresses of others, belonged to it.
+    /// The pages that are shown now. Pages that were wiped, and those after them, are removed. If the account or
+    /// environment of a page was left, the list begins anew, because its other pages and addresses belonged to that
+    /// account too.
     var shown: Shown {
         while true {
             let known = contents.withLock { $0 }
@@ -46,7 +47,7 @@ extension PagedResource {
         return result
     }
 
-    /// The resources that a reader observes: the shown pages, or the first one.
+    /// The resources that a reader observes: the shown pages, or the first page if none is shown.
     var shownPages: [AnyResource] {
         let pages = contents.withLock { $0.shownPages }
         return pages.isEmpty ? [first.any] : pages.map(\.any)
@@ -54,11 +55,11 @@ extension PagedResource {
 
     func hasNext(_ shown: Shown) -> Bool {
         guard let page = shown.pages.last, let state = shown.states.last, state.content != nil else { return true }
-        // A page whose next one cannot be found is not the last one, and `next()` throws the failure.
+        // If finding the next page fails, this page is not the last one, and `next()` throws the failure.
         do { return try next(after: page, state, shown.end) != nil } catch { return true }
     }
 
-    /// Starts to load the first page, if none is shown. It ends also if nobody waits.
+    /// Starts to load the first page if no page is shown. The load runs to its end even if no task waits.
     func loadForObserver() {
         guard shown.states.isEmpty else { return }
         do {
@@ -72,9 +73,9 @@ extension PagedResource {
         }
     }
 
-    /// Performs an operation, or waits for the same one that runs.
+    /// Performs an operation, or waits for the same operation if it is already running.
     ///
-    /// - Parameter operation: The operation; `nil` repeats what has failed.
+    /// - Parameter operation: The operation; `nil` repeats the failed operation.
     @discardableResult
     func perform(_ operation: Operation?) async throws(RequestFailure) -> Bool {
         while !Task.isCancelled {
@@ -89,9 +90,9 @@ extension PagedResource {
     }
 
     private struct Beginning {
-        /// What runs; `nil` if there is nothing to do.
+        /// The running operation; `nil` if there is nothing to do.
         var run: PageRun?
-        /// Whether it is the operation. Otherwise the operation waits for its end.
+        /// Whether it is the requested operation. Otherwise the requested operation waits for its end.
         var isJoined = false
         /// The first step of an operation that has not run yet.
         var step: Step?
@@ -102,7 +103,7 @@ extension PagedResource {
             let environment = first.service.adoptEnvironment()
             _ = try paging.sizeItem()
             let shown = shown
-            // The paging calls foreign code, so it is asked without the lock.
+            // Finding the next page calls foreign code, so it is done without the lock.
             let next = operation == .next ? try nextPage(shown) : nil
             let beginning = changing { contents -> Beginning? in
                 guard contents.changes == shown.contents.changes else { return nil }
@@ -128,7 +129,7 @@ extension PagedResource {
         }
     }
 
-    /// The page after the last one that is shown; `nil` if there is none, or if it is in the list already.
+    /// The page after the last shown one; `nil` if there is none, or if it is already in the list.
     private func nextPage(_ shown: Shown) throws(RequestFailure) -> Resource<Page>? {
         guard let page = shown.pages.last, let state = shown.states.last,
             let next = try resource(after: page, state, shown.end)
@@ -151,7 +152,7 @@ extension PagedResource {
         return try paging.next(after: .init(content, response: response, index: index))
     }
 
-    /// The page after a page; `nil` after the last one.
+    /// Returns the page after a page; `nil` after the last one.
     ///
     /// - Throws: `protocolViolation` if the server sent a link that is not an http or https URL.
     private func resource(
@@ -168,12 +169,12 @@ extension PagedResource {
 
     private func page(at address: ResourceAddress, like page: Resource<Page>) -> Resource<Page> {
         let found: Resource<Page> = page.service.resource(at: address, variant: page.core.variant).resource()
-        // What a definition adds is meant for the servers of its environment.
+        // The settings of a definition are meant for the servers of its environment.
         if found.core.address.isBelowBase { found.core.define(as: page.core) }
         return found
     }
 
-    /// Loads the pages of an operation, all of them in the environment and with the credentials in which it began.
+    /// Loads the pages of an operation, all in the environment and with the credentials in which it began.
     private func load(_ begun: Step, _ run: PageRun, in environment: AdoptedEnvironment) async {
         var step: Step? = begun
         while let present = step {
@@ -189,7 +190,7 @@ extension PagedResource {
         }
     }
 
-    /// Loads the page of a step, and takes it into the list.
+    /// Loads the page of a step, and adds it to the list.
     ///
     /// - Returns: The next step of the operation.
     private func loadPage(of step: Step, in environment: AdoptedEnvironment) async throws(RequestFailure) -> Step? {
@@ -221,10 +222,10 @@ extension PagedResource {
     }
 }
 
-/// One operation of a list, and how many wait for it. It is cancelled when none of them waits any more.
+/// One operation of a list, and the number of its waiting callers. It is cancelled when no caller waits any more.
 final class PageRun: Sendable {
     let outcome = OneShot<Result<Bool, RequestFailure>>()
-    /// The first one that waits is the task or the observer that begins the operation. The observer does not leave.
+    /// The first waiting caller is the task or the observer that begins the operation. The observer does not leave.
     private let state = Mutex<(waiting: Int, task: Task<Void, Never>?)>((1, nil))
 
     func start(_ work: @escaping @Sendable () async -> Void) {
@@ -232,6 +233,8 @@ final class PageRun: Sendable {
         state.withLock { $0.task = task }
     }
 
+    /// Adds a waiting caller.
+    ///
     /// - Returns: `false` if the operation was cancelled.
     func join() -> Bool {
         state.withLock { state in
@@ -252,7 +255,7 @@ final class PageRun: Sendable {
 extension PagedResource.Contents {
     var shownPages: [Resource<Page>] { places[machine.window].compactMap(\.page) }
 
-    /// Sets the page at a place. If it is another one than before, those after it are forgotten.
+    /// Sets the page at a place. If the page differs from the previous one, the places after it are forgotten.
     fileprivate mutating func setPlace(_ index: Int, to page: Resource<Page>) {
         let place = PagedResource.Place(page)
         if places.indices.contains(index), places[index].address == place.address { return }
@@ -260,7 +263,7 @@ extension PagedResource.Contents {
         places.append(place)
     }
 
-    /// Removes pages that were wiped, and all after them.
+    /// Removes wiped pages, and all pages after them.
     fileprivate mutating func removePages(from page: Int) {
         machine.truncate(to: page)
         places.removeLast(max(places.count - max(page, 1), 0))
@@ -282,17 +285,17 @@ extension PagedResource.Contents {
         guard !isRetry else { return }
         refreshed = []
         switch step.operation {
-        // What a failed refresh has left is shown until another operation succeeds.
+        // After a failed refresh, the states from before it are shown until another operation succeeds.
         case .refresh(.first), .refresh(.allThenSwap): frozen = frozen ?? states
         case .refresh(.all), .next, .previous: break
         }
     }
 
-    /// Takes a loaded page into the list.
+    /// Adds a loaded page to the list.
     fileprivate mutating func take(
         _ page: Resource<Page>, _ step: WindowMachine.Step, next: Resource<Page>?
     ) -> WindowMachine.Change {
-        // A page of the new list that leads back is its last one.
+        // A page of the new list that links back to the list is its last page.
         let hasNext = next.map { next in next != page && !refreshed.contains(next) } ?? false
         let change = machine.loaded(step.ticket, hasNext: hasNext)
         guard change != .none else { return change }
@@ -326,7 +329,7 @@ extension PagedResource.Contents {
 }
 
 extension Resource {
-    /// The page of a list whose place is a parameter. It is loaded with the settings of the same definition.
+    /// Returns the page of a list that a parameter selects. It is loaded with the settings of the same definition.
     func page(with name: String, _ value: String) -> Resource {
         let page = withParam(name, value)
         page.core.define(as: core)

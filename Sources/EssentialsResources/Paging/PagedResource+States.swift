@@ -7,17 +7,17 @@ import EssentialsTools
 /// draw(state.items, footer: state.isLoading ? Footer.spinner : state.hasNext ? .button : .empty)
 /// ```
 public struct PagedState<Item: Sendable>: Sendable {
-    /// The items of all shown pages, in order. Of items with the same id the first counts.
+    /// The items of all shown pages, in order. If several items have the same ID, the first one counts.
     public let items: [Item]
     /// The number of shown pages.
     public let pageCount: Int
-    /// Whether a page follows the shown ones. Before the first load it is `true`.
+    /// Whether a page follows the shown ones. It is `true` before the first load.
     public let hasNext: Bool
     /// Whether pages at the beginning were dropped, because there were too many.
     public let hasPrevious: Bool
     /// Whether a page of the list is being loaded.
     public let isLoading: Bool
-    /// Why the last operation of the list has failed; `nil` after a success. A cancellation is no failure.
+    /// Why the last operation of the list failed; `nil` after a success. A cancellation does not count as a failure.
     public let failure: RequestFailure?
     /// A number for the whole list. A later state of the same list has a greater one.
     public let version: UInt64
@@ -48,7 +48,7 @@ extension PagedResource {
         public struct AsyncIterator: AsyncIteratorProtocol {
             private let reader: Reader
             private var observed: [AnyResource]
-            /// The observation of the shown pages, which is replaced when others are shown.
+            /// The observation of the shown pages. It is replaced when other pages are shown.
             private var observation: JointObservation
             private var version: UInt64?
 
@@ -81,7 +81,7 @@ extension PagedResource {
         }
     }
 
-    /// The place of one reader. It leaves the list when the reader is gone.
+    /// The registration of one reader. It leaves the list when the reader is released.
     private final class Reader: Sendable {
         let list: PagedResource
         let signal = ChangeSignal()

@@ -11,20 +11,21 @@ import EssentialsTools
 /// try await films.refresh(.allThenSwap)
 /// ```
 ///
-/// Each page is a resource of its own, with the configuration and the freshness of resources, so that a page that is in
-/// memory and fresh costs no request. A page that is changed or loaded by others changes the list, and pages that were
+/// Each page is a resource of its own, with the configuration and the freshness of resources, so a page that is in
+/// memory and fresh needs no request. If a page is changed or loaded elsewhere, the list changes too. Pages that were
 /// wiped are not shown any more.
 ///
-/// A page that leads to a page of the list is the last one, so a server cannot cause an endless list of the same pages. A
-/// page on another origin is loaded like any resource there: without credentials, and from listed hosts only.
+/// A page that links back to a page of the list counts as the last one, so a server cannot cause an endless list of the
+/// same pages. A page on another origin is loaded like any resource there: without credentials, and only from listed
+/// hosts.
 ///
-/// One operation runs at a time. Tasks that ask for the same operation wait for it together, and it is cancelled only when
-/// none of them waits any more; other operations wait for their turn. After a failure the list stays, and the same call or
-/// ``retry()`` repeats the page that failed.
+/// One operation runs at a time. Tasks that call the same operation wait for it together, and it is cancelled only when
+/// no task waits for it any more. Other operations wait for their turn. After a failure the list stays, and the same
+/// call or ``retry()`` repeats the page that failed.
 ///
 /// It can be used from any task and thread.
 public final class PagedResource<Page: Sendable, Item: Sendable & Identifiable>: Sendable where Item.ID: Sendable {
-    /// A page whose place in the list is known.
+    /// A place in the list whose address is known.
     struct Place: Sendable {
         let address: ResourceAddress
         /// The page, if it is shown or being loaded. Other pages are not kept in memory.
@@ -44,19 +45,19 @@ public final class PagedResource<Page: Sendable, Item: Sendable & Identifiable>:
             firstVersion = page.core.flags.firstVersion
         }
 
-        /// Whether the account or environment of the page was left since.
+        /// Whether the account or environment of the page was left after the page was shown.
         var wasLeft: Bool { page.map { $0.core.flags.firstVersion != firstVersion } ?? false }
     }
 
     struct Contents: Sendable {
         var machine: WindowMachine
-        /// The known pages from the first one.
+        /// The known pages, beginning with the first page.
         var places: [Place]
-        /// The pages that the present refresh has loaded.
+        /// The pages that the current refresh has loaded.
         var refreshed: [Resource<Page>] = []
-        /// What is shown instead of the pages' present states, until they are replaced together.
+        /// The states that are shown instead of the current ones, until all pages are replaced together.
         var frozen: [ResourceState<Page>]?
-        /// Counts the changes of what is shown, beside those of the pages.
+        /// Counts the changes of the list, apart from changes of its pages.
         var changes: UInt64 = 0
         var failure: RequestFailure?
         var run: PageRun?
@@ -72,7 +73,7 @@ public final class PagedResource<Page: Sendable, Item: Sendable & Identifiable>:
     let paging: Paging<Page>
     private let items: @Sendable (Page) -> [Item]
     let contents: Mutex<Contents>
-    /// The signals of those who read the states.
+    /// The signals of the readers of the states.
     let signals = ChangeSignals()
 
     /// Creates a list. It loads nothing yet.
@@ -80,14 +81,14 @@ public final class PagedResource<Page: Sendable, Item: Sendable & Identifiable>:
     /// - Parameters:
     ///   - first: The first page.
     ///   - paging: How the page after a page is found.
-    ///   - maximumPages: The maximum number of shown pages. Beyond it those at the far end are dropped, and can be loaded
-    ///     again with ``previous()`` or ``next()``.
+    ///   - maximumPages: The maximum number of shown pages. Beyond it, pages at the far end are dropped; ``previous()``
+    ///     or ``next()`` can load them again.
     ///   - items: Returns the items of a page. It is called without a lock.
     public init(
         _ first: Resource<Page>, by paging: Paging<Page>, maximumPages: Int = 64,
         items: @escaping @Sendable (Page) -> [Item]
     ) {
-        // An invalid size is a failure of the first load.
+        // An invalid size makes the first load fail.
         let size = try? paging.sizeItem()
         self.first = size.map { first.page(with: $0.name, $0.value) } ?? first
         (self.paging, self.items) = (paging, items)
@@ -99,7 +100,7 @@ public final class PagedResource<Page: Sendable, Item: Sendable & Identifiable>:
     /// The present state. Reading it sends nothing and waits for nothing.
     public var state: PagedState<Item> {
         let shown = shown
-        // A change of the pages counts less than a change of what is shown, which can replace pages by others.
+        // A change of the list weighs more than a change of a page, because it can replace pages by others.
         let known = shown.contents
         let version =
             (known.changes << 32) &+ shown.states.reduce(0) { $0 &+ $1.version } &+ UInt64(shown.states.count)
@@ -120,7 +121,7 @@ public final class PagedResource<Page: Sendable, Item: Sendable & Identifiable>:
 
     /// The states: the present one, then the newest one after each change.
     ///
-    /// - Parameter loading: Whether the first page is also loaded, if no page is shown when the observation begins.
+    /// - Parameter loading: Whether the first page is also loaded if no page is shown when the observation begins.
     public func states(loading: ObserverLoading = .none) -> States { States(list: self, loading: loading) }
 
     /// The states without a load; see ``states(loading:)``.
@@ -130,22 +131,22 @@ public final class PagedResource<Page: Sendable, Item: Sendable & Identifiable>:
 
     /// Loads the page after the last one, or the first page if none is shown.
     ///
-    /// - Returns: Whether there was a page.
+    /// - Returns: Whether there was a page to load.
     /// - Throws: The failures of ``Resource/loadIfNeeded(priority:)``; `protocolViolation` for an invalid link; `tooLarge`
     ///   for a link or a cursor that is too long, and if the list has ``maximumLength`` pages.
     @discardableResult
     public func next() async throws(RequestFailure) -> Bool { try await perform(.next) }
 
-    /// Loads the page before the first one that is shown, which was dropped.
+    /// Loads the page before the first shown one, which was dropped earlier.
     ///
-    /// - Returns: Whether there was a page.
+    /// - Returns: Whether there was a page to load.
     /// - Throws: The failures of ``Resource/loadIfNeeded(priority:)``.
     @discardableResult
     public func previous() async throws(RequestFailure) -> Bool { try await perform(.previous) }
 
-    /// Loads pages again, also if they are fresh. Cursors and links of the new pages lead to those after them.
+    /// Loads pages again, even if they are fresh. The cursors and links of the new pages lead to the pages after them.
     ///
-    /// All pages are loaded for whom the operation began.
+    /// All pages are loaded in the environment and with the credentials with which the operation began.
     ///
     /// - Throws: The failures of ``Resource/load(_:priority:)``; `protocolViolation` for an invalid link; `authorization` if
     ///   the credentials were cleared or replaced between two pages, and `cancelled` if another environment or partition
@@ -154,8 +155,8 @@ public final class PagedResource<Page: Sendable, Item: Sendable & Identifiable>:
         try await perform(.refresh(mode))
     }
 
-    /// Repeats the operation that has failed last, from the page that failed: pages that were loaded before it are not
-    /// loaded again.
+    /// Repeats the last failed operation, from the page that failed. Pages that it has already loaded are not loaded
+    /// again.
     ///
     /// - Returns: Whether there was such an operation.
     /// - Throws: The failures of the operation.

@@ -4,19 +4,18 @@
 /// try await films.refresh(.allThenSwap)
 /// ```
 public enum PageRefresh: Sendable, Hashable {
-    /// The first page is loaded, and the others are dropped when it is there.
+    /// The first page is loaded, and then the other pages are dropped.
     case first
-    /// All shown pages are loaded in their order. Each replaces the one that is shown as soon as it is there.
+    /// All shown pages are loaded in order. Each replaces the old page as soon as it is loaded.
     case all
-    /// All shown pages are loaded in their order, and replace those that are shown together. If one fails, the list stays
-    /// as it was.
+    /// All shown pages are loaded in order, and replace the old pages together. If one fails, the list stays as it was.
     case allThenSwap
 }
 
 /// Decides which page of a list is loaded next, and which pages are shown.
 ///
-/// Pages are numbered from 0 in the order of the list. The shown ones are a window of at most a maximum number. One
-/// operation runs at a time: the same one is joined, and another one waits. A failed operation can be repeated from the
+/// Pages are numbered from 0 in the order of the list. The shown pages are a window with a maximum size. One operation
+/// runs at a time: the same operation is joined, and another one waits. A failed operation can be repeated from the
 /// page that failed. The machine owns no page and no task.
 struct WindowMachine: Sendable {
     enum Operation: Sendable, Hashable {
@@ -37,20 +36,20 @@ struct WindowMachine: Sendable {
 
     enum Decision: Sendable, Hashable {
         case begin(Step)
-        /// The operation runs already.
+        /// The operation is already running.
         case join
-        /// Another operation runs. Ask again when it has ended.
+        /// Another operation is running. Begin again when it has ended.
         case wait
         /// There is no such page.
         case end
     }
 
     enum Change: Sendable, Hashable {
-        /// The outcome is that of a step that no longer counts.
+        /// The outcome belongs to a step that no longer counts.
         case none
-        /// The operation has ended, and the window is the new one.
+        /// The operation has ended, and the window is up to date.
         case done
-        /// The operation goes on.
+        /// The operation continues.
         case goOn(Step)
     }
 
@@ -58,9 +57,9 @@ struct WindowMachine: Sendable {
     /// The pages that are shown.
     private(set) var window = 0..<0
     private(set) var running: Step?
-    /// The step that has failed last, unless an operation began after it.
+    /// The last failed step, unless an operation began after it.
     private(set) var failed: Step?
-    /// The page after the last one that a refresh loads.
+    /// The number of the page after the last one that a refresh loads.
     private var target = 0
     private var lastTicket: UInt64 = 0
 
@@ -68,7 +67,7 @@ struct WindowMachine: Sendable {
 
     /// Begins an operation.
     ///
-    /// - Parameter hasNext: Whether a page follows the last one that is shown. It does not matter if none is shown.
+    /// - Parameter hasNext: Whether a page follows the last shown one. It is ignored if no page is shown.
     mutating func begin(_ operation: Operation, hasNext: Bool) -> Decision {
         if let running { return running.operation == operation ? .join : .wait }
         switch operation {
@@ -87,14 +86,14 @@ struct WindowMachine: Sendable {
         }
     }
 
-    /// Begins the step again that has failed.
+    /// Begins the failed step again.
     mutating func retry() -> Decision {
         if running != nil { return .join }
         guard let failed else { return .end }
         return start(failed.operation, failed.page)
     }
 
-    /// The page of a step was loaded.
+    /// Records that the page of a step was loaded.
     ///
     /// - Parameter hasNext: Whether a page follows it.
     mutating func loaded(_ ticket: UInt64, hasNext: Bool) -> Change {
@@ -116,7 +115,7 @@ struct WindowMachine: Sendable {
         return .done
     }
 
-    /// The page of a step could not be loaded.
+    /// Records that the page of a step could not be loaded.
     ///
     /// - Parameter isRepeatable: Whether ``retry()`` may repeat it.
     /// - Returns: Whether the step counts.
@@ -127,7 +126,7 @@ struct WindowMachine: Sendable {
         return true
     }
 
-    /// The content of a page and of all after it has gone. What runs no longer counts.
+    /// Removes a page and all pages after it, because their content is gone. A running operation no longer counts.
     mutating func truncate(to page: Int) {
         window = page > window.lowerBound ? window.lowerBound..<min(page, window.upperBound) : 0..<0
         (running, failed) = (nil, nil)

@@ -1,7 +1,7 @@
 public import EssentialsHTTP
 public import FoundationEssentials
 
-/// The format and the size of an image, which stand at the beginning of its file. No pixel is decoded.
+/// The format and the size of an image, read from the beginning of its file. No pixel is decoded.
 ///
 /// ```swift
 /// let logo: Resource<Data> = service.resource("logo")
@@ -9,8 +9,8 @@ public import FoundationEssentials
 /// show("\(header.format), \(header.width) × \(header.height)")
 /// ```
 ///
-/// The first bytes decide about the format, whatever the media type says. Only they are read, so the rest of the image can
-/// still be damaged.
+/// The first bytes decide the format, regardless of the media type. Only the header is read, so the rest of the image
+/// can still be damaged.
 public struct ImageHeader: Sendable, Hashable {
     /// A format of images.
     public enum Format: String, Sendable, Hashable, CaseIterable {
@@ -30,14 +30,14 @@ public struct ImageHeader: Sendable, Hashable {
     public let format: Format
     /// The width in pixels, at least 1.
     public let width: Int
-    /// The height in pixels, at least 1. A camera may have stored the picture lying on its side; its Exif data are not read.
+    /// The height in pixels, at least 1. A camera may have stored the picture on its side; its Exif data are not read.
     public let height: Int
 
     /// Reads the header of an image.
     ///
-    /// - Parameter bytes: The file, or its beginning. The size of a JPEG can stand behind pictures and profiles of any
-    ///   length; all other formats have it in the first 30 bytes.
-    /// - Throws: `decoding` if the bytes begin like none of the formats, or if the size is missing or zero.
+    /// - Parameter bytes: The file, or its beginning. In a JPEG, pictures and profiles of any length can precede the
+    ///   size. All other formats have the size in the first 30 bytes.
+    /// - Throws: `decoding` if the bytes do not begin like one of the formats, or if the size is missing or zero.
     public init(_ bytes: Data) throws(RequestFailure) {
         let reader = ImageHeaderReader(bytes)
         guard let format = reader.format else {

@@ -2,7 +2,7 @@ import FoundationEssentials
 
 /// Finds the format and the size in the first bytes of an image.
 ///
-/// Each byte is read through ``byte(at:)``, which knows where the bytes end, so damaged images cannot make it trap.
+/// Each byte is read through ``byte(at:)``, which checks the bounds, so damaged images cannot cause a trap.
 struct ImageHeaderReader {
     typealias Size = (width: Int, height: Int)
 
@@ -13,7 +13,7 @@ struct ImageHeaderReader {
 
     init(_ bytes: Data) { self.bytes = bytes }
 
-    /// The format by the signature; `nil` if it is none of those that are known.
+    /// The format by the signature; `nil` if the signature is unknown.
     var format: ImageHeader.Format? {
         if has([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a], at: 0) { return .png }
         if has([0xff, 0xd8, 0xff], at: 0) { return .jpeg }
@@ -100,7 +100,7 @@ struct ImageHeaderReader {
         return (width, height)
     }
 
-    /// The byte at an offset that is not negative; `nil` behind the end.
+    /// The byte at an offset that is not negative; `nil` after the end.
     private func byte(at offset: Int) -> UInt8? {
         offset < bytes.count ? bytes[bytes.startIndex + offset] : nil
     }

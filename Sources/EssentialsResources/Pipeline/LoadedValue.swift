@@ -9,19 +9,19 @@ final class KeptValue: Sendable {
     init(_ value: LoadedValue) { self.value = value }
 }
 
-/// What a load or an override has given, before it is read as the content types of the views.
+/// The result of a load or an override, before it is read as the content types of the views.
 struct LoadedValue: Sendable {
-    /// The body; `nil` if there was none to keep, or if the value was set without one.
+    /// The body; `nil` if it was not kept, or if the value was set without one.
     var body: Data?
     /// The value that the pipeline or an override has made; `nil` if only the body exists.
     var value: (any Sendable)?
     /// The value of the `Content-Type` field.
     var contentType: String?
-    /// The head of the response, for the failures of reading.
+    /// The head of the response, for failures to read the body.
     var head: HTTPResponse
-    /// The method of the request, for the failures of reading.
+    /// The method of the request, for failures to read the body.
     var method = HTTPRequest.Method.get
-    /// The URL of the response, for the failures of reading.
+    /// The URL of the response, for failures to read the body.
     var url: RequestURL?
     /// The codecs of the request; `nil` for those of the service.
     var codecs: CodecRegistry?
@@ -29,7 +29,7 @@ struct LoadedValue: Sendable {
     /// The largest body in bytes that is kept for views that are added later.
     static let keptBodyLimit = 16 << 10
 
-    /// The value as it is kept with the resource: without a large body.
+    /// The value as it is kept with the resource, which is without a large body.
     var kept: LoadedValue {
         guard let body, body.count > Self.keptBodyLimit else { return self }
         var kept = self
@@ -37,11 +37,11 @@ struct LoadedValue: Sendable {
         return kept
     }
 
-    /// Whether the value can be read as a further type later.
+    /// Whether the value can later be read as another type.
     var isReadable: Bool { body != nil || value != nil }
 
-    /// Reads content of a type: the value if it has the type, otherwise the body by the codec of its media type. An
-    /// ``ImageHeader`` needs no codec.
+    /// Reads content of a type. This is the value if it has the type, and otherwise the body as read by the codec of
+    /// its media type. An ``ImageHeader`` needs no codec.
     ///
     /// - Returns: `nil` if the value has another type and there is no body.
     func content<Content: Sendable>(
@@ -67,7 +67,7 @@ struct LoadedValue: Sendable {
                     .emptyBody, "The response with status \(head.status.code) has no body, but an image was requested.",
                     phase: .decoding)
             }
-            // `Content` is `ImageHeader`, which the compiler does not know.
+            // `Content` is `ImageHeader`, but the compiler does not know that.
             guard let content = try ImageHeader(body) as? Content else {
                 throw RequestFailure(.decoding, "An image header is not \(Content.self).", phase: .decoding)
             }
@@ -87,7 +87,7 @@ struct LoadedValue: Sendable {
         do throws(RequestFailure) {
             let decoded = try ModelReader(model, codecs: codecs).modelHere(
                 from: body, contentType: contentType, .init(head: head, method: method, url: url))
-            // `Model` is `Content`; the compiler lost that with the conformance.
+            // `Model` is `Content`, but the compiler lost that with the conformance.
             guard let content = decoded as? Content else {
                 return .failure(RequestFailure(.decoding, "\(model) is not \(Content.self)."))
             }

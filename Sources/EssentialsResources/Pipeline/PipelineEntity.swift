@@ -1,6 +1,6 @@
 public import EssentialsHTTP
 
-/// A value on its way through the pipeline, with what is known about it.
+/// A value on its way through the pipeline, with its metadata.
 ///
 /// ```swift
 /// $0.pipeline.transformEntity(at: .raw) { (entity: PipelineEntity<Data>) in

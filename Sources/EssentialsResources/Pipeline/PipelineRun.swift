@@ -4,15 +4,15 @@ import FoundationEssentials
 /// The state of one pass through a pipeline: an entity, or a failure.
 struct PipelineRun: Sendable {
     private var state: Result<AnyEntity, RequestFailure>
-    /// What the pass began with, or an empty value after a failure.
+    /// The value with which the pass began, or an empty value after a failure.
     private var start: LoadedValue
-    /// The last bytes, for views that read them by a codec; `nil` after a failure became content.
+    /// The last bytes, for views that read them by a codec; `nil` after a failure has become content.
     private var bytes: Data?
     private let codecs: CodecRegistry
-    /// Whether the pass began with a failure, whose content is not the server's.
+    /// Whether the pass began with a failure. Its content is then not the server's.
     private var hasFailed = false
 
-    /// Begins after a stage, with the content that it has given.
+    /// Begins after a stage, with the content of that stage.
     init(_ value: LoadedValue, _ codecs: CodecRegistry) {
         start = value
         bytes = value.body
@@ -42,7 +42,7 @@ struct PipelineRun: Sendable {
         self.codecs = start.codecs ?? codecs
     }
 
-    /// The present content with its media type as a text; `nil` if there is a failure, or was one.
+    /// The current content and its media type as a text; `nil` if there is or was a failure.
     var entity: (content: AnyEntity, contentType: String?)? {
         guard !hasFailed, case .success(let entity) = state else { return nil }
         return (entity, contentType(of: entity))
@@ -79,7 +79,7 @@ struct PipelineRun: Sendable {
         case .keep: break
         case .fail(let other): state = .failure(other)
         case .use(let content):
-            // The validators are those of the response that was a failure.
+            // The validators belong to the response that failed, not to this content.
             start.head.headerFields[.eTag] = nil
             start.head.headerFields[.lastModified] = nil
             let fields = start.head.headerFields
@@ -92,7 +92,7 @@ struct PipelineRun: Sendable {
         }
     }
 
-    /// The value at the end.
+    /// Returns the value at the end.
     func value() throws(RequestFailure) -> LoadedValue {
         let entity = try state.get()
         var value = start
@@ -103,7 +103,7 @@ struct PipelineRun: Sendable {
             value.contentType = contentType
             value.head.headerFields[.contentType] = contentType
         }
-        // The content is in the value, unless it is only the bytes.
+        // The content is in the value, unless it consists of the bytes only.
         value.value = entity.content is Data ? nil : entity.content
         return value
     }

@@ -11,9 +11,10 @@ public import EssentialsHTTP
 /// }
 /// ```
 ///
-/// The pipeline begins with the bytes of the body, which can be none, and ends in a value. Each view of the resource shows
-/// that value if it has the content type of the view; otherwise it reads the last bytes by the codec of their media type.
-/// Without transformers nothing is done. A confirmation by 304 and an override do not go through the pipeline.
+/// The pipeline begins with the bytes of the body, which may be empty, and ends with a value. Each view of the resource
+/// shows that value if it has the content type of the view. Otherwise the view reads the last bytes by the codec of
+/// their media type. Without transformers the pipeline does nothing. A confirmation by 304 and an override do not go
+/// through the pipeline.
 public struct ResourcePipeline: Sendable {
     private enum Step: Sendable {
         case content(Transformer)
@@ -22,8 +23,8 @@ public struct ResourcePipeline: Sendable {
 
     /// The stages that are run, in this order. The default is raw, decoding, parsing, model and cleanup.
     ///
-    /// Transformers of other stages are kept and skipped, which the service logs. A stage that occurs twice is refused by
-    /// ``HTTPResourceService/configure(_:methods:name:_:)``, and runs once.
+    /// Transformers of other stages are kept but skipped, and the service logs this. A stage that occurs twice is
+    /// refused by ``HTTPResourceService/configure(_:methods:name:_:)``, and runs once.
     public var order: [PipelineStage] = [.raw, .decoding, .parsing, .model, .cleanup]
     private var steps: [PipelineStage: [Step]] = [:]
     /// The caches of stages.
@@ -39,8 +40,7 @@ public struct ResourcePipeline: Sendable {
     /// - Parameters:
     ///   - transformer: The transformer.
     ///   - stage: The stage.
-    ///   - appends: Whether it follows the transformers that the stage has. Otherwise it replaces them, which is the
-    ///     default.
+    ///   - appends: Whether it follows the existing transformers of the stage. By default it replaces them.
     public mutating func add(_ transformer: Transformer, at stage: PipelineStage, appends: Bool = false) {
         if !appends {
             steps[stage]?.removeAll { if case .content = $0 { true } else { false } }
@@ -48,7 +48,8 @@ public struct ResourcePipeline: Sendable {
         steps[stage, default: []].append(.content(transformer))
     }
 
-    /// Adds a transformer of failures; see ``add(_:at:appends:)-(Transformer,_,_)``. It replaces only those of failures.
+    /// Adds a transformer of failures; see ``add(_:at:appends:)-(Transformer,_,_)``. It replaces only transformers of
+    /// failures.
     public mutating func add(_ transformer: FailureTransformer, at stage: PipelineStage, appends: Bool = false) {
         if !appends {
             steps[stage]?.removeAll { if case .failure = $0 { true } else { false } }
@@ -99,13 +100,13 @@ public struct ResourcePipeline: Sendable {
         return nil
     }
 
-    /// Runs the pipeline on a response or a failure, on no caller's actor.
+    /// Runs the pipeline on a response or a failure, outside the caller's actor.
     ///
-    /// Not more transformers compute at a time than there are processors, because they run on the threads of the
-    /// concurrency library, whose number is that of the processors.
+    /// There are never more transformers computing than processors, because transformers run on the threads of the
+    /// concurrency library.
     ///
     /// - Parameter caches: The caches for which entities are collected, from the first stage to the last.
-    /// - Throws: The failure that is left at the end; `cancelled` if the task was cancelled.
+    /// - Throws: The failure that remains at the end; `cancelled` if the task was cancelled.
     @concurrent
     func run(
         _ outcome: Result<LoadedValue, RequestFailure>, _ codecs: CodecRegistry, caches: [StageCache] = []
@@ -113,7 +114,7 @@ public struct ResourcePipeline: Sendable {
         try await run(PipelineRun(outcome, codecs), order[...], caches)
     }
 
-    /// Runs the stages that follow one, on no caller's actor.
+    /// Runs the stages that follow a stage, outside the caller's actor.
     ///
     /// - Parameters:
     ///   - value: The content after the stage.
@@ -148,11 +149,11 @@ public struct ResourcePipeline: Sendable {
     }
 }
 
-/// What a pass through a pipeline has given.
+/// The result of a pass through a pipeline.
 struct PipelineResult: Sendable {
     let value: LoadedValue
-    /// What the caches at its stages store.
+    /// The entities that the caches at its stages store.
     let outputs: [StageCache.Output]
-    /// How the response came about.
+    /// The origin of the response.
     var origin = ResponseOrigin()
 }

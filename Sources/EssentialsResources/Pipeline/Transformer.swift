@@ -10,8 +10,8 @@ import FoundationEssentials
 /// try service.configure("/pictures/*") { $0.pipeline.add(picture, at: .model) }
 /// ```
 ///
-/// A transformer runs on no caller's actor, once for each response, and is cancelled with its load. If it throws a
-/// `RequestFailure`, the request fails with it; any other error becomes `decoding`.
+/// A transformer runs outside the caller's actor, once for each response, and is cancelled with its load. If it throws
+/// a `RequestFailure`, the request fails with it. With any other error, the request fails as `decoding`.
 public struct Transformer: Sendable {
     /// What happens if the content does not have the input type.
     public enum WrongInput: Sendable, Hashable {
@@ -19,7 +19,7 @@ public struct Transformer: Sendable {
         case fails
         /// The transformer is skipped.
         case skips
-        /// The transformer is skipped if the content has the output type already; otherwise the request fails.
+        /// The transformer is skipped if the content already has the output type. Otherwise the request fails.
         case skipsOutput
     }
 
@@ -31,7 +31,7 @@ public struct Transformer: Sendable {
     /// - Parameters:
     ///   - patterns: The media types of the responses that are transformed. The default is all.
     ///   - wrongInput: What happens if the content has another type. The default is that the request fails.
-    ///   - transform: Returns the new content. `nil` makes the request fail as `decoding`.
+    ///   - transform: Returns the new content. If it returns `nil`, the request fails as `decoding`.
     public init<Input: Sendable, Output: Sendable>(
         for patterns: [MediaPattern] = [.any], wrongInput: WrongInput = .fails,
         _ transform: @escaping @Sendable (Input) async throws -> Output?
@@ -89,7 +89,7 @@ public struct Transformer: Sendable {
         }
     }
 
-    /// Applies the transformer, if it is meant for the media type.
+    /// Applies the transformer if one of its patterns matches the media type.
     func apply(to entity: AnyEntity, _ codecs: CodecRegistry) async throws -> AnyEntity {
         guard patterns.contains(where: { $0.matches(entity.mediaType) }) else { return entity }
         return try await body(entity, codecs) ?? entity
@@ -115,13 +115,13 @@ typealias AnyEntity = PipelineEntity<any Sendable>
 ///
 /// Cancellations are not passed to it. If it throws, the failure stays as it is.
 public struct FailureTransformer: Sendable {
-    /// What becomes of a failure.
+    /// The result for a failure.
     public enum Step: Sendable {
-        /// It stays.
+        /// The failure stays.
         case keep
-        /// It is replaced by another one, such as one with a message for people.
+        /// The failure is replaced by another one, such as one with a message for people.
         case fail(RequestFailure)
-        /// It becomes content, which goes through the stages that follow.
+        /// The failure becomes content, which goes through the stages that follow.
         case use(any Sendable)
     }
 
@@ -130,7 +130,7 @@ public struct FailureTransformer: Sendable {
     /// Creates a transformer.
     public init(_ transform: @escaping @Sendable (RequestFailure) async throws -> Step) { body = transform }
 
-    /// Content instead of a response with a status.
+    /// Replaces a response with a certain status by content.
     public static func content(_ content: some Sendable, forStatus status: StatusExpectation) -> FailureTransformer {
         FailureTransformer { failure in
             guard failure.reason == .status, let code = failure.response?.head.status.code, status.contains(code) else {
@@ -140,7 +140,7 @@ public struct FailureTransformer: Sendable {
         }
     }
 
-    /// A message for people; `nil` leaves the failure as it is.
+    /// Sets a message for people; `nil` leaves the failure as it is.
     public static func message(
         _ message: @escaping @Sendable (RequestFailure) async throws -> String?
     ) -> FailureTransformer {
@@ -149,7 +149,7 @@ public struct FailureTransformer: Sendable {
         }
     }
 
-    /// What to try, which is shown with the failure; `nil` leaves it as it is.
+    /// Sets the remedy that is shown with the failure; `nil` leaves the failure as it is.
     public static func remedy(
         _ remedy: @escaping @Sendable (RequestFailure) async throws -> String?
     ) -> FailureTransformer {

@@ -2,10 +2,10 @@ import EssentialsHTTP
 import FoundationEssentials
 
 extension FreshnessRules {
-    /// What a response says about its content. Only the rule that follows the server reads the fields.
+    /// Describes the freshness of a response. Only the rule that follows the server reads the fields.
     ///
     /// - Parameters:
-    ///   - fields: The fields of the response, or those of the content into which the fields of a 304 were merged.
+    ///   - fields: The fields of the response. For a 304, they are the content's fields after merging those of the 304.
     ///   - confirmation: The fields of that 304; `nil` for a response with content.
     ///   - time: The monotonic time at which it was received.
     ///   - date: The date at which it was received.
@@ -18,7 +18,8 @@ extension FreshnessRules {
         guard isByServer else { return content }
         let freshness = Freshness(of: fields, confirmedBy: confirmation, at: date, delay: origin.delay)
         content.serverLifetime = freshness.lifetime
-        // A response cache knows the age better than the fields. Without a lifetime the application's begins now.
+        // A response cache knows the age better than the fields. Without a lifetime, the application's lifetime begins
+        // now.
         if use == nil, freshness.lifetime != nil { content.age = freshness.age }
         return content
     }

@@ -1,11 +1,12 @@
 import EssentialsHTTP
 import FoundationEssentials
 
-/// Decides whether content that was received can replace the present one: whether the views can read it.
+/// Decides whether received content can replace the current content: whether the views can read it.
 ///
-/// Views of models decide, because only they can tell the content from another body with a success status, such as the
-/// page of a captive portal or a document with an error. Views of bytes, text, JSON values and image headers read such
-/// bodies too, so they decide only where no view of a model does. A view that could not read the present content either
+/// Views of models decide, because only they can distinguish the content from another body with a success status, such
+/// as the page of a captive portal or a document with an error. Views of bytes, text, JSON values and image headers
+/// read such bodies too, so they decide only if no view of a model does. A view that could not read the current content
+/// either does not decide, because its type may never fit this resource.
 /// decides nothing: it may never fit this resource.
 enum ReadingRules {
     /// The types that are read from nearly any body.
@@ -20,7 +21,7 @@ enum ReadingRules {
     /// Why a response does not become the content; `nil` if it does.
     ///
     /// - Parameters:
-    ///   - projections: What the views read from the response. A view without one cannot read it.
+    ///   - projections: What the views have read from the response. A view without a projection cannot read it.
     ///   - views: The views with their present content. Without views any response becomes the content.
     static func refusal(of projections: [any AnyProjection], by views: [ResourceView]) -> RequestFailure? {
         let failures = failures(of: projections, by: views)
@@ -34,8 +35,8 @@ enum ReadingRules {
         return failures.first { decisive.contains($0.view.contentType) }?.failure
     }
 
-    /// Why content that was sent does not become the content; `nil` if it does. Other than a response it is sure to be
-    /// meant as the content, so that all views have to read it that can read the present one.
+    /// Why sent content does not become the content; `nil` if it does. Unlike a response, it is certainly meant as the
+    /// content, so all views that can read the current content must be able to read it.
     static func refusalOfSent(_ projections: [any AnyProjection], by views: [ResourceView]) -> RequestFailure? {
         let failures = failures(of: projections, by: views)
         if let failure = failures.first(where: { !$0.view.hasFailed }) { return failure.failure }
@@ -46,7 +47,7 @@ enum ReadingRules {
 
     /// The views that cannot read a value, in the order of the views.
     private static func failures(of projections: [any AnyProjection], by views: [ResourceView]) -> [Failure] {
-        // This is all that the usual response costs.
+        // For the usual response, this check is the only cost.
         if projections.count == views.count, projections.allSatisfy({ $0.failure == nil }) { return [] }
         return views.compactMap { view in
             guard let projection = projections.first(where: { $0.contentType == view.contentType }) else {
@@ -58,12 +59,12 @@ enum ReadingRules {
 }
 
 extension ResourceView {
-    /// Whether the view could not read the present content.
+    /// Whether the view could not read the current content.
     fileprivate var hasFailed: Bool { snapshot.projection?.failure != nil }
 }
 
 extension RequestFailure {
-    /// The failure of a view whose type neither the value nor the body of the content has.
+    /// The failure of a view if the content has neither a value of its type nor a body.
     static func otherContent(than type: Any.Type) -> RequestFailure {
         RequestFailure(
             .decoding, "The content of the resource is not a \(type).", remedy: "Load it as the type that it has.")

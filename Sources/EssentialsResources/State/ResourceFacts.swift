@@ -7,7 +7,7 @@ struct ResourceFacts: Sendable {
     var version: UInt64
     /// The version at which the content was last replaced or removed.
     var contentVersion: UInt64 = 0
-    /// What is known about the content; `nil` without content.
+    /// The metadata of the content; `nil` without content.
     var entity: Entity?
     /// Where the content came from; `nil` without content.
     var provenance: Provenance?
@@ -28,28 +28,28 @@ struct ResourceFacts: Sendable {
         get { freshUntilInNanoseconds.optionalDuration }
         set { freshUntilInNanoseconds = newValue?.wholeNanoseconds ?? .min }
     }
-    /// Whether an invalidation holds.
+    /// Whether an invalidation is in effect.
     var isInvalid = false
-    /// Whether the content is what a GET request of this resource gave, so that its validator may be sent. It is not after
-    /// an override, or after a load with another request.
+    /// Whether the content came from a GET request of this resource, so that its validator may be sent. This is `false`
+    /// after an override, or after a load with another request.
     var isOfServer = false
-    /// The number of optimistic layers in the content of one view. It is zero in what all views share.
+    /// The number of optimistic layers in the content of one view. It is zero in the facts that all views share.
     var pendingLayers: UInt8 = 0
-    /// The progress of the newest load, if an observer has asked for it. It lies where the layout has a gap.
+    /// The progress of the newest load, if an observer has requested it. It fills a gap in the layout.
     var progress = LoadProgress.none
     /// The number of loads that run.
     var loads = 0
 
-    // A third of the size of optional durations, because every resource has two copies of them.
+    // They have a third of the size of optional durations, because every resource has two copies of them.
     private var contentTimeInNanoseconds = Int64.min
     private var failureTimeInNanoseconds = Int64.min
     private var freshUntilInNanoseconds = Int64.min
 
     init(version: UInt64 = 0) { self.version = version }
 
-    /// Whether nothing has to be loaded. After a failure, the retry time counts too.
+    /// Whether no load is needed. After a failure, the retry time counts too.
     ///
-    /// - Parameter maximumAge: The age up to which content is fresh; `nil` means that ``freshUntil`` says so.
+    /// - Parameter maximumAge: The age up to which content is fresh; `nil` means that ``freshUntil`` decides.
     func isFresh(at now: Duration, _ maximumAge: Duration?) -> Bool {
         let isFresh = freshUntil.map { now <= $0 } ?? false
         guard let maximumAge else { return isFresh }

@@ -2,8 +2,8 @@ import EssentialsTools
 
 /// The parts of a resource's state that are read without a lock.
 ///
-/// They are written under the lock of the resource. A reader of several flags may see them from two moments; a snapshot
-/// is always of one.
+/// They are written under the lock of the resource. A reader of several flags may see them at two different moments,
+/// while a snapshot always shows one moment.
 struct ResourceFlags: ~Copyable, Sendable {
     /// The flags as bits of a number.
     struct Bits: OptionSet, Sendable {
@@ -12,14 +12,14 @@ struct ResourceFlags: ~Copyable, Sendable {
         static let isInvalid = Bits(rawValue: 2)
         static let hasContent = Bits(rawValue: 4)
         static let hasFailure = Bits(rawValue: 8)
-        /// The resource leads to another one, and nothing else is known here.
+        /// The resource forwards to another one, and nothing else is known here.
         static let isForwarded = Bits(rawValue: 16)
     }
 
     private let bits = Atomic<UInt8>(0)
     /// The monotonic time until which the resource is fresh, in nanoseconds.
     private let deadline = Atomic<Int64>(.min)
-    /// The version of the state with which the last account or environment was left.
+    /// The version of the state at which the last account or environment was left.
     private let beginning = Atomic<UInt64>(0)
     /// Counts what can end the delivery of a change to observers that have not received it yet.
     private let interruptionCount = Atomic<UInt64>(0)
@@ -30,7 +30,7 @@ struct ResourceFlags: ~Copyable, Sendable {
     /// Whether the resource is fresh at a time. The boundary is included.
     func isFresh(at now: Duration) -> Bool { now.wholeNanoseconds <= deadline.load(ordering: .acquiring) }
 
-    /// The first version of the present account and environment. States with a smaller one are not shown any more.
+    /// The first version of the current account and environment. States with a smaller version are not shown any more.
     var firstVersion: UInt64 { beginning.load(ordering: .acquiring) }
 
     /// Ends the account or environment of all versions before this one.
@@ -39,10 +39,10 @@ struct ResourceFlags: ~Copyable, Sendable {
         interrupt()
     }
 
-    /// A number that rises when an account or environment was left, and when an observer was removed.
+    /// A number that rises when an account or environment is left, and when an observer is removed.
     var interruptions: UInt64 { interruptionCount.load(ordering: .acquiring) }
 
-    /// Lets the present delivery look again at who receives the rest of it.
+    /// Makes the current delivery check again which observers receive the rest of it.
     func interrupt() { interruptionCount.add(1, ordering: .acquiringAndReleasing) }
 
     /// Changes the flags.

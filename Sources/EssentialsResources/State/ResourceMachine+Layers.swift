@@ -1,17 +1,17 @@
 /// The order of the writes of a resource, and of the optimistic layers that they have put on top of its content.
 ///
-/// Writes go out one after another in the order in which they began, unless they are concurrent. A write takes a number
-/// when it begins, another one when it is sent, and a success takes the next. So a load whose request began before the
-/// success does not count any more.
+/// Writes are sent one after another in the order in which they began, unless they are concurrent. A write takes a
+/// number when it begins and another one when it is sent. Its success takes the next number, so a load whose request
+/// began before the success does not count any more.
 extension ResourceMachine {
     /// A write that has begun and not ended.
     struct Write: Sendable, Equatable {
         let number: UInt64
         /// The number that it took when it was sent; zero while it waits for its turn.
         var sent: UInt64
-        /// Whether it neither waits for other writes nor lets others wait.
+        /// Whether it neither waits for other writes nor makes others wait.
         let isConcurrent: Bool
-        /// Whether the content shows its change already.
+        /// Whether the content already shows its change.
         var hasLayer: Bool
         /// Whether the resource was wiped since, so that the outcome no longer changes the state.
         var isDetached = false
@@ -25,7 +25,7 @@ extension ResourceMachine {
         case waits(UInt64)
         /// There are ``maximumLayers`` layers already, so it does not begin.
         case tooManyLayers
-        /// As many writes wait as may, so it does not begin.
+        /// The maximum number of writes is waiting, so it does not begin.
         case tooManyWrites
     }
 
@@ -43,11 +43,11 @@ extension ResourceMachine {
         case failed
     }
 
-    /// What the end of a write means for the resource.
+    /// The effect of the end of a write on the resource.
     enum WriteVerdict: Sendable, Equatable {
         /// Content, or the layer, becomes part of the state.
         case commits(isInvalid: Bool)
-        /// The layer is taken out.
+        /// The layer is removed.
         case undone
         /// The state stays as it is.
         case nothing
@@ -74,7 +74,7 @@ extension ResourceMachine {
 
     /// Ends a write.
     ///
-    /// - Returns: What that means, and the number of the write whose turn it is now; `nil` if that is none.
+    /// - Returns: The effect, and the number of the write whose turn it is now; `nil` if there is none.
     mutating func endWrite(_ number: UInt64, _ end: WriteEnd) -> (verdict: WriteVerdict, next: UInt64?) {
         guard let index = writes.firstIndex(where: { $0.number == number }) else { return (.nothing, nil) }
         let write = writes.remove(at: index)
@@ -84,7 +84,8 @@ extension ResourceMachine {
         return (verdict, sendNext())
     }
 
-    /// Takes all layers out, so that the outcomes of the writes no longer change the state. The writes themselves go on.
+    /// Removes all layers, so that the outcomes of the writes no longer change the state. The writes themselves
+    /// continue.
     mutating func detachWrites() {
         for index in writes.indices {
             writes[index].hasLayer = false
@@ -101,11 +102,11 @@ extension ResourceMachine {
         case .outdated:
             let number = takeNumber()
             invalidate(at: number)
-            // Without a layer the content is as the server sent it, so the response to a load that runs may be shown.
+            // Without a layer the content is as the server sent it, so the response to a running load may be shown.
             if write.hasLayer { commit(at: number) }
             return .commits(isInvalid: true)
         case .content(let isFresh):
-            // Something that came after the request may be newer than its response, and nobody can know.
+            // A change that came after the request may be newer than its response, but this is unknown.
             let isOvertaken = committed > write.sent
             let number = takeNumber()
             commit(at: number)
@@ -118,7 +119,7 @@ extension ResourceMachine {
         }
     }
 
-    /// Sends the first write that waits, if none of those that go out one after another is being sent.
+    /// Sends the first waiting write, unless another write is being sent. Concurrent writes are not considered.
     private mutating func sendNext() -> UInt64? {
         guard let index = writes.firstIndex(where: { !$0.isConcurrent }), writes[index].sent == 0 else { return nil }
         writes[index].sent = takeNumber()

@@ -1,16 +1,16 @@
 import EssentialsHTTP
 import EssentialsTools
 
-/// A resource's state as a view of one content type sees it. Snapshots are immutable, and each change makes a new one.
+/// A resource's state for a view of one content type. Snapshots are immutable, and each change makes a new one.
 ///
-/// A resource has one snapshot for each content type that was asked for. The methods let it make projections and new
+/// A resource has one snapshot for each requested content type. The methods allow it to make projections and new
 /// snapshots without knowing their types.
 protocol AnySnapshot: AnyObject, Sendable {
     /// The content type.
     var contentType: ObjectIdentifier { get }
     /// The content type itself.
     var type: Any.Type { get }
-    /// What all views have in common.
+    /// The facts that all views share.
     var facts: ResourceFacts { get }
     /// Whether there is content of this type.
     var hasContent: Bool { get }
@@ -21,17 +21,17 @@ protocol AnySnapshot: AnyObject, Sendable {
 
     /// Reads content of this type from a loaded value; `nil` if the value is of another type and has no body.
     func project(_ value: LoadedValue, _ codecs: CodecRegistry) -> (any AnyProjection)?
-    /// The content, or the failure to read it; `nil` without both.
+    /// The content, or the failure to read it; `nil` if there is neither.
     var projection: (any AnyProjection)? { get }
     /// The snapshot after a change.
     ///
     /// - Parameters:
-    ///   - facts: What all views have in common.
-    ///   - change: What happened to the content.
+    ///   - facts: The facts that all views share.
+    ///   - change: The change of the content.
     func next(_ facts: ResourceFacts, _ change: ContentChange) -> any AnySnapshot
 }
 
-/// One content type of a resource, with the present snapshot.
+/// One content type of a resource, with its current snapshot.
 struct ResourceView: Sendable {
     let contentType: ObjectIdentifier
     var snapshot: any AnySnapshot
@@ -41,7 +41,7 @@ struct ResourceView: Sendable {
         self.snapshot = snapshot
     }
 
-    /// The view at the same version without content and failure.
+    /// The view at the same version, without content and failure.
     var withoutContent: ResourceView {
         var facts = ResourceFacts(version: snapshot.facts.version)
         facts.progress = snapshot.facts.progress
@@ -58,7 +58,7 @@ extension [ResourceView] {
         return nil
     }
 
-    /// Whether content of a type, or the failure to read it, is here; `nil` for all types that were asked for.
+    /// Whether content of a type, or the failure to read it, exists. `nil` stands for all requested types.
     func isHere(_ contentType: ObjectIdentifier?) -> Bool {
         guard let contentType else { return allSatisfy { $0.snapshot.projection != nil } }
         for index in indices where self[index].contentType == contentType {
@@ -81,7 +81,7 @@ protocol AnyProjection: Sendable {
     var failure: RequestFailure? { get }
 }
 
-/// What a change does to the content of a view.
+/// The effect of a change on the content of a view.
 enum ContentChange: Sendable {
     /// The content stays.
     case keep
@@ -111,12 +111,12 @@ extension [any AnyProjection] {
     }
 }
 
-/// The snapshot of the views with one content type.
+/// The snapshot for the views with one content type.
 @usableFromInline
 final class ResourceSnapshot<Content: Sendable>: AnySnapshot {
     let facts: ResourceFacts
     @usableFromInline let content: Content?
-    /// Why there is no content although the resource has some: it could not be read as this type.
+    /// Why the resource's content could not be read as this type; `nil` if it could, or if there is no content.
     let projectionFailure: RequestFailure?
     #if DEBUG
         private let mark = LiveMark(.snapshot)
@@ -128,10 +128,10 @@ final class ResourceSnapshot<Content: Sendable>: AnySnapshot {
         self.projectionFailure = projectionFailure
     }
 
-    /// The snapshot of this type that was found by its content type.
+    /// Casts a snapshot of this type that was found by its content type.
     @inlinable
     static func typed(_ object: AnyObject) -> ResourceSnapshot {
-        // Only snapshots are stored, which are of one generic class, under the identifier of its only parameter.
+        // Only snapshots of this generic class are stored, each under the identifier of its only type parameter.
         unsafeDowncast(object, to: ResourceSnapshot.self)
     }
 

@@ -23,7 +23,7 @@ public struct ResourceState<Content: Sendable>: Sendable {
 
     /// The content; `nil` if nothing was loaded, or if it could not be read as this type.
     @inlinable public var content: Content? { snapshot.content }
-    /// What is known about the content besides the content: media type, header fields and times.
+    /// The metadata of the content: media type, header fields and times.
     public var entity: Entity? { facts.entity }
     /// Where the content came from; `nil` without content. While ``pending`` is not zero it is `optimistic`.
     public var provenance: Provenance? { facts.provenance.map { pending > 0 ? .optimistic : $0 } }
@@ -31,23 +31,23 @@ public struct ResourceState<Content: Sendable>: Sendable {
     public var pending: Int { Int(facts.pendingLayers) }
     /// Why the last load failed, or why its content could not be read as this type; `nil` after a success.
     public var failure: RequestFailure? { facts.failure ?? snapshot.projectionFailure }
-    /// The time since the last load failed; `nil` without a failure of a load.
+    /// The time since the last load failed; `nil` if it did not fail.
     public var failureAge: Duration? { facts.failureTime.map { time.now - $0 } }
-    /// The time since the content was received, confirmed by the server, or set; `nil` without content. It is `nil` too if
-    /// the content came from an entity cache and the system's clock went back since it was stored.
+    /// The time since the content was received, confirmed by the server, or set; `nil` without content. It is also
+    /// `nil` if the content came from an entity cache and the system's clock was set back after the content was stored.
     public var age: Duration? { facts.contentTime.map { time.now - $0 } }
     /// Whether a load is running.
     public var isLoading: Bool { facts.loads > 0 }
     /// The number of loads that are running.
     public var loads: Int { facts.loads }
-    /// The progress of the newest load that runs, from 0 to 1. It is `nil` if none runs, if no observer has asked for it (see
-    /// ``Resource/states(loading:refreshing:reportingProgress:)``), and if the first one that did came after the request
-    /// was sent. 1 is seen with the event ``ResourceEvent/progress(_:)`` alone.
+    /// The progress of the newest running load, from 0 to 1. It is `nil` if no load is running, if no observer has
+    /// requested it (see ``Resource/states(loading:refreshing:reportingProgress:)``), or if the first observer that did
+    /// was added after the request was sent. The value 1 appears only with the event ``ResourceEvent/progress(_:)``.
     public var progress: Double? { facts.progress.value }
-    /// Whether the content was marked as outdated and not been loaded since.
+    /// Whether the content was marked as outdated and has not been loaded since.
     public var isInvalid: Bool { facts.isInvalid }
-    /// Whether ``Resource/loadIfNeeded(priority:)`` would send nothing now. The age counts when this property is read, so it can
-    /// become `false` without another change.
+    /// Whether ``Resource/loadIfNeeded(priority:)`` would send nothing now. The age is measured when this property is
+    /// read, so it can become `false` without another change.
     public var isFresh: Bool { facts.freshUntil.map { time.now <= $0 } ?? false }
     /// How long the resource stays fresh; `nil` if it is not fresh now.
     public var freshFor: Duration? {
