@@ -24,7 +24,7 @@ final class ChangeBuffer: ChangeReceiver {
     }
 
     func receive(_ change: PendingChange) {
-        // Content of the dropped change may end here, outside the lock.
+        // Content of the dropped change may be released here, outside the lock.
         _ = unread.change { unread in
             let dropped = unread.changes.count >= limit ? unread.changes.popFirst() : nil
             if let dropped { unread.missed += 1 + dropped.missed }

@@ -1,4 +1,4 @@
-/// Gives the changes of a resource to a closure, on the thread that makes the change.
+/// Passes the changes of a resource to a closure, on the thread that makes the change.
 final class ClosureReceiver: ChangeReceiver {
     let reportsProgress: Bool
     private let body: @Sendable (PendingChange) -> Void
@@ -7,9 +7,9 @@ final class ClosureReceiver: ChangeReceiver {
     /// Creates a receiver.
     ///
     /// - Parameters:
-    ///   - reportsProgress: Whether it asks for the progress of loads.
-    ///   - body: Is called for each change.
-    ///   - end: Is called when no more changes will come. It may be called twice.
+    ///   - reportsProgress: Whether it requests the progress of loads.
+    ///   - body: It is called for each change.
+    ///   - end: It is called when no more changes will come. It may be called twice.
     init(
         reportsProgress: Bool = false, body: @escaping @Sendable (PendingChange) -> Void,
         end: @escaping @Sendable () -> Void = {}

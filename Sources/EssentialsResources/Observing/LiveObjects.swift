@@ -1,12 +1,12 @@
 import EssentialsTools
 
 #if DEBUG
-    /// Counts the objects and tasks of resources that are alive, so that a test finds what it has left behind.
+    /// Counts the living objects and tasks of resources, so that a test finds what it has left behind.
     ///
-    /// Only objects count that are created by the task of the test and by tasks that begin there, so tests that run at the
-    /// same time do not disturb each other. Release builds count nothing.
+    /// Only objects are counted that the task of the test creates, or tasks that begin there. Tests that run at the
+    /// same time therefore do not disturb each other. Release builds count nothing.
     final class LiveObjects: Sendable {
-        /// What is counted.
+        /// The kinds of counted objects.
         enum Kind: Sendable, Hashable {
             /// A ``HTTPResourceService``.
             case service
@@ -33,7 +33,7 @@ import EssentialsTools
 
         private let numbers = Mutex<[Kind: Int]>([:])
 
-        /// The number of objects of each kind, without those of which there are none.
+        /// The number of objects of each kind. Kinds without objects are left out.
         var counts: [Kind: Int] { numbers.withLock { $0 } }
 
         fileprivate func add(_ kind: Kind, _ number: Int) {
@@ -44,7 +44,7 @@ import EssentialsTools
         }
     }
 
-    /// Makes the object that stores it count as alive.
+    /// Counts the object that stores it as alive.
     struct LiveMark: ~Copyable, Sendable {
         private let kind: LiveObjects.Kind
         private let counter = LiveObjects.current
@@ -64,7 +64,7 @@ import EssentialsTools
 #endif
 
 extension Task where Success == Void, Failure == Never {
-    /// Starts a task that nobody waits for. Debug builds count it until it has ended; see `LiveObjects`.
+    /// Starts a task for which no other task waits. Debug builds count it until it has ended; see `LiveObjects`.
     static func counted(_ work: @escaping @Sendable () async -> Void) -> Task {
         #if DEBUG
             let life = LiveTask()
@@ -79,7 +79,7 @@ extension Task where Success == Void, Failure == Never {
 }
 
 extension Place {
-    /// The place of a reader of a sequence. Debug builds count it until it is left; see `LiveObjects`.
+    /// Creates the place of a reader of a sequence. Debug builds count it until it is left; see `LiveObjects`.
     static func counted(leave: @escaping @Sendable () -> Void) -> Place {
         #if DEBUG
             let mark = LiveMark(.reader)

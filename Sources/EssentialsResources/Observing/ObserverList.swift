@@ -4,13 +4,14 @@ import EssentialsTools
 protocol ChangeReceiver: AnyObject, Sendable {
     /// Receives a change.
     func receive(_ change: PendingChange)
-    /// Whether the receiver has asked for the progress of loads.
+    /// Whether the receiver has requested the progress of loads.
     var reportsProgress: Bool { get }
     /// Whether the receiver keeps the service alive.
     var keepsService: Bool { get }
-    /// The service, for a receiver that does not keep it alive; `nil` after the end of the service, and for all others.
+    /// The service, for a receiver that does not keep it alive. It is `nil` after the end of the service, and for all
+    /// others.
     var livingService: HTTPResourceService? { get }
-    /// No more changes will come, because the service was closed.
+    /// Ends the observation, because the service was closed. No more changes will come.
     func finish()
 }
 
@@ -32,7 +33,7 @@ struct PendingChange: Sendable {
     /// How many earlier changes were dropped.
     @usableFromInline var missed = 0
 
-    /// Whether only those receive the change that have asked for progress.
+    /// Whether only receivers that have requested progress receive the change.
     var isProgress: Bool {
         if case .progress = event { return true }
         return false
@@ -43,7 +44,7 @@ struct PendingChange: Sendable {
     /// The event with which an observation begins, and the progress that a load reaches at its end, are delivered
     /// without content instead of being left out, because observers rely on them.
     ///
-    /// - Parameter firstVersion: The first version of the present account and environment.
+    /// - Parameter firstVersion: The first version of the current account and environment.
     func shown(since firstVersion: UInt64) -> PendingChange? {
         guard version < firstVersion else { return self }
         switch event {
@@ -60,8 +61,8 @@ struct PendingChange: Sendable {
 
 /// The observers of a resource, in the order in which they were added.
 ///
-/// An observer is found by binary search, because the numbers rise. Removing one leaves a gap, and gaps are closed when
-/// they are the majority, so adding and removing take constant time on average beside any number of others.
+/// An observer is found by binary search, because the numbers rise. Removing one leaves a gap. Gaps are closed when
+/// they are the majority, so adding and removing take constant time on average, regardless of the number of observers.
 struct ObserverList: Sendable {
     /// An observer and its number.
     struct Member: Sendable {
@@ -78,14 +79,14 @@ struct ObserverList: Sendable {
 
     private var entries: [Entry] = []
     private var gaps: Int32 = 0
-    /// The number of observers that have asked for the progress of loads.
+    /// The number of observers that have requested the progress of loads.
     private var reporting: Int32 = 0
-    /// The number of the observer that was added last, of all lists, so that an observer keeps its number in another list.
+    /// The number of the last added observer of all lists. An observer therefore keeps its number in another list.
     private static let lastNumber = Atomic<UInt64>(0)
 
     /// The number of observers.
     var count: Int { entries.count - Int(gaps) }
-    /// Whether an observer has asked for the progress of loads.
+    /// Whether an observer has requested the progress of loads.
     var reportsProgress: Bool { reporting > 0 }
     /// The service of observers that do not keep it alive. All have the same one.
     var livingService: HTTPResourceService? {
@@ -97,7 +98,7 @@ struct ObserverList: Sendable {
     ///
     /// - Parameters:
     ///   - receiver: The observer.
-    ///   - version: The version of the present state. Changes up to it are not delivered to the observer.
+    ///   - version: The version of the current state. Changes up to it are not delivered to the observer.
     /// - Returns: Its number.
     mutating func add(_ receiver: any ChangeReceiver, since version: UInt64) -> UInt64 {
         let number = Self.lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
@@ -106,9 +107,9 @@ struct ObserverList: Sendable {
         return number
     }
 
-    /// Adds observers of another list, which keep their numbers.
+    /// Adds observers of another list. They keep their numbers.
     ///
-    /// - Parameter version: The version of the present state. Changes up to it are not delivered to them.
+    /// - Parameter version: The version of the current state. Changes up to it are not delivered to them.
     mutating func insert(_ members: [Member], since version: UInt64) {
         entries.removeAll { $0.receiver == nil }
         gaps = 0
@@ -117,7 +118,7 @@ struct ObserverList: Sendable {
         reporting += Int32(truncatingIfNeeded: members.count { $0.receiver.reportsProgress })
     }
 
-    /// Removes all observers, for another list.
+    /// Removes all observers, so that they can be added to another list.
     mutating func takeAll() -> [Member] {
         let members = entries.compactMap { entry in
             entry.receiver.map { Member(number: entry.number, receiver: $0) }
@@ -155,7 +156,7 @@ struct ObserverList: Sendable {
     ///
     /// - Parameters:
     ///   - number: The number of the last observer that has received the change; zero at the beginning.
-    ///   - change: The change. Progress is for those alone that have asked for it.
+    ///   - change: The change. Only observers that have requested progress receive progress.
     /// - Returns: The observers, and the number for the next call; `nil` after the last observer.
     func next(after number: UInt64, for change: PendingChange) -> (members: [Member], last: UInt64)? {
         var index = index(after: number)

@@ -2,12 +2,12 @@ import EssentialsTools
 
 /// The changes that wait for one observer on another thread, in order and up to a limit.
 final class ObserverQueue: Sendable {
-    /// The maximum number of changes that wait. Beyond it only the newest is kept, and counts the missed ones.
+    /// The maximum number of waiting changes. Beyond it only the newest one is kept, which counts the missed ones.
     static let maximum = 1_024
 
     private struct State {
         var changes = Fifo<PendingChange>()
-        /// Whether somebody takes changes out.
+        /// Whether a thread or task is taking changes out.
         var isRunning = false
         var isClosed = false
     }
@@ -16,7 +16,7 @@ final class ObserverQueue: Sendable {
 
     /// Adds a change.
     ///
-    /// - Returns: Whether the caller has to start somebody who takes the changes out.
+    /// - Returns: Whether the caller must start a task that takes the changes out.
     func post(_ change: PendingChange) -> Bool {
         let (starts, replaced) = state.withLock { state -> (Bool, PendingChange?) in
             guard !state.isClosed else { return (false, nil) }
@@ -31,7 +31,7 @@ final class ObserverQueue: Sendable {
             defer { state.isRunning = true }
             return (!state.isRunning, replaced)
         }
-        // Content may end here, outside the lock.
+        // Content may be released here, outside the lock.
         _ = consume replaced
         return starts
     }
@@ -54,7 +54,7 @@ final class ObserverQueue: Sendable {
             defer { state.changes = Fifo<PendingChange>() }
             return state.changes
         }
-        // Contents may end here, outside the lock.
+        // Contents may be released here, outside the lock.
         _ = consume dropped
     }
 }

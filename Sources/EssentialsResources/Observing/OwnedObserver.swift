@@ -2,9 +2,9 @@ import EssentialsTools
 
 /// An observer object of one resource, and its owners.
 protocol OwnedObserver: ChangeReceiver {
-    /// Ends the observation if no owner lives.
+    /// Ends the observation if no owner is alive.
     func sweep()
-    /// Takes an owner away. The observation ends if there is no other.
+    /// Removes an owner. The observation ends if there is no other owner.
     func remove(owner: ObjectIdentifier)
     /// Ends the observation.
     func end()
@@ -12,21 +12,21 @@ protocol OwnedObserver: ChangeReceiver {
 
 /// An observer object of one resource, and its owners.
 ///
-/// Weak references are examined without the lock, or only where the object is known to live, because whoever examines one
-/// may release the object last, and so run its `deinit`.
+/// Weak references are examined without the lock, or only where the object is known to be alive. The examining thread
+/// may hold the last reference to the object, and so run its `deinit`.
 final class OwnedReceiver<Observer: ResourceObserver>: OwnedObserver {
     private struct Owner {
         weak var object: (any AnyObject & Sendable)?
         let id: ObjectIdentifier
-        /// Tells owners apart of which one has the address of one that was released.
+        /// Distinguishes an owner from an earlier one that was released and had the same address.
         let serial: UInt64
     }
 
     private struct State {
-        /// The service. Its cores are released with it, so an observer does not keep it alive.
+        /// The service. An observer does not keep it alive, and its cores are released with it.
         weak var service: HTTPResourceService?
         weak var observer: Observer?
-        /// The observer again as long as it has another owner than itself.
+        /// A strong reference to the observer, as long as it has an owner other than itself.
         var held: Observer?
         /// The owners other than the observer.
         var owners: [Owner] = []
@@ -37,7 +37,7 @@ final class OwnedReceiver<Observer: ResourceObserver>: OwnedObserver {
         var isEnded = false
     }
 
-    /// The resource. Only its own methods and the service's ``OwnedObservers``, which hold it, call this object.
+    /// The resource. This object is called only by the resource and by the service's ``OwnedObservers``, which hold it.
     private unowned let core: ResourceCore
     private let id: ObjectIdentifier
     let reportsProgress: Bool
@@ -61,8 +61,8 @@ final class OwnedReceiver<Observer: ResourceObserver>: OwnedObserver {
     /// - Parameters:
     ///   - owner: The owner; `nil` means the observer itself.
     ///   - observer: The observer.
-    /// - Returns: Whether the observation goes on. It does not if it has ended, or if it was that of another object, which
-    ///   had the same address.
+    /// - Returns: Whether the observation continues. It does not if it has ended, or if it belongs to another object
+    ///   that had the same address.
     func add(_ owner: (any AnyObject & Sendable)?, of observer: Observer) -> Bool {
         state.withLock { state in
             // The weak reference is empty or leads to the observer, which the caller holds.
@@ -105,7 +105,7 @@ final class OwnedReceiver<Observer: ResourceObserver>: OwnedObserver {
             guard state.owners.isEmpty, state.isItsOwnOwner else { return nil }
             return state.held.take()
         }
-        // The observer may end here, outside the lock.
+        // The observer may be released here, outside the lock.
         _ = consume released
         _ = living()
     }
@@ -118,7 +118,7 @@ final class OwnedReceiver<Observer: ResourceObserver>: OwnedObserver {
         if isFirst { leave(observer) }
     }
 
-    /// The observer, if it and one of its owners live. Otherwise the observation ends.
+    /// The observer, if it and one of its owners are alive. Otherwise the observation ends.
     private func living() -> Observer? {
         let owners = state.withLock { $0.owners }
         let dead = owners.filter { $0.object == nil }.map(\.serial)
@@ -137,7 +137,7 @@ final class OwnedReceiver<Observer: ResourceObserver>: OwnedObserver {
             leave(observer)
             return nil
         case .ownsItself(let released):
-            // The reference that a dead owner has left does not count as the observer's life.
+            // The strong reference that a released owner has left does not keep the observer alive.
             _ = consume released
             let observer = state.withLock { $0.observer }
             if observer == nil { end() }
@@ -152,7 +152,7 @@ final class OwnedReceiver<Observer: ResourceObserver>: OwnedObserver {
         case ended
     }
 
-    /// Leaves the resource, and tells the observer unless it was released.
+    /// Leaves the resource, and notifies the observer unless it was released.
     private func leave(_ observer: Observer?) {
         let (service, number) = state.withLock { ($0.service, $0.number) }
         guard let service else { return core.remove(observer: number) }

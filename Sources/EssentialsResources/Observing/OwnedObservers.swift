@@ -2,15 +2,15 @@ import EssentialsTools
 
 /// The observer objects of a service's resources.
 ///
-/// Nothing says when an owner is released, so owners are examined: by each change of their resource, by each look-up of
-/// the resource, when unused resources are dropped, and two observers further with each one that is added and with each
-/// new resource. The last two bound what dead owners can leave behind.
+/// The release of an owner cannot be observed, so owners are examined: at each change and each look-up of their
+/// resource, and when unused resources are dropped. In addition, two observers are examined for each added observer and
+/// for each new resource. This limits what released owners can leave behind.
 ///
-/// The list holds the resources, so that one with an observer object is never dropped. The observers do not hold their
-/// resource, so that a service which is released without being closed leaves nothing.
+/// The list holds the resources, so a resource with an observer object is never dropped. The observers do not hold
+/// their resource, so a service that is released without being closed leaves nothing behind.
 ///
-/// An observer stays listed under the resource to which it was added, also if that has become one with another one; see
-/// ``ForwardedResource``.
+/// An observer stays listed under the resource to which it was added, even if that resource was merged with another
+/// one; see ``ForwardedResource``.
 final class OwnedObservers: Sendable {
     fileprivate struct Entry: Sendable {
         let core: ResourceCore
@@ -24,15 +24,15 @@ final class OwnedObservers: Sendable {
         var entries: [Entry] = []
         /// The indices of a resource's entries by the identity of the observer, for each resource.
         var indices: [ObjectIdentifier: [ObjectIdentifier: Int]] = [:]
-        /// The resources with entries that lead to another one.
+        /// The listed resources that are forwarded to another one.
         var forwarded: [ObjectIdentifier: ResourceCore] = [:]
-        /// The entry that is examined next.
+        /// The position of the examination.
         var cursor = 0
     }
 
     private let state = Mutex(State())
 
-    /// Adds an observer, or an owner of one.
+    /// Adds an observer, or another owner of an observer.
     func add<Observer: ResourceObserver>(
         _ observer: Observer, _ owner: (any AnyObject & Sendable)?, to resource: Resource<Observer.Content>
     ) -> ObserverToken {
@@ -40,7 +40,7 @@ final class OwnedObservers: Sendable {
         let (service, core) = (resource.service, resource.core)
         let configuration = service.effective(for: core)
         let id = ObjectIdentifier(observer)
-        // This is the observer's code, which is not called under the lock.
+        // This is code of the observer, which is not called under the lock.
         let reportsProgress = observer.reportsProgress
         let (entry, replaced) = state.withLock { state in
             if let entry = state.entry(id, of: core),
@@ -57,21 +57,21 @@ final class OwnedObservers: Sendable {
             return (entry, state.add(entry)?.receiver)
         }
         replaced?.end()
-        // Delivers `attached`, unless another thread does.
+        // This delivers `attached`, unless another thread is delivering.
         core.current.deliverPending()
         core.current.raiseLoads()
         let token = ObserverToken(
             resource: AnyResource(service: service, core: entry.core), observer: id, number: entry.number)
-        // Closing the service ends the observers that it finds, so one that comes later ends itself.
+        // Closing the service ends the observers that exist then. An observer that is added later ends itself.
         if resource.service.isClosed { token.remove() }
         resource.service.readCachesForObserver(of: resource.core)
         return token
     }
 
-    /// Takes note of a resource that may lead to another one now.
+    /// Records a resource that may now be forwarded to another one.
     func note(_ core: ResourceCore) {
         guard core.flags.current.contains(.isForwarded) else { return }
-        // The flag of the resource does not tell whether there are entries, because one may be about to be added.
+        // The flag of the resource does not show whether there are entries, because one may be about to be added.
         state.withLock { state in
             guard state.indices[ObjectIdentifier(core)] != nil else { return }
             state.forwarded[ObjectIdentifier(core)] = core
@@ -87,7 +87,7 @@ final class OwnedObservers: Sendable {
         if let entry, entry.number == number { entry.receiver.end() }
     }
 
-    /// Takes an owner away from the observers of a resource.
+    /// Removes an owner from the observers of a resource.
     func remove(ownedBy owner: AnyObject, from core: ResourceCore) {
         for entry in entries(of: core) { entry.receiver.remove(owner: ObjectIdentifier(owner)) }
     }
@@ -95,34 +95,34 @@ final class OwnedObservers: Sendable {
     /// Forgets an observer that has ended.
     func forget(_ observer: ObjectIdentifier, _ number: UInt64, of core: ResourceCore) {
         let released = state.withLock { $0.remove(observer, number, of: core) }
-        // The receiver may end here, outside the lock.
+        // The receiver may be released here, outside the lock.
         _ = consume released
     }
 
     // MARK: Owners that were released
 
-    /// Returns a resource after its dead observers have been removed.
+    /// Returns a resource after removing its observers without a living owner.
     func swept(_ core: ResourceCore) -> ResourceCore {
         if core.hasOwnedObservers.load(ordering: .relaxed) { sweep(core) }
         return core
     }
 
-    /// Removes the observers of a resource of which no owner lives.
+    /// Removes the observers of a resource that have no living owner.
     func sweep(_ core: ResourceCore) {
         guard core.hasOwnedObservers.load(ordering: .relaxed) else { return }
         for entry in entries(of: core) { entry.receiver.sweep() }
-        // The last observers that came from another resource may have gone.
+        // The last observers that came from another resource may be gone.
         state.withLock { state in
             if state.keys(of: core).isEmpty { core.hasOwnedObservers.store(false, ordering: .relaxed) }
         }
     }
 
-    /// Removes all observers of which no owner lives.
+    /// Removes all observers that have no living owner.
     func sweepAll() {
         for entry in state.withLock({ $0.entries }) { entry.receiver.sweep() }
     }
 
-    /// Examines two observers more.
+    /// Examines two further observers.
     func sweepSome() {
         let some = state.withLock { state -> [Entry] in
             (0..<min(2, state.entries.count)).map { _ in
@@ -160,7 +160,7 @@ extension OwnedObservers.State {
 
     /// Adds an entry.
     ///
-    /// - Returns: The one that had its place.
+    /// - Returns: The replaced entry.
     fileprivate mutating func add(_ entry: OwnedObservers.Entry) -> OwnedObservers.Entry? {
         let core = ObjectIdentifier(entry.core)
         if let index = indices[core]?[entry.observer] {
@@ -170,7 +170,7 @@ extension OwnedObservers.State {
         indices[core, default: [:]][entry.observer] = entries.count
         entries.append(entry)
         entry.core.hasOwnedObservers.store(true, ordering: .relaxed)
-        // It may have been forwarded meanwhile.
+        // The resource may have been forwarded meanwhile.
         if entry.core.flags.current.contains(.isForwarded) {
             forwarded[core] = entry.core
             entry.core.current.hasOwnedObservers.store(true, ordering: .relaxed)

@@ -19,10 +19,11 @@ extension Resource {
     ///
     /// - Parameters:
     ///   - loading: Whether the resource is also loaded when the observation begins.
-    ///   - refresh: How often the resource is loaded again while it is observed; `nil` means its configuration alone.
-    ///   - reportingProgress: Whether ``ResourceState/progress`` is measured, and each change of it is a new state. Loads
-    ///     that nobody observes in this way are not measured. A load whose request was sent before has no progress, unless
-    ///     somebody else has asked for it; one that waits for caches still has.
+    ///   - refresh: How often the resource is loaded again while it is observed; `nil` means that only its
+    ///     configuration decides.
+    ///   - reportingProgress: Whether ``ResourceState/progress`` is measured, and each change of it is a new state.
+    ///     Loads without such an observer are not measured. A load whose request was sent earlier has no progress,
+    ///     unless another observer had requested it. A load that still waits for caches has progress.
     public func states(
         loading: ObserverLoading = .none, refreshing refresh: ResourceRefresh? = nil, reportingProgress: Bool = false
     ) -> ValueSequence<ResourceState<Content>> {
@@ -45,7 +46,7 @@ extension Resource {
             return .init(holding: place(of: receiver, loading, refresh)) {
                 while let object = await newest.next() {
                     let state = ResourceState<Content>(snapshot: .typed(object), time: service.time)
-                    // The state of an account that was left while it waited is followed by the one without content.
+                    // The waiting state of an account that was left is skipped. A state without content follows it.
                     if isPresent(state) { return state }
                 }
                 return nil
@@ -62,13 +63,15 @@ extension Resource {
     /// ```
     ///
     /// Changes that the reader has not taken yet are buffered up to a limit. Beyond it the oldest are dropped, and the next
-    /// element says how many were missed. The sequence ends when the calling task is cancelled or the service is closed.
+    /// element contains the number of missed ones. The sequence ends when the calling task is cancelled or the service
+    /// is closed.
     /// Its reader keeps the resource alive and counts as an observer.
     ///
     /// - Parameters:
     ///   - buffering: How many changes wait for a slow reader. Beyond it the oldest are dropped and counted.
     ///   - loading: Whether the resource is also loaded when the observation begins.
-    ///   - refresh: How often the resource is loaded again while it is observed; `nil` means its configuration alone.
+    ///   - refresh: How often the resource is loaded again while it is observed; `nil` means that only its
+    ///     configuration decides.
     ///   - reportingProgress: Whether the observer also receives ``ResourceEvent/progress(_:)``.
     public func changes(
         buffering: ChangeBuffering = .all(upTo: 64), loading: ObserverLoading = .none,
@@ -85,17 +88,18 @@ extension Resource {
         }
     }
 
-    /// The contents: the present one, if there is one, then each new one.
+    /// The contents: the current one, if there is one, then each new one.
     ///
     /// ```swift
     /// for await cart in shop.cart.contents { show(cart) }
     /// ```
     ///
-    /// A reader that is slower than the changes finds only the newest content. Equal contents in a row come once, if they
+    /// A reader that is slower than the changes finds only the newest content. Equal contents in a row appear once, if
+    /// they
     /// can be compared. The sequence ends when the calling task is cancelled or the service is closed.
     public var contents: ValueSequence<Content> { readableContents(areEqual: nil) }
 
-    /// - Parameter areEqual: Whether two contents are equal; `nil` if they cannot be compared.
+    /// - Parameter areEqual: Compares two contents; `nil` if they cannot be compared.
     fileprivate func readableContents(
         areEqual: (@Sendable (Content, Content) -> Bool)?
     ) -> ValueSequence<Content> {
@@ -120,14 +124,14 @@ extension Resource {
         }
     }
 
-    /// Adds the receiver of a reader, until its place is released.
+    /// Adds the receiver of a reader. It is removed when its place is released.
     private func place(
         of receiver: any ChangeReceiver, _ loading: ObserverLoading, _ refresh: ResourceRefresh?
     ) -> Place {
         // The view exists before the first change, so that each change has a snapshot for it.
         _ = state
         let number = core.add(receiver, refreshing: refresh, service)
-        // Closing the service ends the observers that it finds, so one that comes later ends itself.
+        // Closing the service ends the observers that exist then. An observer that is added later ends itself.
         if service.isClosed { receiver.finish() }
         service.readCachesForObserver(of: core)
         let place = Place.counted { [handle] in handle.remove(observer: number) }
@@ -135,10 +139,10 @@ extension Resource {
         return place
     }
 
-    /// Starts a load for an observer that asked for it. It ends with the last observer.
+    /// Starts a load for an observer that has requested it. The load ends with the last observer.
     package func loadForObserver() { loadForObserver(in: service.adoptEnvironment()) }
 
-    /// Starts a load for an observer in an operation that has begun.
+    /// Starts a load for an observer, as part of an operation that has begun.
     func loadForObserver(in environment: AdoptedEnvironment) {
         let (core, now) = (core, service.time.now)
         let need = core.beginLoadIfNeeded(
@@ -152,11 +156,11 @@ extension Resource {
         }
     }
 
-    /// Whether a state of this resource belongs to the present account and environment. Others are not shown any more.
+    /// Whether a state of this resource belongs to the current account and environment. Others are not shown any more.
     package func isPresent(_ state: ResourceState<Content>) -> Bool { state.version >= core.flags.firstVersion }
 
-    /// A change as this view sees it; `nil` if the view did not exist yet, or if the change comes from an account or
-    /// environment that was left while it waited.
+    /// A change as this view sees it. It is `nil` if the view did not exist yet, or if the account or environment of
+    /// the change was left while it waited.
     func change(_ change: PendingChange) -> ResourceChange<Content>? {
         guard let change = change.shown(since: core.flags.firstVersion),
             let snapshot = change.views.snapshot(of: Content.self)
@@ -167,7 +171,7 @@ extension Resource {
 }
 
 extension Resource where Content: Equatable {
-    /// The contents: the present one, if there is one, then each that differs from the one before.
+    /// The contents: the current one, if there is one, then each that differs from the previous one.
     public var contents: ValueSequence<Content> { readableContents(areEqual: ==) }
 }
 

@@ -1,6 +1,6 @@
 public import EssentialsHTTP
 
-/// What has happened to a resource.
+/// An event of a resource.
 ///
 /// ```swift
 /// for await change in cart.changes() {
@@ -14,13 +14,14 @@ public enum ResourceEvent: Sendable, Hashable {
     case requested
     /// A load was cancelled.
     case cancelled
-    /// A load has ended and changes nothing, because something newer has changed the state, or because its outcome concerns
-    /// its caller only.
+    /// A load has ended and changes nothing, because something newer has changed the state, or because its outcome is
+    /// only for its caller.
     case superseded
-    /// The newest load has come further: its progress from 0 to 1.
+    /// The newest load has progressed: its progress from 0 to 1.
     ///
-    /// Only observers that have asked for it receive the event, at most every 50 milliseconds. The progress of a load never
-    /// decreases. Just before the event with which the load ends, also if it fails or is cancelled, it is 1 once.
+    /// Only observers that have requested progress receive the event, at most every 50 milliseconds. The progress of a
+    /// load never decreases. It is 1 once, just before the event with which the load ends, even if the load fails or is
+    /// cancelled.
     case progress(Double)
     /// There is new content.
     case newContent(Provenance)
@@ -32,7 +33,7 @@ public enum ResourceEvent: Sendable, Hashable {
     case invalidated
     /// An optimistic change was applied to the content; see <doc:WritingOptimistically>.
     case layered
-    /// An optimistic change was taken out of the content, because its write has failed or was cancelled.
+    /// An optimistic change was removed from the content, because its write has failed or was cancelled.
     case undone(RequestFailure)
     /// Content and failure were removed.
     case wiped(WipeReason)
@@ -55,11 +56,11 @@ public enum WipeReason: Sendable, Hashable {
     /// The server has deleted the resource.
     case deleted
 
-    /// Whether the entities of the resource have other keys in the caches afterwards, so that these are read again.
+    /// Whether the entities of the resource have other keys in the caches afterwards. The caches are then read again.
     var changesKeys: Bool { self == .environment || self == .partition }
 
-    /// Whether another account or server follows. Changes from before are not delivered any more, and writes that wait for
-    /// their turn were not meant for it.
+    /// Whether another account or server follows. Earlier changes are not delivered any more, and waiting writes are
+    /// not sent, because they were not meant for it.
     var endsSession: Bool { changesKeys || self == .authorization }
 }
 
@@ -69,12 +70,12 @@ public enum WipeReason: Sendable, Hashable {
 /// let observation = cart.observe { change in log(change.event, change.state.version) }
 /// ```
 public struct ResourceChange<Content: Sendable>: Sendable {
-    /// What has happened.
+    /// The event.
     public let event: ResourceEvent
     /// The state after the event.
     public let state: ResourceState<Content>
-    /// How many earlier events were dropped, because the observer was too slow. Their effects are in the state. Events of an
-    /// account or environment that was left do not count.
+    /// The number of earlier events that were dropped, because the observer was too slow. The state contains their
+    /// effects. Events of an account or environment that was left are not counted.
     public let missed: Int
 
     @usableFromInline

@@ -2,7 +2,7 @@ public import Dispatch
 import EssentialsHTTP
 import EssentialsTools
 
-/// An observation by a closure. It ends with ``cancel()`` or with its last reference, at once.
+/// An observation by a closure. It ends at once with ``cancel()`` or with its last reference.
 ///
 /// ```swift
 /// let observation = cart.observe { change in log(change.event) }
@@ -21,7 +21,7 @@ public final class ResourceObservation: Sendable {
 
     deinit { cancel() }
 
-    /// Ends the observation. On the queue or the actor of the closure nothing comes afterwards; elsewhere a call that has
+    /// Ends the observation. On the queue or the actor of the closure, no call follows. Elsewhere, a call that has
     /// begun may still be running.
     public func cancel() {
         if isActive.exchange(false, ordering: .acquiringAndReleasing) { end() }
@@ -63,12 +63,13 @@ public final class ResourceObservations: Sendable {
 extension Resource {
     /// Calls a closure for each change, on the thread that makes the change.
     ///
-    /// The closure must return quickly, because it delays the change and all other observers. It is called in the order of
-    /// the changes, never by two threads at once and without a lock, so it may use the resource: a change that it makes is
-    /// delivered after the present one has reached all observers.
+    /// The closure must return quickly, because it delays the change and all other observers. It is called in the order
+    /// of the changes, never by two threads at once and without a lock, so it may use the resource. A change that it
+    /// makes is delivered after the current one has reached all observers.
     ///
     /// - Parameters:
-    ///   - refresh: How often the resource is loaded again while it is observed; `nil` means its configuration alone.
+    ///   - refresh: How often the resource is loaded again while it is observed; `nil` means that only its
+    ///     configuration decides.
     ///   - reportingProgress: Whether the observer also receives ``ResourceEvent/progress(_:)``.
     ///   - body: Receives the changes, beginning with `attached`.
     /// - Returns: The observation, which ends with its last reference.
@@ -77,8 +78,7 @@ extension Resource {
         refreshing refresh: ResourceRefresh? = nil, reportingProgress: Bool = false,
         _ body: @escaping @Sendable (ResourceChange<Content>) -> Void
     ) -> ResourceObservation {
-        // This closure is compiled for the content type where the function is called, which makes it several times as
-        // fast.
+        // This closure is compiled for the content type at the call site, which makes it several times as fast.
         observeChanges(refresh, reportingProgress) { change in
             guard let object = change.object(of: ObjectIdentifier(Content.self)) else { return }
             let state = ResourceState<Content>(snapshot: .typed(object), time: service.time)
@@ -96,11 +96,12 @@ extension Resource {
     /// Calls a closure for each change on a queue.
     ///
     /// - Parameters:
-    ///   - queue: The queue. On a concurrent one the calls still come one after another.
-    ///   - refresh: How often the resource is loaded again while it is observed; `nil` means its configuration alone.
+    ///   - queue: The queue. Even on a concurrent queue the calls come one after another.
+    ///   - refresh: How often the resource is loaded again while it is observed; `nil` means that only its
+    ///     configuration decides.
     ///   - reportingProgress: Whether the observer also receives ``ResourceEvent/progress(_:)``.
-    ///   - body: Receives the changes, beginning with `attached`. At most 1,024 changes wait for it; beyond that only the
-    ///     newest is kept, and counts the missed ones.
+    ///   - body: Receives the changes, beginning with `attached`. At most 1,024 changes wait for it. Beyond that only
+    ///     the newest one is kept, which counts the missed ones.
     /// - Returns: The observation, which ends with its last reference.
     public func observe(
         on queue: DispatchQueue, refreshing refresh: ResourceRefresh? = nil, reportingProgress: Bool = false,
@@ -118,8 +119,8 @@ extension Resource {
         return observe(receiver, refresh, mailbox)
     }
 
-    /// Calls a closure for each change: on its actor if it is isolated, otherwise in a task. The next call begins when the
-    /// one before has returned.
+    /// Calls a closure for each change: on its actor if it is isolated, otherwise in a task. The next call begins when
+    /// the previous one has returned.
     ///
     /// ```swift
     /// let observation = user.observe { @MainActor change in
@@ -128,10 +129,11 @@ extension Resource {
     /// ```
     ///
     /// - Parameters:
-    ///   - refresh: How often the resource is loaded again while it is observed; `nil` means its configuration alone.
+    ///   - refresh: How often the resource is loaded again while it is observed; `nil` means that only its
+    ///     configuration decides.
     ///   - reportingProgress: Whether the observer also receives ``ResourceEvent/progress(_:)``.
-    ///   - body: Receives the changes, beginning with `attached`. At most 1,024 changes wait for it; beyond that only the
-    ///     newest is kept, and counts the missed ones.
+    ///   - body: Receives the changes, beginning with `attached`. At most 1,024 changes wait for it. Beyond that only
+    ///     the newest one is kept, which counts the missed ones.
     /// - Returns: The observation, which ends with its last reference.
     public func observe(
         refreshing refresh: ResourceRefresh? = nil, reportingProgress: Bool = false,
@@ -145,8 +147,8 @@ extension Resource {
         return observe(receiver, refresh, mailbox)
     }
 
-    /// Takes changes from the mailbox on the actor on which they are delivered. So none comes there after the end of the
-    /// observation.
+    /// Takes changes from the mailbox on the actor on which they are delivered. No change is therefore delivered there
+    /// after the end of the observation.
     private func deliver(
         from mailbox: ObserverQueue, on actor: isolated (any Actor)?,
         to body: @isolated(any) @Sendable (ResourceChange<Content>) async -> Void

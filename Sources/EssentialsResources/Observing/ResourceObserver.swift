@@ -10,12 +10,12 @@
 /// shop.cart.addObserver(log, owner: screen)   // until the screen is released
 /// ```
 ///
-/// An observer has owners, and observes as long as one of them lives; see ``Resource/addObserver(_:owner:)``. Code that
-/// can store a ``ResourceObservation`` needs no owners.
+/// An observer has owners, and observes as long as one of them is alive; see ``Resource/addObserver(_:owner:)``. Code
+/// that can store a ``ResourceObservation`` needs no owners.
 ///
 /// The methods are called on the thread that makes the change, in the order of the changes, never by two threads at once
-/// for one resource, and without a lock. They must return quickly. A change that they make is delivered after the present
-/// one has reached all observers.
+/// for one resource, and without a lock. They must return quickly. A change that they make is delivered after the
+/// current one has reached all observers.
 public protocol ResourceObserver: AnyObject, Sendable {
     /// The type of the resources' content.
     associatedtype Content: Sendable
@@ -23,20 +23,21 @@ public protocol ResourceObserver: AnyObject, Sendable {
     /// Receives a change. The first one has the event `attached`.
     func resourceChanged(_ change: ResourceChange<Content>, of resource: Resource<Content>)
 
-    /// Whether the observer also receives ``ResourceEvent/progress(_:)``. It is read once, when the observer is added to a
-    /// resource. The default is `false`; without observers that return `true`, nothing is measured.
+    /// Whether the observer also receives ``ResourceEvent/progress(_:)``. It is read once, when the observer is added
+    /// to a resource. The default is `false`. If no observer returns `true`, nothing is measured.
     var reportsProgress: Bool { get }
 
-    /// No more changes of the resource will come, because the observer was removed, its last owner was released, or the
+    /// Called when no more changes of the resource will come, because the observer was removed, its last owner was
+    /// released, or the
     /// service was closed. An observer that was itself released does not receive this call.
     ///
-    /// A call of ``resourceChanged(_:of:)`` that has begun on another thread may still be running. By default nothing
-    /// happens.
+    /// A call of ``resourceChanged(_:of:)`` that has begun on another thread may still be running. The default
+    /// implementation does nothing.
     func stoppedObserving(_ resource: Resource<Content>)
 }
 
 extension ResourceObserver {
-    /// `false`.
+    /// The default is `false`.
     public var reportsProgress: Bool { false }
 
     /// Does nothing.
@@ -46,15 +47,15 @@ extension ResourceObserver {
 extension Resource {
     /// Adds an observer object.
     ///
-    /// Without an owner the observer owns itself: it is held weakly, and observes as long as it lives. With one it is held
-    /// strongly as long as the owner lives. An observer that is added again receives each change once, has all its owners,
-    /// and observes as long as one of them lives.
+    /// Without an owner the observer owns itself: it is held weakly, and observes as long as it is alive. With an owner
+    /// it is held strongly as long as the owner is alive. An observer that is added again receives each change once,
+    /// has all its owners, and observes as long as one of them is alive.
     ///
-    /// After the last owner was released the observer receives no more changes, at once. What is stored for it is released
-    /// with the next change of the resource or the next look-up of its observers, when the service drops unused
-    /// resources, and soon after other observers are added or new resources are looked up.
+    /// After the last owner was released, the observer receives no more changes. Its memory is released with the next
+    /// change of the resource or the next look-up of its observers, when the service drops unused resources, and soon
+    /// after other observers are added or new resources are looked up.
     ///
-    /// A check of whether an owner lives can make the checking thread the one that releases it. Owners are therefore
+    /// The thread that checks whether an owner is alive may become the one that releases it. Owners are therefore
     /// `Sendable`, like all classes that are isolated to an actor.
     ///
     /// ```swift
@@ -64,7 +65,7 @@ extension Resource {
     /// - Parameters:
     ///   - observer: The observer. It counts as an observer of the resource and keeps the resource in memory, but not the
     ///     service.
-    ///   - owner: The object whose life limits the observation; `nil` means the observer itself.
+    ///   - owner: The object whose lifetime limits the observation; `nil` means the observer itself.
     /// - Returns: A token that removes the observer.
     @discardableResult
     public func addObserver<Observer: ResourceObserver>(
@@ -75,7 +76,7 @@ extension Resource {
         return service.observers.add(observer, owner, to: self)
     }
 
-    /// Calls a closure for each change as long as an owner lives, on the thread that makes the change; otherwise like
+    /// Calls a closure for each change as long as an owner is alive, on the thread that makes the change; see
     /// ``addObserver(_:owner:)``.
     ///
     /// ```swift
@@ -83,7 +84,7 @@ extension Resource {
     /// ```
     ///
     /// - Parameters:
-    ///   - owner: The object whose life limits the observation. The closure must not hold it strongly.
+    ///   - owner: The object whose lifetime limits the observation. The closure must not hold it strongly.
     ///   - reportingProgress: Whether the closure also receives ``ResourceEvent/progress(_:)``.
     ///   - body: Receives the changes, beginning with `attached`.
     /// - Returns: A token that removes the closure.
@@ -95,15 +96,15 @@ extension Resource {
         addObserver(ClosureObserver(reportingProgress, body), owner: owner)
     }
 
-    /// Takes an owner away from the observers of this resource. Those without another owner are removed.
+    /// Removes an owner from the observers of this resource. Observers without another owner are removed.
     ///
-    /// - Parameter owner: The owner. An observer that was added without an owner is its own.
+    /// - Parameter owner: The owner. An observer that was added without an owner owns itself.
     public func removeObservers(ownedBy owner: any AnyObject & Sendable) {
         service.observers.remove(ownedBy: owner, from: core)
     }
 }
 
-/// Removes an observer that was added to a resource. Nothing happens when the token is released.
+/// Removes an observer that was added to a resource. Releasing the token has no effect.
 ///
 /// ```swift
 /// let token = cart.addObserver(owner: screen) { change in log(change.event) }
@@ -114,14 +115,14 @@ public struct ObserverToken: Sendable {
     let observer: ObjectIdentifier
     let number: UInt64
 
-    /// Removes the observer with all its owners. The second call has no effect.
+    /// Removes the observer with all its owners. A second call has no effect.
     ///
-    /// On this thread the observer receives no change afterwards; on others a call may still be running.
+    /// On this thread the observer receives no change afterwards. On other threads a call may still be running.
     public func remove() { resource.service.observers.remove(observer, number, from: resource.handle) }
 }
 
 extension ObserverToken: Hashable {
-    /// Whether both remove the same observation. An observer that was added twice has one.
+    /// Whether both remove the same observation. Adding an observer twice makes one observation.
     public static func == (one: ObserverToken, other: ObserverToken) -> Bool {
         one.resource == other.resource && one.number == other.number
     }

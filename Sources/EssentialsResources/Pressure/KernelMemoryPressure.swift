@@ -8,17 +8,18 @@ import Glibc
 /// configuration.memoryPressure = try KernelMemoryPressure()
 /// ```
 ///
-/// It asks for the pressure stall information of the process's control group, or else of the whole system: `low` if some
-/// threads waited for memory for 70 ms within 2 s, `critical` if all did for 100 ms. The limits of the control group count
-/// too: `low` if it was throttled at `memory.high`, `critical` if it reached `memory.max`.
+/// It uses the pressure stall information of the process's control group, or otherwise of the whole system: `low` if
+/// some threads waited for memory for 70 ms within 2 s, `critical` if all threads did for 100 ms. The limits of the
+/// control group count too: `low` if it was throttled at `memory.high`, `critical` if it reached `memory.max`.
 ///
 /// The kernel reports by itself, so nothing runs until it does. While there is an observer, one thread waits for the
-/// kernel. A process without privileges needs Linux 6.4, or 6.1.42, and files that it may write to.
+/// kernel. A process without privileges needs Linux 6.4 or 6.1.42, and write access to the files.
 ///
-/// If the kernel refuses to report, the averages of the last 10 s are read every 10 s instead, while there is an observer:
-/// `low` from 3.5 % of the time for some threads, `critical` from 5 % for all. These are the same shares of the time.
+/// If the kernel refuses to report, the averages of the last 10 s are read every 10 s instead, while there is an
+/// observer: `low` if some threads waited for at least 3.5 % of the time, `critical` if all threads did for at least 5
+/// %. These are the same shares of the time.
 public final class KernelMemoryPressure: MemoryPressureSource {
-    /// What runs for the observers.
+    /// The work that runs for the observers.
     private struct Watch {
         let loop: PressureLoop?
         let reading: Task<Void, Never>?
@@ -40,13 +41,13 @@ public final class KernelMemoryPressure: MemoryPressureSource {
 
     /// Creates a source.
     ///
-    /// - Throws: `resources` if the kernel tells this process nothing about memory pressure. Use ``ManualMemoryPressure``
-    ///   then.
+    /// - Throws: `resources` if the kernel does not report memory pressure to this process. Use
+    ///   ``ManualMemoryPressure`` then.
     public convenience init() throws(RequestFailure) { try self.init(PressureSetup(directory: Self.ownDirectory)) }
 
     init(_ setup: PressureSetup) throws(RequestFailure) {
         self.setup = setup
-        // The files are opened again for the observers. What is wrong with them is said here.
+        // The files are opened again for the observers. Opening them here reports their problems early.
         for descriptor in try setup.open().descriptors { close(descriptor.number) }
     }
 
@@ -92,7 +93,7 @@ public final class KernelMemoryPressure: MemoryPressureSource {
         defer { close(number) }
         var bytes: [UInt8] = []
         var part = [UInt8](repeating: 0, count: 16 << 10)
-        // A list of mounts is long on some hosts, and never longer than this.
+        // Some hosts have a long list of mounts, but it is never longer than this.
         while bytes.count < 4 << 20 {
             let count = read(number, &part, part.count)
             guard count > 0 else { break }

@@ -3,24 +3,25 @@ import EssentialsTools
 
 /// How urgently memory is needed.
 public enum MemoryPressure: Sendable, Hashable {
-    /// Memory is short. Half of the resources that nobody uses are dropped, and half of the entities in memory caches.
+    /// Memory is short. Half of the unused resources and half of the entities in memory caches are dropped.
     case low
-    /// Work waits for memory. All resources that nobody uses are dropped, and so are all entities in memory caches and the
-    /// bodies that are kept for further content types.
+    /// Work waits for memory. All unused resources and all entities in memory caches are dropped, and so are the bodies
+    /// that are kept for further content types.
     case critical
 }
 
-/// Reports that memory is short, so that a service drops what it can load again.
+/// Reports that memory is short, so that a service drops values that it can load again.
 ///
 /// ```swift
 /// configuration.memoryPressure = try KernelMemoryPressure()
 /// ```
 ///
-/// ``KernelMemoryPressure`` listens to the Linux kernel, and ``ManualMemoryPressure`` reports what the program knows.
+/// ``KernelMemoryPressure`` listens to the Linux kernel, and ``ManualMemoryPressure`` passes on the program's own
+/// reports.
 public protocol MemoryPressureSource: Sendable {
     /// Calls a function for each report, on any thread, until the observation ends.
     ///
-    /// - Throws: `resources` if the system gives no descriptor or thread for it.
+    /// - Throws: `resources` if the system provides no descriptor or thread for it.
     func observe(
         _ report: @escaping @Sendable (MemoryPressure) -> Void
     ) throws(RequestFailure) -> MemoryPressureObservation
@@ -37,7 +38,7 @@ public final class MemoryPressureObservation: Sendable {
 
     deinit { cancel() }
 
-    /// Ends the observation. A report that is under way may still be delivered.
+    /// Ends the observation. A report in progress may still be delivered.
     public func cancel() {
         let end = end.withLock { $0.take() }
         end?()
@@ -57,7 +58,7 @@ public final class ManualMemoryPressure: MemoryPressureSource {
     /// Creates a source without observers.
     public init() {}
 
-    /// Tells all observers, on the calling thread.
+    /// Notifies all observers, on the calling thread.
     public func report(_ pressure: MemoryPressure) { reporters.report(pressure) }
 
     /// Calls a function for each report; see the protocol.

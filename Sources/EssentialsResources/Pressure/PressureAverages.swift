@@ -11,9 +11,9 @@ struct PressureAverages: Sendable, Equatable {
     /// The time in which all threads waited, in hundredths of a percent.
     var full = 0
 
-    /// Reads the bytes of a file like `/proc/pressure/memory`. Lines that are malformed or unknown do not count.
+    /// Reads the bytes of a file like `/proc/pressure/memory`. Malformed and unknown lines are ignored.
     ///
-    /// - Returns: `nil` if no line counts.
+    /// - Returns: `nil` if no valid line is left.
     init?(_ bytes: some Sequence<UInt8>) {
         var isEmpty = true
         for line in Array(bytes).split(separator: UInt8(ascii: "\n")) {
@@ -33,8 +33,8 @@ struct PressureAverages: Sendable, Equatable {
         if isEmpty { return nil }
     }
 
-    /// What the averages mean, by the limits of ``PressureFiles/low`` and ``PressureFiles/critical``: 70 ms of 2 s are
-    /// 3.5 %, and 100 ms are 5 %. `nil` below both.
+    /// The pressure by the limits of ``PressureFiles/low`` and ``PressureFiles/critical``: 70 ms of 2 s are 3.5 %, and
+    /// 100 ms are 5 %. It is `nil` below both.
     var pressure: MemoryPressure? {
         if full >= 500 { return .critical }
         return some >= 350 ? .low : nil
@@ -77,9 +77,9 @@ extension PressureAverages {
         self.init(bytes.prefix(max(count, 0)))
     }
 
-    /// Reads a file regularly, and reports what it means, until the task is cancelled.
+    /// Reads a file regularly and reports its pressure, until the task is cancelled.
     ///
-    /// A file that is gone, such as that of a control group which was removed, reports nothing.
+    /// A missing file, such as that of a removed control group, reports nothing.
     static func follow(
         _ file: String, _ clock: RequestClock, _ report: @escaping @Sendable (MemoryPressure) -> Void
     ) -> Task<Void, Never> {

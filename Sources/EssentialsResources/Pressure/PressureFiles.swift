@@ -2,10 +2,10 @@
 enum PressureFiles {
     /// The file for the whole system.
     static let system = "/proc/pressure/memory"
-    /// Work of some threads waited 70 ms for memory within 2 s. A process without privileges may ask for windows that are
-    /// multiples of 2 s only.
+    /// Some threads waited for memory for 70 ms within 2 s. A process without privileges may only use windows that are
+    /// multiples of 2 s.
     static let low = "some 70000 2000000"
-    /// Work of all threads waited 100 ms for memory within 2 s.
+    /// All threads waited for memory for 100 ms within 2 s.
     static let critical = "full 100000 2000000"
 
     /// The directory of the control group of the process.
@@ -56,7 +56,7 @@ enum PressureFiles {
     }
 }
 
-/// The counters of a control group's `memory.events` that say that its limits were reached.
+/// The counters of a control group's `memory.events` that show that its limits were reached.
 struct MemoryEvents: Sendable, Equatable {
     /// How often the group was throttled because it was over `memory.high`.
     var high: UInt64 = 0
@@ -65,7 +65,7 @@ struct MemoryEvents: Sendable, Equatable {
 
     init() {}
 
-    /// Reads the text of the file. Lines that are malformed or unknown do not count.
+    /// Reads the text of the file. Malformed and unknown lines are ignored.
     init(_ text: String) {
         for line in text.split(separator: "\n") {
             let words = line.split(separator: " ")
@@ -75,7 +75,7 @@ struct MemoryEvents: Sendable, Equatable {
         }
     }
 
-    /// What has happened since earlier counters; `nil` if nothing has.
+    /// The pressure since earlier counters; `nil` if the counters have not grown.
     func pressure(since earlier: MemoryEvents) -> MemoryPressure? {
         if max > earlier.max { return .critical }
         return high > earlier.high ? .low : nil

@@ -23,7 +23,7 @@ final class PressureLoop: Sendable {
 
     /// Starts the thread, which closes the descriptors at its end.
     ///
-    /// - Throws: `resources` if there is no thread or descriptor for it. The descriptors are closed then.
+    /// - Throws: `resources` if the system provides no thread or descriptor. The descriptors are then closed.
     init(
         _ descriptors: [PressureDescriptor], _ report: @escaping @Sendable (MemoryPressure) -> Void
     ) throws(RequestFailure) {
@@ -47,14 +47,14 @@ final class PressureLoop: Sendable {
         }
     }
 
-    /// Ends the thread, and waits for it unless it is the calling one. It must be called once.
+    /// Ends the thread, and waits for it unless it is the calling thread. It must be called once.
     func stop() {
         close(stopper)
         if thread.isCurrent { thread.detach() } else { thread.join() }
     }
 }
 
-/// What the thread does.
+/// The work of the thread.
 private struct Watcher: Sendable {
     let descriptors: [PressureDescriptor]
     let stop: Int32
@@ -75,7 +75,7 @@ private struct Watcher: Sendable {
             for (descriptor, state) in zip(watched, polled.dropFirst()) where state.revents & Int16(POLLPRI) != 0 {
                 tell(descriptor, &events)
             }
-            // A control group that was removed reports nothing more.
+            // A removed control group reports nothing more.
             let gone = Set(polled.dropFirst().filter { isGone($0) }.map(\.fd))
             for number in gone { close(number) }
             watched.removeAll { gone.contains($0.number) }

@@ -1,31 +1,31 @@
 import EssentialsHTTP
 import Glibc
 
-/// Finds out how the kernel tells about memory pressure, and opens what is needed for it.
+/// Finds out how the kernel reports memory pressure, and opens the necessary files.
 struct PressureSetup: Sendable {
-    /// What was found.
+    /// The sources that were found.
     struct Found {
         /// Descriptors that report by themselves.
         var descriptors: [PressureDescriptor] = []
-        /// The file whose averages are to be read; `nil` if the kernel reports by itself.
+        /// The file whose averages are read; `nil` if the kernel reports by itself.
         var averages: String?
     }
 
-    /// The directory of the own control group; `nil` if there is none.
+    /// The directory of the process's own control group; `nil` if there is none.
     let directory: String?
     /// The file for the whole system.
     var system = PressureFiles.system
-    /// Says when averages are read.
+    /// The clock for reading averages.
     var clock = RequestClock.system
-    /// Asks for reports and returns the descriptor for them.
+    /// Requests reports and returns the descriptor for them.
     var ask: @Sendable (_ trigger: String, _ file: String) throws(SystemError) -> Int32 = Self.kernel
 
-    /// The files with pressure stall information, the own control group's first.
+    /// The files with pressure stall information. The file of the process's own control group comes first.
     private var files: [String] { (directory.map { [$0 + "/memory.pressure"] } ?? []) + [system] }
 
-    /// Asks for reports. If they are refused, the averages are to be read.
+    /// Requests reports. If they are refused, averages are read instead.
     ///
-    /// - Throws: `resources` if there is neither.
+    /// - Throws: `resources` if neither is available.
     func open() throws(RequestFailure) -> Found {
         var found = Found()
         var refusal: SystemError?
@@ -34,7 +34,7 @@ struct PressureSetup: Sendable {
                 found.descriptors = try descriptors(for: file)
                 break
             } catch {
-                // That of the own control group says nothing if it has no such file.
+                // The control group may have no such file, so a later refusal replaces an earlier one.
                 refusal = error
             }
         }
@@ -72,7 +72,7 @@ struct PressureSetup: Sendable {
     private static func kernel(_ trigger: String, _ file: String) throws(SystemError) -> Int32 {
         let number = Glibc.open(file, O_RDWR | O_NONBLOCK | O_CLOEXEC)
         guard number >= 0 else { throw .last }
-        // The kernel wants the zero at the end as well.
+        // The kernel requires the terminating zero as well.
         let written = trigger.withCString { write(number, $0, strlen($0) + 1) }
         guard written > 0 else {
             let error = SystemError.last

@@ -7,12 +7,12 @@
 /// ```
 public struct AnyResource: Sendable {
     @usableFromInline let service: HTTPResourceService
-    /// The resource for which the handle was made. It may have become one with another one since.
+    /// The resource for which the handle was made. It may have been merged with another one since.
     @usableFromInline let handle: ResourceCore
 
     init(service: HTTPResourceService, core: ResourceCore) { (self.service, handle) = (service, core) }
 
-    /// The resource that the handle means now. This takes no lock.
+    /// The resource to which the handle refers now. This takes no lock.
     var core: ResourceCore { handle.current }
 
     /// The resource with content of a type.
@@ -31,7 +31,7 @@ public struct AnyResource: Sendable {
     public func wipe(_ extent: WipeExtent = .loads) { service.wipe(core, extent) }
 }
 
-/// What a wipe cancels.
+/// The requests that a wipe cancels.
 ///
 /// ```swift
 /// cart.wipe(.includingWrites)
@@ -44,7 +44,7 @@ public enum WipeExtent: Sendable, Hashable {
 }
 
 extension AnyResource: Hashable {
-    /// Whether both mean the same resource of the same service.
+    /// Whether both refer to the same resource of the same service.
     public static func == (one: AnyResource, other: AnyResource) -> Bool { one.handle === other.handle }
     /// Hashes the identity.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(handle)) }

@@ -1,10 +1,11 @@
 import EssentialsTools
 
-/// What a resource stored before a change. It is released after the lock, because contents, layers and the models of
-/// failures may run foreign code when they end, which may use the resource and so take the lock again.
+/// The values that a change of a resource replaces. They are released after the lock, because contents, layers and the
+/// models of failures may run foreign code when they are released. That code may use the resource and so take the lock
+/// again.
 ///
-/// It is taken before the change instead of at each place that replaces something, so that no place is forgotten. Most
-/// resources have one view and no layer, so this retains two objects and allocates nothing.
+/// The values are taken before the change instead of at each place that replaces one, so that no place is forgotten.
+/// Most resources have one view and no layer, so this retains two objects and allocates nothing.
 struct Displaced: Sendable {
     /// The content and the failure.
     private let snapshot: (any AnySnapshot)?
@@ -12,7 +13,7 @@ struct Displaced: Sendable {
     private let views: [ResourceView]
     private let kept: KeptValue?
     private let writing: WritingBox?
-    /// The change that a newer one replaces if too many wait.
+    /// The waiting change that a newer one replaces if too many wait.
     private let waiting: PendingChange?
 
     init(_ contents: ResourceCore.Contents) {

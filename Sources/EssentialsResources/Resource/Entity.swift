@@ -1,7 +1,7 @@
 public import EssentialsHTTP
 public import FoundationEssentials
 
-/// What is known about a resource's content besides the content: its media type, header fields, validators and times.
+/// The metadata of a resource's content: its media type, header fields, validators and times.
 ///
 /// ```swift
 /// let entity = user.state.entity
@@ -28,7 +28,7 @@ public struct Entity: Sendable {
     ///
     /// - Parameters:
     ///   - mediaType: The media type of the content.
-    ///   - headerFields: The header fields of the response, with repeated ones.
+    ///   - headerFields: The header fields of the response, including repeated ones.
     ///   - date: When the content was received or set.
     ///   - byteCount: The size of the body in bytes, which counts against the limit of the service's memory.
     public init(mediaType: MediaType?, headerFields: HTTPFields = [:], date: Date, byteCount: Int = 0) {
@@ -37,7 +37,7 @@ public struct Entity: Sendable {
 
     /// The media type; `nil` if the response had no `Content-Type`, or an invalid one.
     public var mediaType: MediaType? { storage.mediaType }
-    /// The header fields of the response, with repeated ones. A 304 changes those that it contains
+    /// The header fields of the response, including repeated ones. A 304 changes the fields that it contains
     /// ([RFC 9111, 3.2](https://www.rfc-editor.org/rfc/rfc9111#section-3.2)).
     public var headerFields: HTTPFields { storage.headerFields }
     /// When the content was received, confirmed or set, by the wall clock.
@@ -49,8 +49,8 @@ public struct Entity: Sendable {
     /// The value of `Last-Modified`.
     public var lastModified: String? { headerFields[.lastModified] }
 
-    /// The entity after a 304 response: the fields of the response replace those of the same name, except those that
-    /// describe the body that was not sent.
+    /// The entity after a 304 response. The fields of the response replace those of the same name, except fields that
+    /// describe a body, because none was sent.
     func revalidated(by fields: HTTPFields, date: Date) -> Entity {
         var merged = headerFields
         for name in Set(fields.map(\.name)) where !HTTPFields.ofBody.contains(name) {
@@ -59,7 +59,7 @@ public struct Entity: Sendable {
         return Entity(mediaType: mediaType, headerFields: merged, date: date, byteCount: byteCount)
     }
 
-    /// The header fields that ask the server whether the content has changed; `nil` without a validator.
+    /// The header field that makes a request conditional; `nil` without a validator.
     ///
     /// The entity tag is used if there is one, because dates have a resolution of one second
     /// ([RFC 9110, 13.1](https://www.rfc-editor.org/rfc/rfc9110#section-13.1)).

@@ -1,15 +1,15 @@
 import EssentialsRequests
 import EssentialsTools
 
-/// Where a resource leads that has become one with another resource.
+/// Forwards a resource that was merged with another one.
 ///
-/// After a change of the base URL, two resources can have the same URL: one that lay below the old base, and one that was
-/// obtained by its whole URL. The first one stays. The other one is taken out of the table for ever, and all handles of it
-/// lead to the first.
+/// After a change of the base URL, two resources can have the same URL: one that lay below the old base, and one that
+/// was obtained by its whole URL. The first one stays. The other one is removed from the table for ever, and all its
+/// handles lead to the first one.
 final class ForwardedResource: Sendable {
-    /// The resource that has taken the place of this one. It can be forwarded later itself.
+    /// The resource that has replaced this one. It can later be forwarded itself.
     let next: ResourceCore
-    /// Whether the observers are to see content, because this resource had been loaded.
+    /// Whether the content is loaded again for the observers, because this resource had been loaded.
     let isReloaded: Bool
     /// The last resource that was found in the chain.
     private let last: Mutex<ResourceCore>
@@ -19,12 +19,12 @@ final class ForwardedResource: Sendable {
         last = Mutex(next)
     }
 
-    /// The resource at the end of the chain, which is shortened.
+    /// The resource at the end of the chain. Reading it shortens the chain.
     var end: ResourceCore {
         let known = last.withLock { $0 }
         let end = known.current
         guard end !== known else { return end }
-        // The reference may be the last one, so it ends outside the lock.
+        // The reference may be the last one, so it is released outside the lock.
         let replaced = last.withLock { last in
             defer { last = end }
             return last
@@ -35,25 +35,25 @@ final class ForwardedResource: Sendable {
 }
 
 extension ResourceCore {
-    /// The resource that this one means now: itself, unless it is forwarded. This takes no lock.
+    /// The resource to which this one refers now: itself, unless it is forwarded. This takes no lock.
     var current: ResourceCore { flags.current.contains(.isForwarded) ? forwarded : self }
 
-    /// The flags of the resource to which this one leads. This is rare, so it is kept out of code that reads flags.
+    /// The flags of the resource to which this one leads. This is rare, so it is kept out of the code that reads flags.
     @inline(never)
     var forwardedFlags: ResourceFlags.Bits { current.flags.current }
 
     @inline(never)
     private var forwarded: ResourceCore { contents.withLock { $0.forward }?.end ?? self }
 
-    /// Changes the address of this resource, and makes another one that has the same address one with it. Both lose content
-    /// and failure.
+    /// Changes the address of this resource, and merges another resource with the same address into it. Both lose
+    /// content and failure.
     ///
-    /// Loads of both are cancelled. Writes go on, and change no state. The observers of the other resource follow when it has
-    /// delivered its changes; see ``Contents/handOver()``.
+    /// The loads of both are cancelled. Writes continue, but no longer change the state. The observers of the other
+    /// resource follow when it has delivered its changes; see ``Contents/handOver()``.
     ///
-    /// - Returns: Both, whose observers are told by ``MovedResource/finish()``.
+    /// - Returns: Both resources. ``MovedResource/finish()`` notifies their observers.
     func absorb(_ other: ResourceCore, at address: ResourceURL) -> [MovedResource] {
-        // The lock of a resource that is forwarded is always taken before that of one to which it leads.
+        // The lock of a forwarded resource is always taken before that of the resource to which it leads.
         other.contents.withLock { lost in
             contents.withLock { kept in
                 let (keptLoaded, lostLoaded) = (kept.facts.wasLoaded, lost.facts.wasLoaded)
@@ -61,8 +61,8 @@ extension ResourceCore {
                 lost.address = address
                 kept.address = address
                 let (lostRuns, keptRuns) = (lost.takeRuns(), kept.takeRuns())
-                // The versions that the moved observers see go on rising, and no number of a load is used by both. What
-                // the wipe of the other resource tells them still counts here.
+                // The versions that the moved observers see continue to rise, and no load number is used by both
+                // resources. The change by which the other resource is wiped is still delivered.
                 let last = max(kept.facts.version, lost.facts.version)
                 lost.facts.version = last
                 _ = other.endSession(&lost, .environment)
@@ -87,7 +87,7 @@ extension ResourceCore {
 }
 
 extension ResourceFacts {
-    /// Whether anybody has loaded the resource or set its content.
+    /// Whether the resource was loaded or its content was set.
     var wasLoaded: Bool { entity != nil || failure != nil || loads > 0 }
 }
 
@@ -109,21 +109,22 @@ struct MovedObservers: Sendable {
 }
 
 extension ResourceCore.Contents {
-    /// Takes what is of use from a resource that is to be forwarded to this one. Both have just been wiped.
+    /// Takes the views, the definition and the requests of a resource that is forwarded to this one. Both were just
+    /// wiped.
     fileprivate mutating func take(from other: inout Self) {
-        // The observers find a snapshot of their content type here. There is no content yet.
+        // The observers find a snapshot of their content type here, still without content.
         for view in other.views where views.object(of: view.contentType) == nil {
             views.append(ResourceView(view.snapshot.next(facts, .remove)))
         }
-        // A resource without views is never found fresh, and its handles find their snapshot by a slower path.
+        // Without views the other resource is never found fresh, and its handles find their snapshot by a slower path.
         other.views = []
         if definition == nil { definition = other.definition }
         requests = (requests + other.requests).sorted { $0.number < $1.number }
         other.requests = []
     }
 
-    /// Moves the observers to the resource to which this one is forwarded, if all changes before have been delivered to
-    /// them. They receive `attached` there, so that no change reaches an observer twice or from two threads at once.
+    /// Moves the observers to the resource to which this one is forwarded, after all earlier changes were delivered to
+    /// them. They receive `attached` there. No change reaches an observer twice or from two threads at once.
     mutating func handOver() -> MovedObservers? {
         guard let forward, observers.count > 0 else { return nil }
         let service = reloadingService
@@ -136,7 +137,7 @@ extension ResourceCore.Contents {
 
     /// Receives the observers of another resource.
     ///
-    /// - Returns: Whether this resource is not forwarded itself. Otherwise nothing has happened.
+    /// - Returns: `false` if this resource is forwarded itself. Nothing has happened then.
     private mutating func receive(
         _ members: [ObserverList.Member], _ old: ResourcePolling?, _ service: HTTPResourceService?
     ) -> Bool {

@@ -16,8 +16,8 @@ extension Resource {
         any.child(path, as: type)
     }
 
-    /// The resource one segment below this one. A slash in the segment is escaped, so that an identifier cannot lead to
-    /// another resource; otherwise like ``child(_:as:)``.
+    /// The resource one segment below this one; see ``child(_:as:)``. A slash in the segment is escaped, so an
+    /// identifier cannot lead to another resource.
     ///
     /// ```swift
     /// let file: Resource<File> = files.child(segment: "a/b.txt")  // …/files/a%2Fb.txt
@@ -33,7 +33,7 @@ extension Resource {
     /// fragment is dropped.
     ///
     /// - Parameters:
-    ///   - reference: The reference; `nil` gives `nil`. An invalid one gives a resource whose loads fail as
+    ///   - reference: The reference; `nil` returns `nil`. With an invalid reference, the loads of the resource fail as
     ///     `invalidRequest`.
     ///   - type: The type of the content.
     public func relative<Other: Sendable>(_ reference: String?, as type: Other.Type = Other.self) -> Resource<Other>? {
@@ -42,10 +42,10 @@ extension Resource {
 
     /// The resource with another value of one query item.
     ///
-    /// The items are then sorted by name, so that the order of setting them makes no second resource.
+    /// The items are then sorted by name, so that setting them in another order makes no second resource.
     ///
     /// - Parameters:
-    ///   - name: The name of the item. All present items of this name are replaced.
+    ///   - name: The name of the item. All existing items with this name are replaced.
     ///   - value: The value. `nil` removes the item, and an empty value is written without `=`.
     public func withParam(_ name: String, _ value: String?) -> Resource {
         any.withParam(name, value).resource()
@@ -56,20 +56,20 @@ extension Resource {
 
     // MARK: Without a type
 
-    /// The resource below this one without a type, for a step to another one; otherwise like ``child(_:as:)``.
+    /// The resource below this one, without a type, as a step to another one; see ``child(_:as:)``.
     @_disfavoredOverload  // An inferred type wins.
     public func child(_ path: String) -> AnyResource { any.child(path) }
 
-    /// The resource one segment below this one without a type; otherwise like ``child(segment:as:)``.
+    /// The resource one segment below this one, without a type; see ``child(segment:as:)``.
     @_disfavoredOverload  // An inferred type wins.
     public func child(segment: String) -> AnyResource { any.child(segment: segment) }
 
-    /// The resource to which a reference leads without a type; otherwise like ``relative(_:as:)``.
+    /// The resource to which a reference leads, without a type; see ``relative(_:as:)``.
     @_disfavoredOverload  // An inferred type wins.
     public func relative(_ reference: String?) -> AnyResource? { any.relative(reference) }
 }
 
-/// Resources near this one. Only the last step needs the type of a content.
+/// Resources near this one. Only the last step needs a content type.
 extension AnyResource {
     /// The resource below this one; see ``Resource/child(_:as:)``.
     @_disfavoredOverload  // An inferred type wins.
@@ -96,7 +96,7 @@ extension AnyResource {
         return near { base, url in base.relative(to: url, reference) ?? url }
     }
 
-    /// The resource to which a reference leads with content of a type; see ``Resource/relative(_:as:)``.
+    /// The resource to which a reference leads, with content of a type; see ``Resource/relative(_:as:)``.
     public func relative<Other: Sendable>(_ reference: String?, as type: Other.Type = Other.self) -> Resource<Other>? {
         relative(reference)?.resource(as: type)
     }

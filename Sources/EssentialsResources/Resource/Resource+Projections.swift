@@ -1,7 +1,8 @@
 public import EssentialsHTTP
 
 extension Resource {
-    /// The content as text, in the charset of its media type, or else in that of its byte order mark or UTF-8.
+    /// The content as text. The charset is that of its media type, otherwise that of its byte order mark, otherwise
+    /// UTF-8.
     ///
     /// ```swift
     /// let report: Resource<Report> = service.resource("report")
@@ -10,10 +11,10 @@ extension Resource {
     /// ```
     ///
     /// It is a view like those of ``resource(as:)``: it shares the state and the loads, has its own failure, and sends
-    /// nothing by itself. If it is used for the first time after a load, it has content if the body has at most 16 KiB.
-    /// Otherwise it has none, and its next load asks the server without a condition.
+    /// nothing by itself. If it is first used after a load, it has content only if the body has at most 16 KiB.
+    /// Otherwise it has no content, and its next load is sent without a condition.
     ///
-    /// An unknown charset is a failure with the reason `decoding`, which says what to try.
+    /// An unknown charset is a failure with the reason `decoding` and a remedy.
     public var text: Resource<String> { resource() }
 
     /// The content as any JSON: another view, like ``text``.
@@ -21,7 +22,8 @@ extension Resource {
     /// Other media types give a failure with the reason `decoding`, except forms, which become objects of texts.
     public var json: Resource<JSONValue> { resource() }
 
-    /// The format and the size of an image: another view, like ``text``. The bytes decide, whatever the media type is.
+    /// The format and the size of an image: another view, like ``text``. The bytes decide, regardless of the media
+    /// type.
     ///
     /// ```swift
     /// let header = try await service.resource("logo", as: Data.self).imageHeader.loadIfNeeded()

@@ -3,7 +3,7 @@ public import EssentialsRequests
 
 /// Requests that are started by hand.
 extension Resource {
-    /// A load like that of ``load(_:priority:)`` that is not started yet, so that hooks can be added before.
+    /// A load like that of ``load(_:priority:)`` that is not started yet, so that hooks can be added first.
     ///
     /// ```swift
     /// let request = film.loadRequest().onProgress { bar.show($0) }.start()
@@ -33,7 +33,7 @@ extension Resource {
 
     /// Starts a load if the content is not fresh and no recent load is running.
     ///
-    /// - Returns: The load that runs, even if the content is fresh; `nil` if there is nothing to do and none runs.
+    /// - Returns: The running load, even if the content is fresh; `nil` if no load is needed and no load is running.
     @discardableResult
     public func startLoadIfNeeded() -> ResourceRequest<Content>? {
         let (environment, now) = (prepare(), service.time.now)
@@ -57,8 +57,8 @@ extension Resource {
         }
     }
 
-    /// A request to the URL of the resource, with any method. It is not started yet, and changes neither the state nor
-    /// causes events.
+    /// A request to the URL of the resource, with any method. It is not started yet. It does not change the state and
+    /// causes no events.
     ///
     /// ```swift
     /// let request: ResourceRequest<Receipt> = cart.request(.post, body: .model(order))
@@ -71,9 +71,10 @@ extension Resource {
     /// - Parameters:
     ///   - method: The method.
     ///   - body: The body.
-    ///   - headerFields: Header fields, which win over those of the configuration.
-    ///   - type: What the body of the response is read as: a model, `Data`, `String`, or `EmptyResponse` to ignore it.
-    ///   - change: Changes the request before it is sent, each time that it is sent.
+    ///   - headerFields: Header fields, which take precedence over those of the configuration.
+    ///   - type: The type as which the response body is read: a model, `Data`, `String`, or `EmptyResponse` to ignore
+    ///     it.
+    ///   - change: Changes the request each time before it is sent.
     public func request<Reply: Sendable>(
         _ method: HTTPRequest.Method, body: DataRequest.Body = .none, headerFields: HTTPFields = [:],
         as type: Reply.Type = Reply.self,
@@ -83,18 +84,18 @@ extension Resource {
         return ResourceRequest(resource(as: type).box(of: recipe))
     }
 
-    /// The loads and requests that run, in the order of their start.
+    /// The running loads and requests, in the order of their start.
     public var runningRequests: [RunningRequest] { any.runningRequests }
 
-    /// A request that ends with a load which runs already, and of which the request is a handle.
+    /// A handle for a load that is already running.
     private func request(following run: LoadRun, of core: ResourceCore) -> ResourceRequest<Content> {
         let again = RequestRecipe(method: .get, isRepeated: true)
         return ResourceRequest(RequestBox(again: { box(of: again) }) { box in follow(run, of: core, box) }).start()
     }
 
-    /// Lets a request end with a load.
+    /// Makes a request end with a load.
     ///
-    /// - Returns: Ends the interest of the request in the load.
+    /// - Returns: A closure that ends the interest of the request in the load.
     private func follow(
         _ run: LoadRun, of core: ResourceCore, _ box: RequestBox<Content>
     ) -> @Sendable () -> Void {
@@ -136,7 +137,7 @@ extension Resource {
     }
 }
 
-/// How a request beside the loads of a resource is made.
+/// Describes a request of a resource that is sent independently of its loads.
 struct RequestRecipe: Sendable {
     var method: HTTPRequest.Method
     var headerFields: HTTPFields = [:]
@@ -145,11 +146,11 @@ struct RequestRecipe: Sendable {
     var cacheControl: String?
     /// The change that the caller makes to the request.
     var change: (@Sendable (inout DataRequest) async throws -> Void)?
-    /// Whether it repeats another request. The decorators of the configuration do not apply again.
+    /// Whether it repeats another request. The decorators of the configuration are then not applied again.
     var isRepeated = false
 }
 
-/// A load or a request that runs.
+/// A running load or request.
 ///
 /// ```swift
 /// for request in cart.runningRequests where request.method != .get { request.cancel() }
@@ -165,11 +166,11 @@ public struct RunningRequest: Sendable {
         (self.method, self.isLoad, self.end) = (method, isLoad, end)
     }
 
-    /// Cancels it, for all who wait for it.
+    /// Cancels it for all tasks that wait for it.
     public func cancel() { end() }
 }
 
 extension AnyResource {
-    /// The loads and requests that run, in the order of their start.
+    /// The running loads and requests, in the order of their start.
     public var runningRequests: [RunningRequest] { core.runningRequests }
 }

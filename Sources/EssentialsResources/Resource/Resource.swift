@@ -1,7 +1,7 @@
 public import EssentialsHTTP
 public import EssentialsRequests
 
-/// One resource of a server, with content of one type: its state, and what can be done with it.
+/// One resource of a server with content of one type: its state and its operations.
 ///
 /// ```swift
 /// let cart: Resource<Cart> = service.resource("cart")
@@ -9,18 +9,18 @@ public import EssentialsRequests
 /// print(cart.state.content?.items ?? [])       // anywhere, without waiting
 /// ```
 ///
-/// A handle is a value. All handles of one URL share one state, also those with other content types, and equal handles
-/// mean the same resource. A handle keeps its service and the resource's state alive.
+/// A handle is a value. All handles of one URL share one state, even with other content types, and equal handles refer
+/// to the same resource. A handle keeps its service and the resource's state alive.
 ///
-/// A resource that was obtained by its whole URL, and that lies below the base URL after a change of the environment, becomes
-/// one with the resource of the path there. Earlier handles of both then share all state, but are not equal, because a hash
-/// must not change; handles that are obtained later are equal.
+/// A resource that was obtained by its whole URL may lie below the base URL after a change of the environment. It is
+/// then merged with the resource of the path there. Earlier handles of both share all state from then on, but are not
+/// equal, because a hash must not change. Handles that are obtained later are equal.
 ///
-/// It can be used from any task and thread. Nothing but ``load(_:priority:)``, ``loadIfNeeded(priority:)`` and the functions that start
-/// loads sends a request; reading the state has no effect.
+/// It can be used from any task and thread. Reading the state has no effect. Requests are sent only by
+/// ``load(_:priority:)``, ``loadIfNeeded(priority:)``, the functions that start loads, and those that write.
 public struct Resource<Content: Sendable>: Sendable {
     @usableFromInline let service: HTTPResourceService
-    /// The resource for which the handle was made. It may have become one with another one since.
+    /// The resource for which the handle was made. It may have been merged with another one since.
     @usableFromInline let handle: ResourceCore
 
     @usableFromInline
@@ -29,7 +29,8 @@ public struct Resource<Content: Sendable>: Sendable {
         handle = core
     }
 
-    /// The resource that the handle means now. Code that uses it twice for one purpose keeps it in a variable.
+    /// The resource to which the handle refers now. Code that needs it several times for one purpose keeps it in a
+    /// variable.
     var core: ResourceCore { handle.current }
 
     /// The resource without the type of its content.
@@ -56,15 +57,15 @@ public struct Resource<Content: Sendable>: Sendable {
 
     /// The content; `nil` if nothing was loaded, or if it cannot be read as this type.
     @inlinable public var content: Content? { snapshot.content }
-    /// Whether a load is running. Takes no lock.
+    /// Whether a load is running. This takes no lock.
     public var isLoading: Bool { flags.contains(.isLoading) }
-    /// Whether ``loadIfNeeded(priority:)`` would send nothing now. Takes no lock.
+    /// Whether ``loadIfNeeded(priority:)`` would send nothing now. This takes no lock.
     public var isFresh: Bool {
         let now = service.time.now
         if handle.flags.isFresh(at: now) { return true }
         return handle.flags.current.contains(.isForwarded) && core.flags.isFresh(at: now)
     }
-    /// Whether the content was marked as outdated and not been loaded since. Takes no lock.
+    /// Whether the content was marked as outdated and has not been loaded since. This takes no lock.
     public var isInvalid: Bool { flags.contains(.isInvalid) }
 
     private var flags: ResourceFlags.Bits {
@@ -77,21 +78,21 @@ public struct Resource<Content: Sendable>: Sendable {
 
     // MARK: Loading
 
-    /// Loads the content with a new GET request, also beside one that is running.
+    /// Loads the content with a new GET request, even if another load is running.
     ///
     /// If a newer load, override or wipe has changed the state meanwhile, the caller receives the content that the
-    /// server sent, and the state stays. With an entity tag or a date of the present content the request is
-    /// conditional; after 304 the content is the present one.
+    /// server sent, and the state stays. If the current content has an entity tag or a date, the request is
+    /// conditional, and a 304 response returns the current content.
     ///
-    /// It never shares the response to an older request, neither of this resource nor of the data-request service.
+    /// A load never shares the response to an older request, neither of this resource nor of the data-request service.
     ///
     /// - Parameters:
     ///   - mode: Which stored responses are accepted.
     ///   - priority: The priority of the request; `nil` means that of the resource's definition, or the default one.
     /// - Returns: The content.
     /// - Throws: The failures of `DataRequestService.send`; `decoding` if the body cannot be read as the content type;
-    ///   `cancelled` if the calling task or the load was cancelled. A load that others wait for goes on. A response that no
-    ///   view of a model can read is a failure of the load, and the content stays.
+    ///   `cancelled` if the calling task or the load was cancelled. If other tasks wait for the load, it continues. If
+    ///   no view of a model can read the response, the load fails and the content stays.
     @discardableResult
     public func load(
         _ mode: LoadMode = .current, priority: RequestPriority? = nil
@@ -99,7 +100,7 @@ public struct Resource<Content: Sendable>: Sendable {
         try await load(mode, priority: priority, in: prepare())
     }
 
-    /// Loads the content in an operation that has begun.
+    /// Loads the content as part of an operation that has begun.
     func load(
         _ mode: LoadMode = .current, priority: RequestPriority? = nil, in environment: AdoptedEnvironment
     ) async throws(RequestFailure) -> Content {
@@ -112,19 +113,19 @@ public struct Resource<Content: Sendable>: Sendable {
         return try await content(of: run, core)
     }
 
-    /// The content, loaded only if it is not fresh.
+    /// Returns the content, and loads it first if it is not fresh.
     ///
     /// Fresh content is returned at once. Otherwise a running load that is recent enough is joined, so any number of
-    /// tasks causes one request. After a failure nothing is sent until ``ResourceConfiguration/retryTime`` has passed;
-    /// the present content is returned, or the failure is thrown if there is none.
+    /// tasks causes one request. After a failure nothing is sent until ``ResourceConfiguration/retryTime`` has passed:
+    /// the current content is returned, or the failure is thrown if there is no content.
     ///
     /// - Parameter priority: The priority of the request; `nil` means that of the resource's definition, or the default
-    ///   one. The load has the highest priority of those who are interested in it, also while it waits for its turn.
+    ///   one. The load has the highest priority of all its callers, even while it waits for its turn.
     /// - Throws: The failures of ``load(_:priority:)``.
     @discardableResult
     @inlinable
     public func loadIfNeeded(priority: RequestPriority? = nil) async throws(RequestFailure) -> Content {
-        // Fresh content is found by code that is compiled for the content type where the function is called.
+        // Fresh content is found by code that is compiled for the content type at the call site.
         if let object = service.freshObject(of: handle, ObjectIdentifier(Content.self)),
             let content = ResourceSnapshot<Content>.typed(object).content
         {
@@ -133,20 +134,20 @@ public struct Resource<Content: Sendable>: Sendable {
         return try await loadUnlessFresh(priority)
     }
 
-    /// The content, loaded only if it is older than the caller wants it.
+    /// Returns the content, and loads it first if it is older than the caller allows.
     ///
-    /// The age replaces ``ResourceConfiguration/expiration`` for this call: content that is fresh otherwise is loaded if it
-    /// is older, and younger content is returned although it has expired. Content that was marked as outdated is loaded in
-    /// any case. HTTP caches receive the age as `max-age`
-    /// ([RFC 9111, 5.2.1.1](https://www.rfc-editor.org/rfc/rfc9111#section-5.2.1.1)), in whole seconds. Otherwise like
-    /// ``loadIfNeeded(priority:)``.
+    /// The age replaces ``ResourceConfiguration/expiration`` for this call: fresh content is loaded if it is older, and
+    /// younger content is returned even if it has expired. Content that was marked as outdated is always loaded. HTTP
+    /// caches receive the age as `max-age`
+    /// ([RFC 9111, 5.2.1.1](https://www.rfc-editor.org/rfc/rfc9111#section-5.2.1.1)), in whole seconds. In all other
+    /// respects this is like ``loadIfNeeded(priority:)``.
     ///
     /// ```swift
     /// let prices = try await shop.prices.loadIfNeeded(maximumAge: .seconds(5))
     /// ```
     ///
     /// - Parameters:
-    ///   - maximumAge: The age up to which the present content, or that of an entity cache, is enough.
+    ///   - maximumAge: The maximum age of the current content, or of the content of an entity cache.
     ///   - priority: The priority of the request, as in ``loadIfNeeded(priority:)``.
     /// - Throws: The failures of ``load(_:priority:)``.
     @discardableResult
@@ -154,7 +155,7 @@ public struct Resource<Content: Sendable>: Sendable {
         maximumAge: Duration, priority: RequestPriority? = nil
     ) async throws(RequestFailure) -> Content {
         let core = core
-        // What the caches have may be young enough.
+        // The caches may have content that is young enough.
         if service.usesCaches(for: core), core.mayReadCaches {
             await service.readCaches(of: core, in: prepare())
         }
@@ -168,7 +169,7 @@ public struct Resource<Content: Sendable>: Sendable {
         try await loadUnlessFresh(priority, maximumAge: maximumAge, in: service.adoptEnvironment())
     }
 
-    /// The content, loaded in an operation that has begun, and only if it is not fresh.
+    /// Returns the content as part of an operation that has begun, and loads it first if it is not fresh.
     func loadUnlessFresh(
         _ priority: RequestPriority? = nil, maximumAge: Duration? = nil, in environment: AdoptedEnvironment
     ) async throws(RequestFailure) -> Content {
@@ -194,10 +195,10 @@ public struct Resource<Content: Sendable>: Sendable {
         }
     }
 
-    /// Loads the resource with a request of the caller's, which may also be one for another URL. Its response becomes
-    /// the content of this resource.
+    /// Loads the resource with a caller's own request, which may also have another URL. Its response becomes the
+    /// content of this resource.
     ///
-    /// - Parameter request: The request. Its own conditions win over those of the resource.
+    /// - Parameter request: The request. Its own conditions take precedence over those of the resource.
     /// - Throws: The failures of ``load(_:priority:)`` and of `BuildableRequest.build()`. A 304 response to a condition of the
     ///   request is thrown as `status` and leaves the state as it is.
     @discardableResult
@@ -225,15 +226,15 @@ public struct Resource<Content: Sendable>: Sendable {
         return try outcome.content(of: Content.self, service.codecs)
     }
 
-    /// Cancels all loads of the resource that no task waits for, including those that were started by hand. A task that
-    /// waits for the content of a request waits for its load.
+    /// Cancels all loads of the resource for which no task waits, including those that were started by hand. A task
+    /// that waits for the content of a request also waits for its load.
     public func cancelLoads() { core.cancelLoads() }
 
     // MARK: Changes without a request
 
-    /// Sets the content without a request. It counts as fresh from now on, a failure is cleared, and responses to loads
-    /// that are running no longer change the state. Media type and header fields stay; without any the media type is
-    /// `application/octet-stream`.
+    /// Sets the content without a request. It counts as fresh from now on, a failure is cleared, and responses to
+    /// running loads no longer change the state. The media type and header fields stay. If there is no media type, it
+    /// becomes `application/octet-stream`.
     public func override(with content: Content) { core.override(with: content, entity: nil, service) }
 
     /// Sets content and entity without a request; see ``override(with:)``.
@@ -241,16 +242,16 @@ public struct Resource<Content: Sendable>: Sendable {
         core.override(with: content, entity: entity, service)
     }
 
-    /// Changes the content in place without a request; otherwise like ``override(with:)``. Concurrent updates are all
-    /// applied.
+    /// Changes the content in place without a request; see ``override(with:)``. Concurrent updates are all applied.
     ///
     /// - Parameter change: Changes the content. It is called outside all locks, and again if the content has changed
-    ///   meanwhile, so it should have no other effects.
+    ///   meanwhile, so it should have no side effects.
     /// - Returns: Whether there was content to change.
     @discardableResult
     public func update(_ change: (inout Content) -> Void) -> Bool { core.update(service, change) }
 
-    /// Marks the content as outdated, so that the next ``loadIfNeeded(priority:)`` asks the server. It sends nothing by itself.
+    /// Marks the content as outdated, so that the next ``loadIfNeeded(priority:)`` contacts the server. It sends
+    /// nothing itself.
     ///
     /// The mark stays until a load that began after it ends with a response or a failure, or until the content is set.
     public func invalidate() { core.invalidate() }
@@ -258,13 +259,13 @@ public struct Resource<Content: Sendable>: Sendable {
     /// Removes content and failure, and cancels all loads, whose responses are ignored. The entity in the caches is not
     /// found any more, and is removed in the background.
     ///
-    /// - Parameter extent: Whether other requests of the resource are cancelled too. By default they go on, because the
-    ///   server may have carried them out already.
+    /// - Parameter extent: Whether other requests of the resource are cancelled too. By default they continue, because
+    ///   the server may have carried them out already.
     public func wipe(_ extent: WipeExtent = .loads) { any.wipe(extent) }
 }
 
 extension Resource: Hashable {
-    /// Whether both mean the same resource of the same service.
+    /// Whether both refer to the same resource of the same service.
     public static func == (one: Resource, other: Resource) -> Bool { one.handle === other.handle }
     /// Hashes the identity.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(handle)) }

@@ -1,12 +1,13 @@
 import EssentialsTools
 
-/// Changes are delivered in the order of their versions, without the lock, by whoever finds nobody delivering. A change
-/// that an observer makes is delivered after the present one has reached all observers.
+/// Changes are delivered in the order of their versions, without the lock. The first thread that finds no delivery in
+/// progress delivers for all. A change that an observer makes is delivered after the current one has reached all
+/// observers.
 extension ResourceCore {
-    /// The maximum number of changes that wait. Beyond it only the newest one is kept, which counts the missed ones.
+    /// The maximum number of waiting changes. Beyond it only the newest one is kept, which counts the missed ones.
     static let maximumPending = 1_024
 
-    /// Changes the contents under the lock, and delivers the events to the observers. What was replaced is released
+    /// Changes the contents under the lock, and delivers the events to the observers. Replaced values are released
     /// outside the lock.
     func changing<Result>(_ change: (inout Contents) -> Result) -> Result {
         let (result, delivers, polling, displaced) = contents.withLock { contents in
@@ -18,7 +19,7 @@ extension ResourceCore {
             if delivers { contents.isDelivering = true }
             return (result, delivers, contents.polling, displaced)
         }
-        // A change that is made here is delivered after this one.
+        // A change that is made while these values are released is delivered after this one.
         _ = consume displaced
         polling?.settle(self)
         if delivers { deliver() }
@@ -50,8 +51,8 @@ extension ResourceCore {
         }
     }
 
-    /// Delivers a change to all observers. Whether it is still meant for one of them is decided right before each call,
-    /// because calls before can take long, remove observers and leave the account.
+    /// Delivers a change to all observers. Right before each call it is decided whether the observer may still receive
+    /// it, because earlier calls can take long, remove observers and leave the account.
     private func deliver(_ change: PendingChange) {
         var last: UInt64 = 0
         while let shown = change.shown(since: flags.firstVersion) {
@@ -70,8 +71,8 @@ extension ResourceCore {
         }
     }
 
-    /// Does something after all changes up to now have reached the observers: at once, unless another thread delivers
-    /// changes.
+    /// Calls a closure after all changes up to now have reached the observers. This is at once, unless another thread
+    /// is delivering changes.
     func afterDelivery(_ action: @escaping @Sendable () -> Void) {
         let isLater = contents.withLock { contents in
             if contents.isDelivering { contents.followers.append((contents.facts.version, action)) }
@@ -96,12 +97,12 @@ extension ResourceCore {
     /// The number of observers.
     var observerCount: Int { contents.withLock { $0.observers.count } }
 
-    /// Adds an observer, which receives `attached` with the present state first.
+    /// Adds an observer. It first receives `attached` with the current state.
     ///
     /// - Parameters:
     ///   - receiver: The observer.
-    ///   - refresh: How often the observer wants the resource to be loaded.
-    ///   - service: The service, which knows how often its configuration wants that; `nil` begins no regular loads.
+    ///   - refresh: How often the resource is loaded again for this observer.
+    ///   - service: The service, whose configuration may also ask for regular loads; `nil` begins no regular loads.
     /// - Returns: The number with which it is removed.
     func add(
         _ receiver: any ChangeReceiver, refreshing refresh: ResourceRefresh? = nil,
@@ -121,15 +122,15 @@ extension ResourceCore {
             return (number, contents.runs)
         }
         guard let added else { return current.add(receiver, refreshing: refresh, service) }
-        // An observer is as interested as a task.
+        // For the priority, an observer counts like a waiting task.
         for run in added.runs { raise(run, to: nil) }
         return added.number
     }
 
-    /// Adds an observer like ``add(_:)``, but leaves the delivery to the next call of ``changing(_:)``, so that it can be
-    /// called under a lock.
+    /// Adds an observer like ``add(_:)``, but leaves the delivery to the next call of ``changing(_:)``. It can
+    /// therefore be called under a lock.
     ///
-    /// - Parameter prepare: Is called with the number under the lock of the resource, before any delivery.
+    /// - Parameter prepare: It is called with the number under the lock of the resource, before any delivery.
     func addSilently(
         _ receiver: any ChangeReceiver, _ configuration: EffectiveConfiguration, _ service: HTTPResourceService,
         _ prepare: (UInt64) -> Void
@@ -145,8 +146,8 @@ extension ResourceCore {
         return number ?? current.addSilently(receiver, configuration, service, prepare)
     }
 
-    /// Removes an observer, also if it has moved to a resource to which this one leads. Loads that only observers wanted are
-    /// cancelled with the last one.
+    /// Removes an observer, even if it has moved to a resource to which this one leads. When the last observer is
+    /// removed, the loads that only observers need are cancelled.
     func remove(observer number: UInt64) {
         typealias Removed = ((any ChangeReceiver)?, [LoadRun], HTTPResourceService?, ForwardedResource?)
         let (receiver, ended, service, forward) = changing { contents -> Removed in
@@ -160,10 +161,10 @@ extension ResourceCore {
             let ended = contents.endLoads(contents.machine.cancelUnawaited(includingStarted: false))
             return (receiver, ended, service, nil)
         }
-        // No resource of the chain is left out, because each can still have observers.
+        // Every resource of the chain is visited, because each can still have observers.
         if let forward { return forward.next.remove(observer: number) }
         for run in ended { run.cancel() }
-        // The last references may end here, outside the lock.
+        // The last references may be released here, outside the lock.
         _ = (receiver, service)
     }
 
@@ -174,7 +175,7 @@ extension ResourceCore {
             contents.keepers = 0
             return (contents.observers.removeAll(), contents.observingService.take())
         }
-        // The last reference may end here, outside the lock.
+        // The last reference may be released here, outside the lock.
         _ = service
         for receiver in receivers { receiver.finish() }
     }
@@ -182,10 +183,10 @@ extension ResourceCore {
 
 extension ResourceCore.Contents {
     /// The service that loads the resource again after a change of the environment or the account; `nil` without
-    /// observers, and if observer objects have outlived it.
+    /// observers, or if observer objects have outlived the service.
     var reloadingService: HTTPResourceService? { observingService ?? observers.livingService }
 
-    /// Takes out what is to be done before a change of a version is delivered.
+    /// Removes and returns the actions that precede the delivery of a change with this version.
     fileprivate mutating func takeFollowers(before version: UInt64) -> [@Sendable () -> Void] {
         guard !followers.isEmpty else { return [] }
         let due = followers.filter { $0.version < version }.map(\.action)
@@ -193,8 +194,8 @@ extension ResourceCore.Contents {
         return due
     }
 
-    /// Adds an event for the observers, if there are any. Progress that waits is replaced by newer one, and nobody misses
-    /// it.
+    /// Adds an event for the observers, if there are any. Newer progress replaces progress that waits, which does not
+    /// count as missed.
     mutating func enqueue(_ event: ResourceEvent, target: UInt64? = nil) {
         guard observers.count > 0 else { return }
         var change = PendingChange(event: event, views: views, version: facts.version, target: target)
@@ -211,9 +212,9 @@ extension ResourceCore.Contents {
         }
     }
 
-    /// Removes loads that the machine has ended already.
+    /// Removes loads that the machine has already ended.
     ///
-    /// - Returns: The loads, which are to be cancelled without the lock.
+    /// - Returns: The loads, which must be cancelled without the lock.
     mutating func endLoads(_ numbers: [UInt64]) -> [LoadRun] {
         guard !numbers.isEmpty else { return [] }
         let ended = runs.filter { numbers.contains($0.number) }

@@ -3,22 +3,22 @@ import EssentialsRequests
 import EssentialsTools
 
 extension ResourceCore {
-    /// What `loadIfNeeded` finds.
+    /// Whether a load is needed.
     enum Need: Sendable {
         /// The content is fresh.
         case nothing
-        /// A load runs whose response will be new enough.
+        /// A load is running, and its response will be new enough.
         case running(LoadRun)
-        /// A load has been created and is to be started.
+        /// A load has been created and must be started.
         case new(LoadRun, LoadWish)
     }
 
     /// Begins a load.
     ///
     /// - Parameters:
-    ///   - wish: How it is sent; `nil` if it asks the server for the resource.
+    ///   - wish: How it is sent; `nil` means a plain load of the resource from the server.
     ///   - isAwaited: Whether a task will wait for it.
-    ///   - environment: For whom it is sent.
+    ///   - environment: The environment and the credentials of the load.
     ///   - usesCache: Whether the resource has caches.
     func beginLoad(
         _ wish: LoadWish? = nil, isAwaited: Bool, isStarted: Bool, in environment: AdoptedEnvironment, usesCache: Bool
@@ -33,13 +33,13 @@ extension ResourceCore {
         }
     }
 
-    /// Joins a load that runs, or begins one, if the resource is not fresh.
+    /// Joins a running load, or begins one, if the resource is not fresh.
     ///
-    /// A view whose content is not here, because it was too large to be kept, is never fresh.
+    /// A view is never fresh if its content is missing because it was too large to be kept.
     ///
     /// - Parameters:
-    ///   - contentType: The type of the view; `nil` for all views that there are.
-    ///   - maximumAge: The age up to which content is fresh; `nil` means that its configuration says so.
+    ///   - contentType: The type of the view; `nil` for all existing views.
+    ///   - maximumAge: The age up to which content is fresh; `nil` means that the configuration decides.
     func beginLoadIfNeeded(
         of contentType: ObjectIdentifier?, isAwaited: Bool, isStarted: Bool, at now: Duration,
         in environment: AdoptedEnvironment, usesCache: Bool, maximumAge: Duration? = nil
@@ -62,13 +62,13 @@ extension ResourceCore {
         }
     }
 
-    /// What a load wants of the caches.
+    /// The content that a load needs from the caches.
     enum CacheNeed {
-        /// Content to be shown until the server has responded.
+        /// Content to show until the server has responded.
         case current
-        /// Content that is enough if it is fresh.
+        /// Content that is sufficient if it is fresh.
         case fresh
-        /// Content that is enough however old it is.
+        /// Content that is sufficient at any age.
         case stored
     }
 
@@ -83,7 +83,7 @@ extension ResourceCore {
         let run = LoadRun(number: number, awaitsCache: awaitsCache, scope: environment.scope)
         contents.runs.append(run)
         if contents.observers.reportsProgress { run.measurement.ask() }
-        // If the caches are read first, it is not decided yet that there will be a request.
+        // If the caches are read first, it is not known yet whether a request is needed.
         contents.changeFacts(awaitsCache ? nil : .requested) { _ in }
         return run
     }
@@ -94,7 +94,7 @@ extension ResourceCore {
         return request.options.priority
     }
 
-    /// Raises the priority of a load to that of somebody who joins it.
+    /// Raises the priority of a load to that of a caller that joins it.
     ///
     /// - Parameter priority: The priority; `nil` means that of the resource's requests.
     func raise(_ run: LoadRun, to priority: RequestPriority?) { run.priority.raise(to: priority ?? ownPriority) }
@@ -108,7 +108,7 @@ extension ResourceCore {
     /// Adds a task that waits for a load.
     func join(_ run: LoadRun) { contents.withLock { $0.machine.join(run.number) } }
 
-    /// Removes a task that has stopped waiting. The load is cancelled if nobody else wants it.
+    /// Removes a task that has stopped waiting. The load is cancelled if nothing else needs it.
     func leave(_ run: LoadRun) {
         let isUnwanted = changing { contents in
             guard contents.machine.leave(run.number, isObserved: contents.observers.count > 0) else { return false }
@@ -118,10 +118,10 @@ extension ResourceCore {
         if isUnwanted { run.cancel() }
     }
 
-    /// Lets a load run to its end, because a request by hand follows it.
+    /// Keeps a load running to its end, because a request by hand follows it.
     func keep(_ run: LoadRun) { changing { $0.machine.keep(run.number) } }
 
-    /// Removes a request by hand that was cancelled. The load is cancelled if neither a task nor another request wants it.
+    /// Removes a cancelled request by hand. The load is cancelled if neither a task nor another request needs it.
     func release(_ run: LoadRun) {
         let isUnwanted = changing { contents in
             guard contents.machine.release(run.number) else { return false }
@@ -131,7 +131,7 @@ extension ResourceCore {
         if isUnwanted { run.cancel() }
     }
 
-    /// Cancels a load, for all who want it.
+    /// Cancels a load for all tasks that wait for it.
     func cancel(_ run: LoadRun) {
         changing { contents in
             if contents.machine.cancel(run.number) { remove(run, &contents) }
@@ -144,13 +144,13 @@ extension ResourceCore {
         contents.changeFacts(.cancelled) { _ in }
     }
 
-    /// Cancels the loads that no task waits for.
+    /// Cancels the loads for which no task waits.
     func cancelLoads() {
         let ended = changing { $0.endLoads($0.machine.cancelUnawaited(includingStarted: true)) }
         for run in ended { run.cancel() }
     }
 
-    /// Cancels the loads that no task waits for, if there is no observer.
+    /// Cancels the loads for which no task waits, if there is no observer.
     func cancelUnobservedLoads() {
         let ended = changing { contents -> [LoadRun] in
             guard contents.observers.count == 0 else { return [] }
@@ -159,16 +159,16 @@ extension ResourceCore {
         for run in ended { run.cancel() }
     }
 
-    /// Cancels all loads, also for the tasks that wait for them.
+    /// Cancels all loads, even if tasks wait for them.
     func cancelAll() {
         let ended = changing { $0.endLoads($0.machine.cancelAll()) }
         for run in ended { run.cancel() }
     }
 
-    /// The load that began last; `nil` if none runs.
+    /// The load that began last; `nil` if no load is running.
     var newestRun: LoadRun? { contents.withLock { $0.runs.last } }
 
-    /// What the views read from a response. It is computed again when views were added.
+    /// The kind of response that the views read. It is computed again after views were added.
     var responseKind: ResponseKind {
         let (known, types) = contents.withLock { contents -> (ResponseKind?, [Any.Type]) in
             if let known = contents.responseKind, Int(known.views) == contents.views.count { return (known.kind, []) }
@@ -180,7 +180,7 @@ extension ResourceCore {
         return kind
     }
 
-    /// Ends a load whose outcome concerns only those who wait for it. Neither the state nor the order changes.
+    /// Ends a load whose outcome is only for its waiting tasks. Neither the state nor the order changes.
     func dismiss(_ run: LoadRun, _ outcome: LoadOutcome) {
         changing { contents in
             guard contents.machine.cancel(run.number) else { return }
@@ -190,8 +190,9 @@ extension ResourceCore {
         run.end(outcome)
     }
 
-    /// Ends a load that accepts only stored content and has found no stored response, if the resource has caches and content
-    /// of the server: that is what the caches have. Freshness and an invalidation stay.
+    /// Ends a load that accepts only stored content and has found no stored response. Its outcome is the server's
+    /// content, if the resource has caches and such content, because the caches hold the same. Freshness and an
+    /// invalidation stay.
     ///
     /// - Returns: Whether the load has ended.
     func endWithStoredContent(_ run: LoadRun) -> Bool {
@@ -238,7 +239,7 @@ extension ResourceCore {
 }
 
 extension ResourceCore.Contents {
-    /// The newest load whose response would count, unless it is sent with other credentials; `nil` without one.
+    /// The newest load whose response would count, unless it has other credentials; `nil` without one.
     func joinableRun(in environment: AdoptedEnvironment) -> LoadRun? {
         guard let number = machine.joinable, let run = runs.last(where: { $0.number == number }) else { return nil }
         return run.scope === environment.scope ? run : nil

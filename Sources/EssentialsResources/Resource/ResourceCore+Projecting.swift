@@ -2,15 +2,15 @@ import EssentialsHTTP
 import EssentialsTools
 
 extension ResourceCore {
-    /// Replaces the content. What the views show of it is computed outside the lock, and again if a view or a layer was
-    /// added or removed meanwhile.
+    /// Replaces the content. The projections for the views are computed outside the lock, and again if a view or a
+    /// layer was added or removed meanwhile.
     ///
     /// - Parameters:
     ///   - value: The new content of the server.
     ///   - codecs: Read the value as the types of the views.
-    ///   - number: The number of the layer that ends with the change; `nil` if all stay.
-    ///   - change: Changes the state under the lock. It receives the content for all views, and what the layers make of
-    ///     it.
+    ///   - number: The number of the layer that ends with the change; `nil` keeps all layers.
+    ///   - change: Changes the state under the lock. It receives the content for all views, without and with the
+    ///     layers.
     func replacing<Result>(
         with value: LoadedValue, _ codecs: CodecRegistry, without number: UInt64? = nil,
         _ change: (inout Contents, LayeredContent, _ shown: [any AnyProjection]) -> Result
@@ -39,8 +39,8 @@ extension ResourceCore {
     ///
     /// - Parameters:
     ///   - plan: Changes a copy of the content.
-    ///   - change: Changes the state under the lock. It receives what ``plan`` has returned, the new content, and what the
-    ///     layers make of it.
+    ///   - change: Changes the state under the lock. It receives the result of ``plan``, the new content, and the
+    ///     content with the layers.
     func relayering<Plan, Result>(
         _ plan: (inout LayeredContent) -> Plan,
         _ change: (inout Contents, Plan, LayeredContent, _ shown: [any AnyProjection]) -> Result
@@ -51,7 +51,7 @@ extension ResourceCore {
             let made = plan(&content)
             let shown = content.shown
             let result = changing { contents -> Result? in
-                // A view that was added meanwhile can have content.
+                // A view that was added meanwhile may have content.
                 guard contents.facts.contentVersion == version, contents.layered.server.count == known else {
                     return nil
                 }

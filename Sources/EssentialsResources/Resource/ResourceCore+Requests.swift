@@ -1,7 +1,7 @@
 import EssentialsHTTP
 import EssentialsTools
 
-/// A request beside the loads of a resource, while it runs.
+/// A running request of a resource that is not one of its loads.
 struct RequestRecord: Sendable {
     let number: UInt64
     /// The number of the newest load when the request was started.
@@ -10,11 +10,11 @@ struct RequestRecord: Sendable {
 }
 
 extension ResourceCore {
-    /// Takes note of a request that was started.
+    /// Records a request that was started.
     ///
     /// - Returns: Its number.
     func add(_ method: HTTPRequest.Method, _ cancel: @escaping @Sendable () -> Void) -> UInt64 {
-        // No number is used twice, because a request can be removed twice.
+        // Numbers are never used again, because a request can be removed twice.
         let number = Self.lastRequest.wrappingAdd(1, ordering: .relaxed).newValue
         add(number, RunningRequest(method: method, isLoad: false, cancel))
         return number
@@ -29,12 +29,12 @@ extension ResourceCore {
         if !isAdded { current.add(number, running) }
     }
 
-    /// The number of the request that was started last, of all resources.
+    /// The number of the last started request of all resources.
     private static let lastRequest = Atomic<UInt64>(0)
 
-    /// Takes note of the end of a request.
+    /// Records the end of a request.
     func remove(request number: UInt64) {
-        // The last reference to the request may end here, outside the lock.
+        // The last reference to the request may be released here, outside the lock.
         let (_, forward) = contents.withLock { contents -> (RequestRecord?, ForwardedResource?) in
             guard let index = contents.requests.firstIndex(where: { $0.number == number }) else {
                 return (nil, contents.forward)
@@ -47,7 +47,7 @@ extension ResourceCore {
         forward?.next.remove(request: number)
     }
 
-    /// The loads and requests that run, in the order of their start.
+    /// The running loads and requests, in the order of their start.
     var runningRequests: [RunningRequest] {
         let (runs, requests) = contents.withLock { ($0.runs, $0.requests) }
         let loads = runs.map { run in
@@ -65,7 +65,7 @@ extension ResourceCore {
         return merged + rest.map(\.running)
     }
 
-    /// Cancels the requests beside the loads.
+    /// Cancels the requests that are not loads.
     func cancelRequests() {
         for request in contents.withLock({ $0.requests }) { request.running.cancel() }
     }

@@ -3,11 +3,11 @@ import EssentialsRequests
 import EssentialsTools
 
 extension ResourceCore {
-    /// How a response has come to the resource.
+    /// How a response has reached the resource.
     enum Arrival {
-        /// By a load.
+        /// A load has received it.
         case load(LoadRun)
-        /// By the response cache, which has replaced the stale response that a load with this number has shown.
+        /// The response cache has received it, to replace the stale response that a load with this number has shown.
         case update(since: UInt64)
 
         /// The load; `nil` if there is none.
@@ -17,12 +17,12 @@ extension ResourceCore {
     }
 
     /// Makes a response the content, unless something newer has changed it, and ends its load. The projections are made
-    /// before, outside the lock. A response that the views cannot read is a failure of its load and replaces nothing, here
-    /// and in the caches; see ``ReadingRules``.
+    /// first, outside the lock. If the views cannot read the response, its load fails and nothing is replaced, neither
+    /// here nor in the caches; see ``ReadingRules``.
     ///
     /// - Parameters:
-    ///   - isOwn: Whether the request was a GET of this resource, not one of the caller's.
-    ///   - changes: What is changed in the caches if the response becomes the content.
+    ///   - isOwn: Whether the request was a GET of this resource, and not a caller's own request.
+    ///   - changes: The changes of the caches if the response becomes the content.
     @discardableResult
     func commit(
         _ response: LoadedResponse, isOwn: Bool, _ changes: CacheChanges?, _ arrival: Arrival,
@@ -74,7 +74,7 @@ extension ResourceCore {
             }
         }
         if let refusal {
-            // A response in the background that cannot be read changes nothing. The next load reports the failure.
+            // An unreadable response that came in the background changes nothing. The next load reports the failure.
             if let run = arrival.run { fail(refusal, run, service) }
             return .superseded
         }
@@ -84,11 +84,11 @@ extension ResourceCore {
         return verdict ?? .unknown
     }
 
-    /// Takes note of a response that says that the content has not changed, and ends its load.
+    /// Records a response that says that the content has not changed, and ends its load.
     ///
-    /// - Parameter places: Where the caches have the entity.
-    /// - Returns: What the response means; `nil` if it confirms something else than the present content, so that the load
-    ///   continues.
+    /// - Parameter places: The places of the entity in the caches.
+    /// - Returns: The verdict; `nil` if the response confirms something other than the current content, so that the
+    ///   load continues.
     @discardableResult
     func confirm(
         _ confirmation: ResourceExchange.Confirmation, _ places: CachePlaces?, _ arrival: Arrival,
@@ -101,7 +101,7 @@ extension ResourceCore {
         let confirmed = changing { contents -> Confirmed? in
             let projections = contents.layered.server
             guard let entity = contents.facts.entity, contents.isConfirmed(by: confirmation) else {
-                // A stored response that is older than the content is overtaken, and need not be asked for again.
+                // A stored response that is older than the content is superseded, and need not be requested again.
                 guard let identity = origin.identity, identity.load < contents.machine.response else { return nil }
                 return (contents.end(arrival, identity), projections)
             }
@@ -111,7 +111,7 @@ extension ResourceCore {
             let content = rules.content(with: renewed.headerFields, confirmedBy: fields, origin, at: now, date)
             let isInvalid = contents.machine.isInvalid
             places?.confirm(entity, by: fields, date: date, age: content.age)
-            // The response of a cache is a whole one, so it says where the content comes from.
+            // The response of a cache is a complete one, so it determines where the content comes from.
             let provenance = origin.identity.map { _ in Provenance(of: origin.storedUse) }
             let event = arrival.run == nil ? provenance.map { ResourceEvent.newContent($0) } : nil
             contents.changeFacts(event ?? .notModified) { facts in
@@ -131,8 +131,8 @@ extension ResourceCore {
 }
 
 extension ResourceCore.Contents {
-    /// Ends a load with its response, or takes note of a response without one. If it does not count, the observers hear
-    /// that its load was superseded.
+    /// Ends a load with its response, or records a response that came without a load. If it does not count, the
+    /// observers receive `superseded` for the load.
     fileprivate mutating func end(
         _ arrival: ResourceCore.Arrival, _ identity: ResponseIdentity?
     ) -> ResourceMachine.Verdict {
@@ -155,7 +155,7 @@ extension Provenance {
 }
 
 extension ResourceFacts {
-    /// The server has sent or confirmed the content.
+    /// Records that the server has sent or confirmed the content.
     fileprivate mutating func confirm(at time: Duration, _ freshUntil: Duration?) {
         contentTime = time
         failure = nil

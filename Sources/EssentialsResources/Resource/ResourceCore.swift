@@ -4,57 +4,57 @@ import EssentialsTools
 
 /// The one object behind all handles of a resource.
 ///
-/// Everything that changes is protected by one mutex, under which nothing foreign is called. The core does not know its
-/// service, so that a service and its cores form no cycle: handles and running loads hold both.
+/// All changing state is protected by one mutex, under which no foreign code is called. The core does not know its
+/// service, so a service and its cores form no cycle: handles and running loads hold both.
 @usableFromInline
 final class ResourceCore: Sendable {
-    /// What the mutex protects.
+    /// The state that the mutex protects.
     struct Contents: Sendable {
         var machine = ResourceMachine()
         var facts = ResourceFacts()
         /// The snapshots by content type. Most resources have one. Views are added and never removed.
         var views: [ResourceView] = []
-        /// The content as it was loaded or set, for content types that are asked for later.
+        /// The content as it was loaded or set, for content types that are requested later.
         var kept: KeptValue?
         /// The body of the content; `nil` unless a response cache has sent it.
         var knownBody: KnownBody?
-        /// The loads that run, in the order of the machine's.
+        /// The running loads, in the order of the machine's.
         var runs: [LoadRun] = []
         var observers = ObserverList()
-        /// The service of the observers, which is kept alive by it; `nil` without observers, and with observer objects
-        /// alone, which keep no service alive.
+        /// The service of the observers, which is kept alive here. It is `nil` without observers, and if there are only
+        /// observer objects, which do not keep a service alive.
         var observingService: HTTPResourceService?
         /// The changes that wait for their delivery.
         var pending = Fifo<PendingChange>()
-        /// The reading of the caches that runs.
+        /// The running read of the caches.
         var cacheRead: CacheRead?
         /// The address, which changes with the environment's base URL.
         var address: ResourceURL
-        // These four take the space that is left behind the address.
+        // The following four fill the space after the address.
         /// The number of observers that keep the service alive.
         var keepers: Int32 = 0
         /// Whether a thread is delivering changes.
         var isDelivering = false
-        /// Whether content was removed because other credentials were set, so that it is loaded again for observers when
+        /// Whether content was removed because other credentials were set. It is then loaded again for observers when
         /// an account is entered.
         var isWithdrawn = false
         /// Whether the caches were read since the content was removed.
         var cacheReading = CacheReading.notBegun
-        /// What the views read from a response, and the number of views for which it was computed.
+        /// The kind of response that the views read, and the number of views for which it was computed.
         var responseKind: (views: Int32, kind: ResponseKind)?
-        /// The definition by which the resource was obtained; `nil` if its loads are plain ones.
+        /// The definition from which the resource was obtained; `nil` if its loads are plain ones.
         var definition: ResourceDefinition?
-        /// The configuration for each method that was needed, of the version that was the present one then.
+        /// The configuration for each method that was needed, in the version that was current then.
         var configurations: [EffectiveConfiguration] = []
-        /// The requests that run beside the loads, in the order of their start.
+        /// The running requests that are not loads, in the order of their start.
         var requests: [RequestRecord] = []
         /// The regular loads; `nil` if the resource was never polled.
         var polling: ResourcePolling?
-        /// The optimistic layers and the writes that wait; `nil` without both.
+        /// The optimistic layers and the waiting writes; `nil` if there are neither.
         var writing: WritingBox?
-        /// What is to be done after the changes up to a version have been delivered.
+        /// The actions that follow the delivery of the changes up to a version.
         var followers: [(version: UInt64, action: @Sendable () -> Void)] = []
-        /// Where the resource leads, if it has become one with another one; see ``ForwardedResource``.
+        /// The resource to which this one leads, if it was merged with another one; see ``ForwardedResource``.
         var forward: ForwardedResource?
     }
 
@@ -63,7 +63,7 @@ final class ResourceCore: Sendable {
     /// The parts of the state that are read without the lock.
     let flags = ResourceFlags()
     let contents: Mutex<Contents>
-    /// The place in the service's table, which the table protects.
+    /// The place in the service's table. The table protects it.
     let tableIndex = Atomic<Int32>(-1)
     /// Whether the service's ``OwnedObservers`` has an entry for the resource.
     let hasOwnedObservers = Atomic(false)
@@ -79,8 +79,8 @@ final class ResourceCore: Sendable {
     /// The address.
     var address: ResourceURL { contents.withLock { $0.address } }
 
-    /// Changes the address, and removes content and failure, which belong to the old one. The observers are told by
-    /// ``MovedResource/finish()``.
+    /// Changes the address, and removes content and failure, which belong to the old one. ``MovedResource/finish()``
+    /// notifies the observers.
     func move(to address: ResourceURL) -> MovedResource {
         contents.withLock { contents in
             contents.address = address
@@ -88,9 +88,9 @@ final class ResourceCore: Sendable {
         }
     }
 
-    /// Removes content and failure, because the account has ended. The observers are told by ``MovedResource/finish()``.
+    /// Removes content and failure, because the account has ended. ``MovedResource/finish()`` notifies the observers.
     ///
-    /// - Parameter keepsInterest: Whether what was loaded counts as loaded when the next account is entered.
+    /// - Parameter keepsInterest: Whether loaded content still counts as loaded when the next account is entered.
     func leave(_ reason: WipeReason, keepsInterest: Bool = false) -> MovedResource {
         contents.withLock { contents in
             let wasLoaded = contents.facts.wasLoaded || contents.isWithdrawn
@@ -111,13 +111,13 @@ final class ResourceCore: Sendable {
 
     // MARK: Reading
 
-    /// The snapshot of a content type; `nil` if nobody has asked for the type yet.
+    /// The snapshot of a content type; `nil` if the type was not requested yet.
     @usableFromInline
     func object(of contentType: ObjectIdentifier) -> AnyObject? {
         contents.withLock { $0.views.object(of: contentType) }
     }
 
-    /// The snapshot of a content type. The first call for a type reads the content that is kept as this type.
+    /// The snapshot of a content type. The first call for a type reads the kept content as this type.
     func snapshot<Content: Sendable>(
         of type: Content.Type, _ codecs: CodecRegistry
     ) -> ResourceSnapshot<Content> {
@@ -130,7 +130,7 @@ final class ResourceCore: Sendable {
     func addView<Content: Sendable>(of type: Content.Type, _ codecs: CodecRegistry) -> ResourceSnapshot<Content> {
         while true {
             let (version, kept, forward) = contents.withLock { ($0.facts.version, $0.kept, $0.forward) }
-            // A resource that is forwarded has no views, so its handles come here. Its version was changed by that.
+            // A forwarded resource has no views, so its handles come here. Forwarding has changed its version.
             if let forward { return forward.end.snapshot(of: type, codecs) }
             // This may decode a body of at most 16 KiB, so it happens outside the lock.
             let projection = kept?.value.content(of: type, codecs).map { Projection<Content>(result: $0) }
@@ -146,9 +146,9 @@ final class ResourceCore: Sendable {
         }
     }
 
-    /// Drops the body that is kept for content types that are asked for later. The contents of the present ones stay.
+    /// Drops the body that is kept for content types that are requested later. The contents of existing types stay.
     func dropKeptBody() {
-        // The body may end here, outside the lock.
+        // The body may be released here, outside the lock.
         _ = contents.withLock { contents -> KeptValue? in
             guard let kept = contents.kept, kept.value.body != nil else { return nil }
             var value = kept.value
@@ -162,7 +162,7 @@ final class ResourceCore: Sendable {
 
     /// Sets the content.
     ///
-    /// - Parameter connection: The connection that has brought the content; `nil` if there is none. If it does not count
+    /// - Parameter connection: The connection that delivered the content; `nil` if there is none. If it does not count
     ///   any more, nothing happens.
     func override<Content: Sendable>(
         with content: Content, entity: Entity?, provenance: Provenance = .local, _ service: HTTPResourceService,
@@ -224,7 +224,7 @@ final class ResourceCore: Sendable {
 
     /// Removes content and failure, and cancels all loads.
     ///
-    /// - Parameter places: Where the caches have the entity, which is removed too.
+    /// - Parameter places: The places of the entity in the caches. It is removed there too.
     func wipe(_ reason: WipeReason = .requested, removing places: CachePlaces? = nil) {
         let ended = changing { contents in
             places?.removeEntities()
@@ -234,10 +234,10 @@ final class ResourceCore: Sendable {
         places?.work()
     }
 
-    /// Removes content and failure. If the reason ends an account or environment, no change from before is delivered any
-    /// more to observers that have not received it yet.
+    /// Removes content and failure. If the reason ends an account or environment, earlier changes are not delivered any
+    /// more to observers that have not received them yet.
     ///
-    /// - Returns: The loads, all of which have ended. They are to be cancelled without the lock.
+    /// - Returns: The loads, which have all ended. They must be cancelled without the lock.
     func endSession(_ contents: inout Contents, _ reason: WipeReason) -> [LoadRun] {
         let ended = contents.wipe(reason)
         if reason.endsSession { flags.begin(at: contents.facts.version) }
@@ -246,19 +246,19 @@ final class ResourceCore: Sendable {
 }
 
 extension ResourceCore.Contents {
-    /// The snapshot of a content type; `nil` if nobody has asked for the type yet.
+    /// The snapshot of a content type; `nil` if the type was not requested yet.
     func snapshot<Content: Sendable>(of type: Content.Type) -> ResourceSnapshot<Content>? {
         views.snapshot(of: type)
     }
 
     /// Removes content and failure.
     ///
-    /// - Returns: The loads, all of which have ended. They are to be cancelled without the lock.
+    /// - Returns: The loads, which have all ended. They must be cancelled without the lock.
     mutating func wipe(_ reason: WipeReason) -> [LoadRun] {
         _ = machine.wipe()
         let ended = takeRuns()
         kept = nil
-        // A wipe would have no effect if the caches were read again, unless their keys are others now.
+        // Reading the caches again would undo the wipe, unless their keys have changed.
         cacheRead = nil
         cacheReading = reason.changesKeys ? .notBegun : .ended
         removeLayers()
@@ -274,7 +274,7 @@ extension ResourceCore.Contents {
         return ended
     }
 
-    /// Changes what all views have in common, and keeps the content.
+    /// Changes the facts that all views share, and keeps the content.
     mutating func changeFacts(_ event: ResourceEvent?, _ change: (inout ResourceFacts) -> Void) {
         self.change(.keep, event, change)
     }
@@ -282,9 +282,9 @@ extension ResourceCore.Contents {
     /// Changes the state. Its version grows by one.
     ///
     /// - Parameters:
-    ///   - content: What happens to the content.
+    ///   - content: The change of the content.
     ///   - event: The event for the observers; `nil` if they see the change with the next event.
-    ///   - change: Changes what all views have in common.
+    ///   - change: Changes the facts that all views share.
     mutating func change(
         _ content: ContentChange, _ event: ResourceEvent?, _ change: (inout ResourceFacts) -> Void
     ) {
@@ -306,9 +306,9 @@ extension ResourceCore.Contents {
     /// - Parameters:
     ///   - value: The content.
     ///   - content: The content for all views, and the layers.
-    ///   - shown: What the layers make of it.
-    ///   - entity: The entity; `nil` means that the media type and the header fields stay, or that the media type is
-    ///     `application/octet-stream` if there are none.
+    ///   - shown: The content with the layers.
+    ///   - entity: The entity; `nil` keeps the media type and the header fields. If there is no media type, it becomes
+    ///     `application/octet-stream`.
     ///   - provenance: Where the content comes from.
     mutating func set(
         _ value: LoadedValue, _ content: LayeredContent, _ shown: [any AnyProjection], entity: Entity?,

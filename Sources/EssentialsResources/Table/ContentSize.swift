@@ -2,10 +2,10 @@ import EssentialsRequests
 import EssentialsTools
 import FoundationEssentials
 
-/// How many bytes a content counts for the limit of unused resources.
+/// The size in bytes with which content counts against the limit of unused resources.
 enum ContentSize {
-    /// What a content counts that cannot be encoded: the limit of 32 MiB then holds for 2,048 of them, which is the limit of
-    /// their number.
+    /// The size of content that cannot be encoded. With it, 2,048 contents reach the limit of 32 MiB, and 2,048 is also
+    /// the limit of their number.
     static let estimate = 16 << 10
 
     /// The size of bytes and texts; `nil` for other contents.
@@ -19,7 +19,7 @@ enum ContentSize {
         }
     }
 
-    /// The size of a content: that of its bytes or text, or that of its JSON, and otherwise the estimate. This runs
+    /// The size of content: that of its bytes or text, otherwise that of its JSON, otherwise the estimate. This runs
     /// foreign code, so it is called without a lock.
     static func measured(_ content: any Sendable) -> Int {
         if let known = known(content) { return known }
@@ -29,8 +29,8 @@ enum ContentSize {
 }
 
 extension ResourceCore {
-    /// The size of the content: that of its entity or, without one, of its bytes or text. Zero without content, and `nil` if
-    /// the content has to be encoded for it.
+    /// The size of the content: that of its entity, otherwise that of its bytes or text. It is zero without content,
+    /// and `nil` if the content must be encoded to find it.
     var knownBytes: Int? {
         contents.withLock { contents in
             guard let entity = contents.facts.entity else { return 0 }
@@ -40,7 +40,7 @@ extension ResourceCore {
         }
     }
 
-    /// The size of the content, which was set without a known one.
+    /// The size of content that was set without a known one.
     var measuredBytes: Int {
         let (kept, views) = contents.withLock { ($0.kept, $0.views) }
         if let kept {

@@ -13,7 +13,7 @@ extension HTTPResourceService {
     ///
     /// - Parameters:
     ///   - origin: The origin of the resources; `nil` selects from all origins.
-    ///   - patterns: The patterns, of which one has to match.
+    ///   - patterns: The patterns. One of them must match.
     ///   - tags: The tags. A resource is also selected if its configuration for GET has one of them.
     func cores(
         of origin: Origin? = nil, matching patterns: [ResourcePattern], tagged tags: Set<String> = []
@@ -26,8 +26,7 @@ extension HTTPResourceService {
         }
     }
 
-    /// Marks the resources as outdated that a write of another one has changed, and loads those that are observed, a few at
-    /// a time.
+    /// Marks the resources as outdated that are related to a write, and loads the observed ones, a few at a time.
     ///
     /// - Parameters:
     ///   - origin: The origin of the written resource. Resources of other origins do not change.
@@ -45,7 +44,7 @@ extension HTTPResourceService {
         invalidate(selected)
     }
 
-    /// Marks resources as outdated, and loads those that are observed, a few at a time.
+    /// Marks resources as outdated, and loads the observed ones, a few at a time.
     func invalidate(_ cores: [ResourceCore]) {
         for core in cores { core.invalidate() }
         let observed = cores.filter { observers.swept($0).observerCount > 0 }

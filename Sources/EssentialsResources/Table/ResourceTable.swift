@@ -4,10 +4,10 @@ import EssentialsTools
 
 /// The resources of a service by address.
 ///
-/// A hash table with linear probing over slots. A look-up by plain path hashes and compares the bytes of the path in
-/// place, behind the kept hash of the base, so it builds no URL and allocates nothing.
+/// It is a hash table with linear probing over slots. A look-up by plain path continues the stored hash of the base
+/// with the bytes of the path, and compares them in place, so it builds no URL and allocates nothing.
 ///
-/// The table's reference to a core is the only one if nobody uses the resource. New references are created only here,
+/// The table's reference to a core is the only one if the resource is unused. New references are created only here,
 /// under the table's lock, so a core that is found unused under the lock can be dropped.
 final class ResourceTable: Sendable {
     /// A resource in the table. `isKnownUniquelyReferenced` needs a reference that is stored in place.
@@ -23,14 +23,14 @@ final class ResourceTable: Sendable {
     fileprivate struct Contents: Sendable {
         var base: ResourceBase
         var slots: [Slot?] = []
-        /// The hashes of the slots, apart from them, so that a look-up touches only the slot that it finds.
+        /// The hashes of the slots. They are stored separately, so that a look-up touches only the slot that it finds.
         var hashes: [Int] = []
         var free: [Int32] = []
-        /// The index of a slot, or -1. The number of buckets is a power of two, at least twice that of the slots.
+        /// The index of a slot, or -1. The number of buckets is a power of two, and at least twice the number of slots.
         var buckets: [Int32] = Array(repeating: -1, count: 64)
         var count = 0
         var order: UnusedOrder<Int32>
-        /// The resources whose size is not known yet.
+        /// The resources whose size is not known.
         var unmeasured = UnmeasuredOrder()
         /// The resources that are being measured outside the lock, with the numbers of the measurements.
         var measured: [Int32: UInt64] = [:]
@@ -38,9 +38,9 @@ final class ResourceTable: Sendable {
     }
 
     private let contents: Mutex<Contents>
-    /// Whether a resource has a size that is not known, so that there is something to measure.
+    /// Whether the size of a resource is not known, so that there is something to measure.
     private let hasUnmeasured = Atomic(false)
-    /// The observer objects, of which some are examined for each new resource.
+    /// The observer objects. Some of them are examined for each new resource.
     private let observers: OwnedObservers
 
     init(base: ResourceBase, limits: UnusedOrder<Int32>.Limits, observers: OwnedObservers) {
@@ -48,38 +48,38 @@ final class ResourceTable: Sendable {
         contents = Mutex(Contents(base: base, order: UnusedOrder(limits: limits)))
     }
 
-    /// Counts the size of a resource's present content against the limit. Resources that nobody uses may be dropped.
+    /// Counts the size of a resource's current content against the limit. Unused resources may then be dropped.
     ///
-    /// Call it after every change of the content, without the resource's lock, and before anybody is told that a load or a
-    /// write has ended. The size is read here, so that of two changes at the same time the later one counts, whoever comes
-    /// last. Content without a known size is encoded for it when nobody uses the resource any more.
+    /// Call it after every change of the content, without the resource's lock, and before the end of a load or a write
+    /// is reported. The size is read here, so the later one of two simultaneous changes counts, regardless of the order
+    /// of the calls. Content without a known size is encoded to measure it when the resource is no longer used.
     func recount(_ core: ResourceCore) {
         let (isKnown, dropped) = contents.withLock { contents in
-            // The order of locks is the one of a move: first the table's, then the resource's.
+            // Locks are taken in the same order as in a move: first the table's, then the resource's.
             let bytes = core.knownBytes
             contents.resize(core, bytes: bytes)
             return (bytes != nil, contents.evict(sparing: core))
         }
-        // The last references end here, outside the lock.
+        // The last references are released here, outside the lock.
         _ = dropped
         guard !isKnown else { return }
         hasUnmeasured.store(true, ordering: .relaxed)
         measureSome()
     }
 
-    /// Looks at some resources whose size is not known, measures those that nobody uses, and drops what is over the limits.
+    /// Examines some resources of unknown size, measures the unused ones, and drops resources beyond the limits.
     private func measureSome(looks: Int = 2) {
         guard hasUnmeasured.load(ordering: .relaxed), measure(looks: looks) else { return }
         let dropped = contents.withLock { contents in
             contents.dropping { order, isUsed in order.evict(isUsed: isUsed) }
         }
-        // The last references end here, outside the lock.
+        // The last references are released here, outside the lock.
         _ = dropped
     }
 
-    /// Measures some resources that nobody uses. They count as used until this has returned.
+    /// Measures some unused resources. They count as used until this has returned.
     ///
-    /// - Returns: Whether there was one.
+    /// - Returns: Whether there was such a resource.
     private func measure(looks: Int) -> Bool {
         let unused = contents.withLock { contents in
             let unused = contents.takeUnmeasured(looks: looks)
@@ -96,7 +96,7 @@ final class ResourceTable: Sendable {
         return !unused.isEmpty
     }
 
-    /// Changes the limits for resources that nobody uses, and drops those that are over.
+    /// Changes the limits for unused resources, and drops resources beyond them.
     func setLimits(_ limits: UnusedOrder<Int32>.Limits) {
         measureSome(looks: .max)
         let dropped = contents.withLock { contents in
@@ -105,7 +105,7 @@ final class ResourceTable: Sendable {
         _ = dropped
     }
 
-    /// Drops resources that nobody uses.
+    /// Drops unused resources.
     func dropUnused(onlyHalf: Bool = false) {
         let dropped = contents.withLock { contents in
             contents.dropping { order, isUsed in order.dropUnused(onlyHalf: onlyHalf, isUsed: isUsed) }
@@ -113,7 +113,7 @@ final class ResourceTable: Sendable {
         _ = dropped
     }
 
-    /// Drops what can be loaded again, because memory is short.
+    /// Drops values that can be loaded again, because memory is short.
     func relieve(_ pressure: MemoryPressure) {
         dropUnused(onlyHalf: pressure == .low)
         guard pressure == .critical else { return }
@@ -127,7 +127,7 @@ final class ResourceTable: Sendable {
     /// The base below which paths are joined.
     var base: ResourceBase { contents.withLock { $0.base } }
 
-    /// The resource at an address, which is created if there is none.
+    /// Returns the resource at an address, and creates it if there is none.
     func core(at address: ResourceAddress, variant: ResourceVariant) -> ResourceCore {
         if case .path(let path) = address, let found = core(atPlain: path, variant) { return found }
         return core(variant: variant) { base in base.url(of: address) }
@@ -139,12 +139,12 @@ final class ResourceTable: Sendable {
         return found ?? nil
     }
 
-    /// The resource at an address that was derived from another one.
+    /// Returns the resource at an address that was derived from another one.
     func core(variant: ResourceVariant, _ derive: (ResourceBase) -> ResourceURL) -> ResourceCore {
         let (core, isNew, dropped) = contents.withLock { contents in contents.core(at: derive(contents.base), variant) }
-        // The last references end here, outside the lock.
+        // The last references are released here, outside the lock.
         _ = dropped
-        // Resources with observers of dead owners would not be dropped.
+        // Without this, resources with observers of released owners would not be dropped.
         if isNew {
             observers.sweepSome()
             measureSome()
@@ -155,17 +155,18 @@ final class ResourceTable: Sendable {
     /// All resources.
     var cores: [ResourceCore] { contents.withLock { $0.slots.compactMap { $0?.core } } }
 
-    /// Uses another base. Resources below the old one get the URL below the new one. Resources that have the same URL and
-    /// variant then become one.
+    /// Uses another base. Resources below the old base get the URL below the new one. Resources that then have the same
+    /// URL and variant are merged.
     ///
-    /// - Returns: The resources whose URL has changed, that lie below the new base, or that are forwarded to another one.
+    /// - Returns: The resources whose URL has changed, that lie below the new base, or that were merged into another
+    ///   one.
     func move(to base: ResourceBase) -> [MovedResource] {
         contents.withLock { $0.move(to: base) }
     }
 }
 
 extension Optional<ResourceTable.Slot> {
-    /// Whether anybody but the table has a reference to the resource.
+    /// Whether there is a reference to the resource outside the table.
     fileprivate var isInUse: Bool {
         mutating get {
             guard self != nil else { return false }
@@ -208,10 +209,10 @@ extension ResourceTable.Contents {
         return base.matches(plain: path, slot.address) && slot.variant == variant
     }
 
-    /// The resource with a URL, which is created if there is none.
+    /// Returns the resource with a URL, and creates it if there is none.
     ///
-    /// - Returns: The resource, whether it is new, and the resources that were dropped for it. They may be released only
-    ///   outside the lock, because their contents can use the service when they end.
+    /// - Returns: The resource, whether it is new, and the resources that were dropped for it. They must be released
+    ///   outside the lock, because releasing their contents can use the service.
     fileprivate mutating func core(
         at url: ResourceURL, _ variant: ResourceVariant
     ) -> (core: ResourceCore, isNew: Bool, dropped: [ResourceCore]) {
@@ -251,7 +252,7 @@ extension ResourceTable.Contents {
         return index < 0 ? nil : Int(index)
     }
 
-    /// Variants of one URL have the same hash, so they begin at different buckets.
+    /// All variants of one URL have the same hash, so the variant is mixed in to begin at different buckets.
     private static func mixed(_ hash: Int, _ variant: ResourceVariant) -> Int {
         variant.isStandard ? hash : hash ^ variant.hashValue
     }
@@ -259,7 +260,7 @@ extension ResourceTable.Contents {
     /// - Returns: The resources that were dropped for the new one.
     private mutating func insert(_ core: ResourceCore, _ hash: Int) -> [ResourceCore] {
         let index = free.popLast() ?? Int32(truncatingIfNeeded: slots.count)
-        // There is memory for far fewer resources than the order has places.
+        // Memory runs out long before the places of the order.
         guard let order = order.insert(index, bytes: 0) else { return [] }
         let slot = ResourceTable.Slot(core: core, address: core.address, order: order)
         if Int(index) < slots.count {
@@ -283,19 +284,19 @@ extension ResourceTable.Contents {
         order.resize(slot.order, bytes: bytes ?? 0)
     }
 
-    /// The size of a resource is known, or it is gone.
+    /// Forgets the measurements of a resource whose size is known, or which is gone.
     private mutating func forgetMeasurements(of index: Int32) {
         unmeasured.remove(index)
         measured[index] = nil
     }
 
-    /// Notes a measured size, unless the content was set since the measurement began.
+    /// Records a measured size, unless the content was set since the measurement began.
     fileprivate mutating func endMeasurement(_ number: UInt64, of core: ResourceCore, bytes: Int) {
         guard let index = index(of: core), measured[Int32(index)] == number else { return }
         resize(core, bytes: bytes)
     }
 
-    /// Takes out resources whose size is not known, and which nobody uses, with the numbers of their measurements.
+    /// Takes out unused resources of unknown size, with the numbers of their measurements.
     fileprivate mutating func takeUnmeasured(looks: Int) -> [(core: ResourceCore, number: UInt64)] {
         var examined: [ResourceTable.Slot?] = []
         swap(&examined, &slots)
@@ -316,15 +317,15 @@ extension ResourceTable.Contents {
         return index
     }
 
-    /// Drops resources over the limits that nobody uses.
+    /// Drops unused resources beyond the limits.
     fileprivate mutating func evict(sparing core: ResourceCore) -> [ResourceCore] {
         let index = Int(core.tableIndex.load(ordering: .relaxed))
         let spared = slots.indices.contains(index) ? slots[index]?.order : nil
         return dropping { order, isUsed in order.evict(sparing: spared, isUsed: isUsed) }
     }
 
-    /// Removes the resources that the order gives up. The closure receives the order, and a function that says whether a
-    /// resource is in use.
+    /// Removes the resources that the order gives up. The closure receives the order, and a function that returns
+    /// whether a resource is in use.
     fileprivate mutating func dropping(
         _ choose: (inout UnusedOrder<Int32>, (Int32) -> Bool) -> [Int32]
     ) -> [ResourceCore] {
@@ -348,7 +349,7 @@ extension ResourceTable.Contents {
         return slot.core
     }
 
-    /// Removes an entry of the buckets, and moves those back that it has displaced.
+    /// Removes an entry from the buckets, and moves back the entries that it has displaced.
     private mutating func removeBucket(of index: Int32, _ slot: ResourceTable.Slot) {
         let mask = buckets.count - 1
         var hole = Self.mixed(hashes[Int(index)], slot.variant) & mask
@@ -390,14 +391,14 @@ extension ResourceTable.Contents {
             guard var slot = slots[index] else { continue }
             if old.part(of: slot.address) == nil { others.append(index) } else { below.append(index) }
             let url = new.url(moving: slot.address, from: old)
-            // The credentials of the new environment may be others, also for the same URL.
+            // The new environment may have other credentials, even for the same URL.
             if url != slot.address || url.isBelowBase { changed.insert(index) }
             slot.address = url
             hashes[index] = new.hash(of: url)
             slots[index] = slot
         }
         buckets = Array(repeating: -1, count: buckets.count)
-        // Of several resources that have the same URL now, the first one stays: one that lay below the base.
+        // Of several resources with the same URL, the first one stays. Those that lay below the base come first.
         var joining: [Int: [ResourceCore]] = [:]
         for index in below + others {
             guard let slot = slots[index] else { continue }
@@ -414,7 +415,7 @@ extension ResourceTable.Contents {
         }
     }
 
-    /// Takes a resource out that has no bucket.
+    /// Removes a resource that has no bucket.
     private mutating func takeOut(_ index: Int, _ slot: ResourceTable.Slot) -> ResourceCore {
         order.remove(slot.order)
         slots[index] = nil

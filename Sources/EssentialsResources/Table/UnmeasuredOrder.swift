@@ -1,10 +1,10 @@
 import EssentialsTools
 
-/// The resources whose content was set without a known size, until nobody uses them any more and they are measured.
+/// The resources whose content was set without a known size. They are measured when they are no longer used.
 ///
-/// Nothing says when a resource is no longer used, so some are looked at now and then: first those that nobody has looked
-/// at yet, and as many of those that were in use at the time. Each call looks at a few, so its time does not depend on
-/// their number.
+/// The end of a resource's use cannot be observed, so some resources are examined now and then: new ones first, and as
+/// many of those that were in use at the last examination. Each call examines only a few, so its time does not depend
+/// on their number.
 struct UnmeasuredOrder: Sendable {
     private var new = Heap<Int32, Int64, Int32>()
     private var held = Heap<Int32, Int64, Int32>()
@@ -13,23 +13,23 @@ struct UnmeasuredOrder: Sendable {
     /// The number of resources.
     var count: Int { new.count + held.count }
 
-    /// Adds a resource, whose content was set now.
+    /// Adds a resource whose content was just set.
     mutating func add(_ index: Int32) {
         held.remove(index)
         new.set(index, at: nextTurn(), index)
     }
 
-    /// Removes a resource, whose size is known, or which was dropped.
+    /// Removes a resource whose size is known, or which was dropped.
     mutating func remove(_ index: Int32) {
         guard count > 0 else { return }
         new.remove(index)
         held.remove(index)
     }
 
-    /// Takes out the resources that nobody uses.
+    /// Takes out unused resources.
     ///
     /// - Parameters:
-    ///   - looks: How many are looked at of those that nobody has looked at, and of the others.
+    ///   - looks: How many resources are examined of those that were never examined, and how many of the others.
     ///   - isUsed: Whether a resource is in use.
     mutating func takeUnused(looks: Int, isUsed: (Int32) -> Bool) -> [Int32] {
         var unused: [Int32] = []

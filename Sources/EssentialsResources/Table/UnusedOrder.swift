@@ -1,15 +1,15 @@
 /// The order in which resources were last used, for dropping the unused ones that were used longest ago.
 ///
-/// Whether an entry is in use is not known until somebody looks. All entries begin in the first list, in order of their
-/// last use, and count for the limits. When the limits are exceeded, the oldest are looked at: unused ones are evicted,
-/// and those in use move to a second list, which does not count. For each entry that was looked at, one of the second
-/// list is looked at again, and returns to the first list if it is no longer in use. A call looks at eight entries of
-/// each list at most, so that its time does not depend on the number of entries.
+/// It is unknown whether an entry is in use until it is examined. All entries begin in the first list, in the order of
+/// their last use, and count against the limits. When the limits are exceeded, the oldest are examined: unused ones are
+/// evicted, and those in use move to a second list, which does not count. For each examined entry, one entry of the
+/// second list is examined again, and returns to the first list if it is no longer in use. A call examines at most
+/// eight entries of each list, so its time does not depend on the number of entries.
 ///
-/// Entries are linked by index in one array, whose slots are used again. All methods take constant time, except those
-/// that say otherwise.
+/// Entries are linked by index in one array, whose slots are used again. All methods take constant time unless their
+/// documentation says otherwise.
 struct UnusedOrder<Element: Sendable>: Sendable {
-    /// How much is kept of what is not in use.
+    /// The limits for entries that are not in use.
     struct Limits: Sendable, Hashable {
         /// The number of entries. The default is 2,048.
         var count = 2048
@@ -20,9 +20,9 @@ struct UnusedOrder<Element: Sendable>: Sendable {
     /// The slot of an entry. It is used again after the entry was removed.
     typealias Slot = Int32
 
-    /// The members are in an order without gaps, because every resource has an entry.
+    /// The members are ordered so that there is no padding, because every resource has an entry.
     private struct Entry: Sendable {
-        /// `nil` in a free slot.
+        /// The element; `nil` in a free slot.
         var element: Element?
         var isSecond: Bool
         var bytes: UInt32
@@ -39,11 +39,11 @@ struct UnusedOrder<Element: Sendable>: Sendable {
         var bytes = 0
     }
 
-    /// No entry.
+    /// The link that leads to no entry.
     private static var none: Slot { -1 }
-    /// The maximum number of entries of each list that one call looks at.
+    /// The maximum number of entries of each list that one call examines.
     private static var maximumLooks: Int { 8 }
-    /// More bytes of one entry are not counted, so that the sum does not overflow.
+    /// The maximum size that is counted for an entry, so that the sum does not overflow.
     private static var maximumBytes: UInt32 { 1 << 31 }
 
     private var entries: [Entry] = []
@@ -57,13 +57,13 @@ struct UnusedOrder<Element: Sendable>: Sendable {
 
     /// The number of entries in both lists.
     var count: Int { first.count + second.count }
-    /// The number of entries that count for the limits. Some may be in use, which nobody has noticed yet.
+    /// The number of entries that count against the limits. Some of them may be in use.
     var countedEntries: Int { first.count }
-    /// The bytes that count for the limits.
+    /// The bytes that count against the limits.
     var countedBytes: Int { first.bytes }
 
-    /// Adds an entry as the newest. `nil` if there are as many entries as slots can be numbered; the entry is then never
-    /// evicted. Call ``evict(sparing:isUsed:)`` afterwards.
+    /// Adds an entry as the newest. It returns `nil` if no more slots can be numbered; the entry is then never evicted.
+    /// Call ``evict(sparing:isUsed:)`` afterwards.
     mutating func insert(_ element: Element, bytes: Int) -> Slot? {
         let entry = Entry(
             element: element, isSecond: false, bytes: Self.bounded(bytes), previous: Self.none, next: Self.none)
@@ -80,7 +80,7 @@ struct UnusedOrder<Element: Sendable>: Sendable {
         return slot
     }
 
-    /// Makes an entry the newest. One of the second list stays there.
+    /// Makes an entry the newest. An entry of the second list stays there.
     mutating func touch(_ slot: Slot) {
         guard isTaken(slot), !entries[Int(slot)].isSecond, first.newest != slot else { return }
         move(slot, toSecond: false)
@@ -108,17 +108,17 @@ struct UnusedOrder<Element: Sendable>: Sendable {
         return element
     }
 
-    /// Evicts the oldest unused entries if the limits are exceeded, looking at eight entries of each list at most.
+    /// Evicts the oldest unused entries if the limits are exceeded. It examines at most eight entries of each list.
     ///
     /// - Parameters:
     ///   - spared: An entry that stays, such as one that was just added.
     ///   - isUsed: Whether an entry is in use.
-    /// - Returns: What was evicted.
+    /// - Returns: The evicted elements.
     mutating func evict(sparing spared: Slot? = nil, isUsed: (Element) -> Bool) -> [Element] {
         evict(sparing: spared, maximumLooks: Self.maximumLooks, isUsed: isUsed)
     }
 
-    /// Changes the limits, and evicts what exceeds them. This can take time linear in the number of entries.
+    /// Changes the limits, and evicts entries beyond them. This can take time linear in the number of entries.
     mutating func setLimits(_ limits: Limits, isUsed: (Element) -> Bool) -> [Element] {
         self.limits = limits
         return evict(sparing: nil, maximumLooks: .max, isUsed: isUsed)
@@ -132,7 +132,7 @@ struct UnusedOrder<Element: Sendable>: Sendable {
     ///   - isUsed: Whether an entry is in use.
     mutating func dropUnused(onlyHalf: Bool = false, isUsed: (Element) -> Bool) -> [Element] {
         var unused: [Slot] = []
-        // Those of the second list have not been used by a look-up for longer.
+        // The entries of the second list were last found by a look-up longer ago.
         for start in [second.oldest, first.oldest] {
             var slot = start
             while slot != Self.none {
