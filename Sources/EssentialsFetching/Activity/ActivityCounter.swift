@@ -2,7 +2,7 @@ import EssentialsHTTP
 public import EssentialsRequests
 import EssentialsTools
 
-/// The number of requests that run, such as for an activity indicator.
+/// The number of running requests, such as for an activity indicator.
 ///
 /// ```swift
 /// let activity = ActivityCounter()
@@ -11,15 +11,15 @@ import EssentialsTools
 /// for await count in activity.counts { indicator.isShown = count > 0 }
 /// ```
 ///
-/// A request runs from the call until its response is there with the whole body, or until its streamed body was read, has
-/// failed or was released. It counts once, however many redirects and attempts it takes. A call whose request is shared
-/// with others counts like any other. The number is never negative, and is 0 again after every end: success, failure,
-/// cancellation and shutdown.
+/// A request counts from the call until its response has arrived with the whole body, or until its streamed body was
+/// read, has failed or was released. It counts once, regardless of the number of redirects and attempts. A call whose
+/// request is shared with others counts like any other. The number is never negative, and returns to 0 after every end:
+/// success, failure, cancellation and shutdown.
 ///
-/// One counter can count several services, whose sum it then has; use one for each if they are to be told apart. It wraps
-/// services and is not a `RequestInterceptor`, because interceptors are not called for cancelled requests, for requests to
-/// foreign servers and for those that fail before they are sent, and see each redirect as an outcome of its own. A counter
-/// can be used from any thread.
+/// One counter can count several services and then has their sum. Use one counter for each service to distinguish them.
+/// A counter wraps services and is not a `RequestInterceptor`, because interceptors are not called for cancelled
+/// requests, for requests to foreign servers and for requests that fail before they are sent, and see each redirect as
+/// a separate outcome. A counter can be used from any thread.
 public final class ActivityCounter: Sendable {
     private let running = Mutex(0)
     private let signals = ChangeSignals()
@@ -27,10 +27,10 @@ public final class ActivityCounter: Sendable {
     /// Creates a counter at 0.
     public init() {}
 
-    /// The number of requests that run.
+    /// The number of running requests.
     public var count: Int { running.withLock { $0 } }
 
-    /// The numbers: the present one, then each that differs from the one before.
+    /// The numbers: the current one, then each that differs from the previous one.
     ///
     /// ```swift
     /// for await count in activity.counts { show(count) }
@@ -42,8 +42,8 @@ public final class ActivityCounter: Sendable {
         ValueSequence(of: { self.count }, isSame: ==, showing: { $0 }, observing: signals.place)
     }
 
-    /// A service whose requests are counted. It sends them with another service, which stays the one to be shut down and
-    /// the authorization service.
+    /// Returns a service whose requests are counted. It sends them with another service, which is still the one to shut
+    /// down, and the authorization service.
     public func counting(_ requests: any DataRequestService) -> any DataRequestService {
         CountingRequests(next: requests, counter: self)
     }

@@ -22,7 +22,7 @@ struct CountingRequests: DataRequestDecorator {
 }
 
 extension DataResponse {
-    /// The response, whose streamed body ends the activity. Without one it ends at once.
+    /// The response, whose streamed body ends the activity. Without a streamed body the activity ends at once.
     fileprivate func counted(as activity: ActivityCounter.Activity) -> DataResponse {
         guard case .stream(let source) = body.content else {
             activity.end()
@@ -43,7 +43,7 @@ private final class CountedBody: ResponseBody.Source {
         (self.source, self.activity) = (source, activity)
     }
 
-    // Others may hold the activity, but nobody reads on.
+    // Others may hold the activity, but the body is not read any further.
     deinit { activity.end() }
 
     func next() async throws(RequestFailure) -> BodyChunk? {

@@ -19,7 +19,7 @@ struct BlobBody: ~Copyable {
 
     /// Reads the whole body.
     ///
-    /// - Throws: `tooLarge` if it is larger than the directory, or than all callers that wait for it allow.
+    /// - Throws: `tooLarge` if it is larger than the directory, or larger than the maximum of every waiting caller.
     mutating func read(_ response: DataResponse) async throws(RequestFailure) {
         if !response.headerFields.contains(.contentEncoding), let text = response.headerFields[.contentLength],
             let length = Int64(text)
@@ -59,7 +59,7 @@ struct BlobBody: ~Copyable {
         }
     }
 
-    /// Stores the body, or keeps it for those who wait for it.
+    /// Stores the body, or keeps it for the waiting callers.
     mutating func finish(
         _ entity: StoredEntity, isStored: Bool, _ problems: BlobProblems
     ) async throws(RequestFailure) -> BlobContent {
@@ -68,7 +68,7 @@ struct BlobBody: ~Copyable {
         guard let spool else {
             var entry: BlobEntry?
             if isStored {
-                // A full disk is no reason to lose a blob that is in memory.
+                // A full disk must not cause the loss of a blob that is in memory.
                 let stored = await problems.noting { () throws(RequestFailure) in
                     try await store.store(memory, entity, for: transfer.key) { !transfer.isRevoked }
                 }
@@ -82,7 +82,7 @@ struct BlobBody: ~Copyable {
             ?? BlobContent(bytes: .file(file), size: size, mediaType: entity.mediaType, entry: nil)
     }
 
-    /// Removes what was written.
+    /// Removes the written bytes.
     mutating func abandon() async {
         let spool = self.spool.take()
         await spool?.abandon()

@@ -10,7 +10,7 @@ final class BlobEntry: Sendable {
     let entity: StoredEntity
     /// The bytes, which are checked when they are read.
     let file: CheckedFile
-    /// The time of the file's last change when it was opened. Another time means that it was changed.
+    /// The time of the file's last change when it was opened. Another time means that the file was changed.
     private let modified: FileStatus.Moment
     /// The last moment, by the monotonic clock, at which the blob is fresh; `nil` if it never is.
     private let freshUntil: Duration?
@@ -31,7 +31,7 @@ final class BlobEntry: Sendable {
     var name: RecordName { record.name }
     var size: Int64 { file.size }
 
-    /// Whether the blob is used without asking the server.
+    /// Whether the blob may be used without contacting the server.
     func isFresh(at now: Duration) -> Bool {
         guard let freshUntil else { return false }
         return now <= freshUntil
@@ -43,20 +43,20 @@ final class BlobEntry: Sendable {
         return status.linkCount > 0 && status.size == size && status.modified == modified
     }
 
-    /// The bytes if they are few and in the memory of the system, so that reading them takes no time to speak of; otherwise
+    /// The bytes, if they are few and in the memory of the system, so that reading them takes almost no time; otherwise
     /// `nil`.
     func residentBytes() -> Data? {
         guard size <= Int64(BlobSpool.memoryLimit) else { return nil }
         return ResidentRead.bytes(of: file.file, count: Int(size))
     }
 
-    /// The content for the callers that wait for the blob.
+    /// The content for the waiting callers.
     var content: BlobContent {
         BlobContent(bytes: .file(file), size: size, mediaType: entity.mediaType, entry: self)
     }
 }
 
-/// The bytes of a blob, in memory or in an open file, for the callers that wait for them.
+/// The bytes of a blob, in memory or in an open file, for the waiting callers.
 struct BlobContent: Sendable {
     enum Bytes: Sendable {
         case memory(Data)
@@ -69,7 +69,7 @@ struct BlobContent: Sendable {
     /// The stored blob; `nil` if it was not stored.
     let entry: BlobEntry?
 
-    /// All bytes, which were checked.
+    /// All bytes, after they were checked.
     ///
     /// - Throws: `tooLarge` if there are more than the maximum; `file` if they cannot be read or are damaged.
     func data(upTo maximum: Int) async throws(RequestFailure) -> Data {

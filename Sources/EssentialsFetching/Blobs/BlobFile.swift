@@ -3,15 +3,15 @@ import EssentialsRequests
 import EssentialsStorage
 public import FoundationEssentials
 
-/// A blob as an open file, whose bytes stay as they are as long as the value is used: also if the blob is removed or
-/// replaced meanwhile. It takes its space on the disk until then.
+/// A blob as an open file. Its bytes stay the same as long as the value is used, even if the blob is removed or
+/// replaced meanwhile. It takes space on the disk until then.
 ///
 /// ```swift
 /// let file = try await blobs.file(at: film.url)
 /// player.open(path: file.path)
 /// ```
 ///
-/// ``bytes(in:)`` finds each damaged byte by checksums. What is read through ``path`` or ``descriptor`` is not checked.
+/// ``bytes(in:)`` finds each damaged byte by checksums. Reads through ``path`` or ``descriptor`` are not checked.
 public struct BlobFile: Sendable {
     private let file: CheckedFile
     /// The stored blob and its store; `nil` if it was not stored.
@@ -30,24 +30,24 @@ public struct BlobFile: Sendable {
         self.init(entry.file, mediaType: entry.entity.mediaType, (entry, store))
     }
 
-    /// A path that opens the file for reading, in this process and as long as this value or a copy of it exists. It names
-    /// the open file (`/proc/self/fd/…`), so it means nothing in another process. What is read through it is not checked:
-    /// a byte that the disk has damaged is not found.
+    /// A path that opens the file for reading, in this process and as long as this value or a copy of it exists. It
+    /// names the open file (`/proc/self/fd/…`), so it has no meaning in another process. Reads through it are not
+    /// checked: a byte that the disk has damaged is not found.
     public var path: String { "/proc/self/fd/\(file.file.descriptor)" }
 
-    /// The open descriptor, for reading by position. It is closed with the last copy of this value. Do not close it, and
-    /// do not change its position, because other readers share it. What is read through it is not checked: a byte that the
-    /// disk has damaged is not found.
+    /// The open descriptor, for reading by position. It is closed with the last copy of this value. Do not close it,
+    /// and do not change its position, because other readers share it. Reads through it are not checked: a byte that
+    /// the disk has damaged is not found.
     public var descriptor: Int32 { file.file.descriptor }
 
     /// Reads bytes on a thread for files.
     ///
-    /// Each MiB of the file has a checksum. Every MiB that the range touches is read as a whole and checked before a byte of
-    /// it is handed out, so a range of a few bytes costs as much as a MiB.
+    /// Each MiB of the file has a checksum. Every MiB that the range touches is read as a whole and checked before any
+    /// of its bytes is returned, so a range of a few bytes costs as much as a MiB.
     ///
-    /// - Parameter range: The positions, of which those after the end are left out.
-    /// - Throws: `file` if the file cannot be read, is damaged, or was shortened. A stored blob is removed then, so that the
-    ///   next call of ``BlobService/file(at:priority:)`` loads it again.
+    /// - Parameter range: The positions. Positions after the end are left out.
+    /// - Throws: `file` if the file cannot be read, is damaged, or was shortened. A stored blob is then removed, so
+    ///   that the next call of ``BlobService/file(at:priority:)`` loads it again.
     public func bytes(in range: Range<Int64>) async throws(RequestFailure) -> Data {
         let range = range.clamped(to: 0..<max(size, 0))
         guard let lower = Int(exactly: range.lowerBound), let upper = Int(exactly: range.upperBound) else {

@@ -1,16 +1,16 @@
 import EssentialsHTTP
 import EssentialsRequests
 
-/// Where and for whom a blob service asks for blobs. A call reads it once, when it begins: its request, its key, and what it
-/// stores and removes come from it.
+/// The environment and the account for which a blob service loads blobs. A call takes one when it begins, and uses it
+/// for its request, its key, and everything that it stores and removes.
 final class BlobPlace: Sendable {
     let identity: EnvironmentIdentity
     let base: ResourceBase
     /// The account whose blobs are stored.
     let account: EntityPartition
-    /// Counts the places of a service.
+    /// The number of this place among the places of the service.
     let number: UInt64
-    /// The scope of the credentials in which the place began; `nil` for a test double of the data-request service.
+    /// The scope of the credentials with which the place began; `nil` for a test double of the data-request service.
     private let scope: CredentialScope?
 
     init(
@@ -21,7 +21,7 @@ final class BlobPlace: Sendable {
         scope = requests.sender?.operation(in: identity, begun: .now).scope
     }
 
-    /// Whether the environment and the credentials are those of now.
+    /// Whether the environment and the credentials are still the current ones.
     func isCurrent(in environment: any EnvironmentService) -> Bool {
         identity.versioned.isCurrent(in: environment) && scope?.isCurrent != false
     }

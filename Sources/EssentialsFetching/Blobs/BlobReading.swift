@@ -3,9 +3,10 @@ import EssentialsRequests
 import EssentialsTools
 import FoundationEssentials
 
-/// Decides whether the bytes of a response are the blob that somebody has asked for.
+/// Decides whether the bytes of a response are the requested blob.
 ///
-/// What nobody can read who wants a value, such as the page of a captive portal, must not replace a blob that is stored.
+/// A response that no caller can decode to the value it needs, such as the page of a captive portal, must not replace a
+/// stored blob.
 protocol BlobReader: Sendable {
     /// The maximum number of bytes that the reader takes.
     var maximum: Int64 { get }
@@ -15,13 +16,13 @@ protocol BlobReader: Sendable {
     func reads(_ bytes: Data, _ type: String?) async -> Bool
 }
 
-/// How one caller makes a value of a blob. What it made of a response is kept for the caller, so that it is made once.
+/// How one caller makes a value from a blob. The value made from a response is kept for the caller, so it is made once.
 final class BlobReading<Value: Sendable>: BlobReader {
     let maximum: Int64
     private let decode: @Sendable (Data, String?) throws -> Value
     private let first = Mutex<Result<Value, any Error>?>(nil)
 
-    /// - Parameter decode: Makes the value of the bytes and the value of the `Content-Type` field.
+    /// - Parameter decode: Makes a value from the bytes and the `Content-Type` field.
     init(upTo maximum: Int, _ decode: @escaping @Sendable (Data, String?) throws -> Value) {
         self.maximum = Int64(maximum)
         self.decode = decode
@@ -34,7 +35,7 @@ final class BlobReading<Value: Sendable>: BlobReader {
         return false
     }
 
-    /// What was made of the response, if there was one.
+    /// The result of decoding the response, if there was one.
     func takeFirst() -> Result<Value, any Error>? { first.withLock { $0.take() } }
 
     /// Decodes on the global executor.

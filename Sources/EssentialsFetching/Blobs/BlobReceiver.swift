@@ -3,14 +3,14 @@ import EssentialsRequests
 import EssentialsTools
 import FoundationEssentials
 
-/// Gets a blob: from the directory if it is fresh there, and otherwise from its server.
+/// Loads a blob: from the directory if it is fresh there, and otherwise from its server.
 struct BlobReceiver: Sendable {
     let store: BlobStore
     let access: ForeignAccess
     let configuration: BlobService.Configuration
     let problems: BlobProblems
 
-    /// The work of a transfer.
+    /// Does the work of a transfer.
     func content(for transfer: BlobTransfer) async throws(RequestFailure) -> BlobContent {
         var stored: (entry: BlobEntry, bytes: Data?)?
         if transfer.mayUseStore {
@@ -60,16 +60,16 @@ struct BlobReceiver: Sendable {
         switch transfer.address.place {
         case .below: request = request.pinned(to: snapshot, at: url)
         case .sameOrigin:
-            // With the header fields with which its key was made, whatever the environment is by then.
+            // The request has the header fields with which its key was made, even if the environment has changed since.
             snapshot.baseURL = url
             request.base = RequestBase(snapshot)
         case .otherOrigin, .unusable: request.base = RequestBase(url)
         }
         if transfer.address.place != .below { request.path = "" }
-        // A part that nobody has asked for is not the blob.
+        // A partial response (206) that was not requested is not the blob.
         request.expectedStatus = [200...205, 207...299]
         request.options.delivery = .streamed
-        // The priority is that of the most urgent asker.
+        // The priority is that of the most urgent caller.
         request.options.priority = .background
         request.raisablePriority = transfer.priority
         request.joins = false
@@ -99,7 +99,7 @@ struct BlobReceiver: Sendable {
         (response.storedUse ?? StoredResponseUse(of: response.headerFields)).age
     }
 
-    /// - Returns: The content, and whether it is the blob. If it is not, what was stored before stays.
+    /// - Returns: The content, and whether it is the blob. If it is not, the stored blob stays.
     private func receive(
         _ response: DataResponse, to request: DataRequest, _ transfer: BlobTransfer
     ) async throws(RequestFailure) -> (content: BlobContent, isReadable: Bool) {
@@ -120,7 +120,7 @@ struct BlobReceiver: Sendable {
             let isReadable = try await body.isReadable(entity.mediaType)
             let content = try await body.finish(
                 entity, isStored: isStored && isReadable && !transfer.isRevoked, problems)
-            // What was stored before is out of date now.
+            // The stored blob is outdated now.
             if !isStored, isReadable { await removeStored(transfer) }
             return (content, isReadable)
         } catch {
@@ -131,19 +131,19 @@ struct BlobReceiver: Sendable {
 }
 
 extension BlobEntry {
-    /// The header field that asks the server whether the blob has changed; `nil` without a validator.
+    /// The header field that makes the request conditional; `nil` without a validator.
     fileprivate var condition: (name: HTTPField.Name, value: String)? {
         entity.headerFields.condition
     }
 }
 
-/// Counts failures of the directory that reach nobody who asks for a blob.
+/// Counts failures of the directory that callers do not receive.
 final class BlobProblems: Sendable {
     private let state = Mutex(CacheProblems())
 
     var value: CacheProblems { state.withLock { $0 } }
 
-    /// Runs work on the directory, and notes its failure.
+    /// Runs work on the directory, and counts its failure.
     @discardableResult
     func noting<Value: Sendable>(
         _ work: () async throws(RequestFailure) -> Value

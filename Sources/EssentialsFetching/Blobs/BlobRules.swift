@@ -9,7 +9,7 @@ enum BlobRules {
         return !directives.requiresValidation && !directives.requiresValidationWhenStale
     }
 
-    /// Whether a failure means that there is nothing at the URL any more.
+    /// Whether a failure means that the URL has no resource any more.
     static func isGone(_ failure: RequestFailure) -> Bool {
         failure.reason == .status && [404, 410].contains(failure.status?.code)
     }

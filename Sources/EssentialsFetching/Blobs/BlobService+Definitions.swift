@@ -10,13 +10,14 @@ public import FoundationEssentials
 /// let film = try await blobs.file(of: Films.stream(id: 7))
 /// ```
 ///
-/// The address is the URL of the definition, which must be a GET request without a body, a range and credentials of its own.
-/// Its header fields, timeouts, retries and error model are used to load it, and its codecs to decode it. Definitions that
-/// differ in header fields, apart from those that select no representation such as `Cache-Control`, have different blobs.
-/// Everything else is as for an address; a definition with a base URL of its own is outside the environment's base URL.
+/// The address is the URL of the definition. The definition must be a GET request without a body, a range, or
+/// credentials of its own. Its header fields, timeouts, retries and error model are used to load the blob, and its
+/// codecs to decode it. Definitions that differ in header fields have different blobs, except for fields that select no
+/// representation, such as `Cache-Control`. In all other respects a definition is like an address. A definition with a
+/// base URL of its own is outside the environment's base URL.
 ///
-/// All of these functions throw `invalidRequest` if the definition is invalid or describes no blob, and otherwise the failures
-/// of their counterparts.
+/// All of these functions throw `invalidRequest` if the definition is invalid or describes no blob, and otherwise the
+/// failures of the functions for addresses.
 extension BlobService {
     /// The bytes of the blob of a definition; see ``bytes(at:upTo:priority:)``.
     public func bytes(
@@ -34,8 +35,8 @@ extension BlobService {
         try await value(try BlobTarget(definition), upTo: maximum, priority) { data, _ in try decode(data) }
     }
 
-    /// The model of a definition, which is decoded from its blob by the codecs of the definition, or else by those of the
-    /// data-request service; see ``value(at:upTo:priority:decode:)``.
+    /// The model of a definition. It is decoded from the blob by the codecs of the definition, or otherwise by those of
+    /// the data-request service; see ``value(at:upTo:priority:decode:)``.
     public func value<Request: TypedRequest>(
         of definition: Request, upTo maximum: Int = BlobService.defaultMaximum, priority: RequestPriority? = nil
     ) async throws(RequestFailure) -> Request.Response where Request.Response: Decodable {

@@ -4,7 +4,7 @@ import EssentialsStorage
 import EssentialsTools
 public import FoundationEssentials
 
-/// Bytes by URL, such as pictures and films, which are stored in a directory up to a size.
+/// Stores bytes by URL, such as pictures and films, in a directory up to a size.
 ///
 /// ```swift
 /// let blobs = try BlobService(requests: requests, environment: environment, directory: "/var/cache/shop/blobs")
@@ -12,46 +12,49 @@ public import FoundationEssentials
 /// let film = try await blobs.file(at: "films/7.mp4")
 /// ```
 ///
-/// All who ask for a URL at the same time share one transfer. It has the priority of the most urgent one, and is cancelled
-/// with the last one. A blob is fresh as long as the server says, or else for
-/// ``BlobService/Configuration/expiration``. After that the server is asked whether it has changed, and a 304 response
-/// makes it fresh again ([RFC 9110, 13.1](https://www.rfc-editor.org/rfc/rfc9110#section-13.1)). 404 and 410 remove it.
+/// Calls for the same URL at the same time share one transfer. It has the priority of the most urgent call, and is
+/// cancelled with the last one. A blob is fresh as long as the server says, or otherwise for
+/// ``BlobService/Configuration/expiration``. After that it is validated, and a 304 response makes it fresh again
+/// ([RFC 9110, 13.1](https://www.rfc-editor.org/rfc/rfc9110#section-13.1)). The statuses 404 and 410 remove it.
 ///
 /// A blob of more than 1 MiB is written to the disk while it is received, and is never in memory as a whole unless
-/// ``bytes(at:upTo:priority:)`` is called for it. Blobs that were used longest ago make room for new ones, those before the
-/// others that were used only once. The blobs are never larger than the limit of the directory, also while transfers run: a
-/// blob for which there is no room fails as `tooLarge`. A failure of the disk reaches nobody who asks for a blob of up to
-/// 1 MiB, and is counted in ``problems``.
+/// ``bytes(at:upTo:priority:)`` is called for it. To make room for new blobs, those that were used longest ago are
+/// removed, and before them those that were used only once. The blobs are never larger than the limit of the directory,
+/// even while transfers run: a blob for which there is no room fails as `tooLarge`. A failure of the disk is not thrown
+/// for a blob of up to 1 MiB, but counted in ``problems``.
 ///
 /// An address is a whole URL, or a path below the environment's base URL in which every character stands for itself. A
 /// whole URL outside the base URL is loaded without credentials, and only from the listed hosts; see
 /// `ForeignHost`. The data-request service should have no response cache, because it would store the same bytes.
 ///
-/// Several processes can use one directory. Files have unique names and are renamed when they are complete, so a
-/// process that is killed leaves nothing that is used, and a file that another process has removed is loaded again.
-/// Each process counts all files at its first use, and again whenever it has stored a quarter of the size, so several
-/// together can exceed the size for a while. Damage is found by the size of a file and the time of its last change, by
-/// a checksum when a blob of up to 1 MiB is read for the first time, and by a checksum of each MiB whenever bytes of a
-/// larger one are read; a damaged blob is loaded again. What is read through the path or the descriptor of a
-/// ``BlobFile`` is not checked. The files of the 64 blobs that were used last stay open.
+/// Several processes can use one directory. Files have unique names and are renamed when they are complete, so the
+/// incomplete files of a killed process are never used. A file that another process has removed is loaded again. Each
+/// process counts all files at its first use, and again whenever it has stored a quarter of the size, so several
+/// processes together can exceed the size for a while.
+///
+/// Damage is found by the size of a file and the time of its last change. In addition, a blob of up to 1 MiB has a
+/// checksum, which is checked when the blob is first read. A larger blob has a checksum for each MiB, which is checked
+/// whenever its bytes are read. A damaged blob is loaded again. Reads through the path or the descriptor of a
+/// ``BlobFile`` are not checked. The files of the 64 blobs that were used last stay open.
 public final class BlobService: Sendable {
     /// Settings of a blob service.
     public struct Configuration: Sendable {
-        /// The size of the files of all blobs on the disk. The default is 256 MiB. A blob that is larger fails as `tooLarge`.
-        /// Some files beside them say what was removed and take a few KiB.
+        /// The maximum size of the files of all blobs on the disk. The default is 256 MiB. A larger blob fails as
+        /// `tooLarge`. Files that record removals take a few KiB more.
         public var maximumBytes = 256 << 20
-        /// How long a blob is fresh if the server says nothing. The default is one hour.
+        /// How long a blob is fresh if the server gives no lifetime. The default is one hour.
         public var expiration = Duration.seconds(3_600)
         /// Whether a blob that is no longer fresh is used if its server cannot be reached, or responds with 500, 502, 503
         /// or 504. The default is `true`. `no-cache` and `must-revalidate` forbid it.
         public var servesStale = true
         /// The hosts outside the base URL from which blobs may be loaded. The default is none.
         public var foreignHosts: [ForeignHost] = []
-        /// The account whose blobs are stored, until ``BlobService/enter(_:)`` is called. Those of others are not
-        /// found. The default is `shared`.
+        /// The account whose blobs are stored, until ``BlobService/enter(_:)`` is called. Blobs of other accounts are
+        /// not found. The default is `shared`.
         public var partition = EntityPartition.shared
-        /// Whether blobs are also stored that a cache should not keep: those with `no-store`, and those to requests with
-        /// credentials as long as the partition is `shared`. The default is `false`: they are loaded each time.
+        /// Whether blobs are also stored that a cache should not keep: responses with `no-store`, and responses to
+        /// requests with credentials while the partition is `shared`. The default is `false`: they are loaded each
+        /// time.
         public var storesSensitiveResponses = false
         /// The fingerprint of the transport's trust policy; see
         /// `HTTPResourceService.Configuration.trustFingerprint`. The default is empty.
@@ -63,7 +66,7 @@ public final class BlobService: Sendable {
         public init() {}
     }
 
-    /// What is in the directory, as far as this process knows.
+    /// The contents of the directory, as far as this process knows.
     public struct Usage: Sendable, Hashable {
         /// The number of blobs.
         public let count: Int
@@ -82,7 +85,7 @@ public final class BlobService: Sendable {
     let store: BlobStore
     private let receiver: BlobReceiver
     let transfers = BlobTransfers()
-    /// The place of now.
+    /// The current place.
     private let adopted: Mutex<BlobPlace>
     private let closed = Atomic(false)
 
@@ -90,12 +93,12 @@ public final class BlobService: Sendable {
     ///
     /// - Parameters:
     ///   - requests: Sends the requests below the base URL. The service does not shut it down.
-    ///   - environment: The environment of that service, below whose base URL paths are joined.
-    ///   - open: Loads blobs of the foreign hosts that the configuration lists. The default is `nil`, which means `requests`.
-    ///     Either service sends such requests without anything of its own, such as credentials.
+    ///   - environment: The environment of that service. Paths are joined below its base URL.
+    ///   - open: Loads blobs of the foreign hosts that the configuration lists. The default is `nil`, which means
+    ///     `requests`. Either service sends such requests without anything of its own, such as credentials.
     ///   - directory: The directory for blobs, which need not exist and should hold nothing else. It is created for the
-    ///     user of the process only (mode 0700), as are the files (0600). Nothing is stored in a directory that is a
-    ///     symbolic link, or to which other users can write, as if the disk had failed.
+    ///     user of the process only (mode 0700), and so are the files (0600). If it is a symbolic link, or if other
+    ///     users can write to it, nothing is stored, as if the disk had failed.
     ///   - configuration: Sizes, times and hosts.
     /// - Throws: `file` if the path is empty or contains a zero byte; `resources` if there is no thread for files, or if
     ///   too many stores have joined the data-request service (see `PrivateStateRegistry`).
@@ -127,8 +130,8 @@ public final class BlobService: Sendable {
 
     /// The bytes of a blob.
     ///
-    /// A blob of up to 1 MiB that is fresh, and that was used not long ago, is read on the calling thread without waiting
-    /// for a disk. All other work happens on threads for files.
+    /// A fresh blob of up to 1 MiB that was used recently is read on the calling thread without waiting for a disk. All
+    /// other work happens on threads for files.
     ///
     /// - Parameters:
     ///   - address: A whole URL, or a path below the base URL.
@@ -151,7 +154,7 @@ public final class BlobService: Sendable {
         if let entry = openEntry(for: target, in: place), entry.size <= Int64(maximum) {
             let type = entry.entity.mediaType
             if let bytes = entry.residentBytes() { return (bytes, type, entry.name) }
-            // A file that has become unreadable or damaged since is loaded again.
+            // A file that has become unreadable or damaged is loaded again.
             if let bytes = try? await entry.content.data(upTo: maximum) { return (bytes, type, entry.name) }
             await store.discard(entry)
         }
@@ -162,7 +165,7 @@ public final class BlobService: Sendable {
             guard error.reason == .file, let entry = content.entry else { throw error }
             await store.discard(entry)
         }
-        // Nothing of it was handed out, so it is loaded again, once.
+        // No byte of it was returned, so it is loaded again once.
         (content, name) = try await self.content(target, in: place, maximum: Int64(maximum), priority, reader)
         return (try await content.data(upTo: maximum), content.mediaType, name)
     }
@@ -174,9 +177,9 @@ public final class BlobService: Sendable {
     ///   - maximum: The maximum number of bytes. The default is 64 MiB.
     ///   - priority: The priority of the request. The default is `nil`, which means `normal`.
     ///   - decode: Makes the value. It is called on the global executor, for each call of this function.
-    /// - Throws: The failures of ``bytes(at:upTo:priority:)``; `decoding` with the error of the closure. A response that
-    ///   none of those can decode who ask for a value is not stored, and the blob that was stored before stays. If a
-    ///   stored blob cannot be decoded, the server is asked at the next use whether it has other bytes.
+    /// - Throws: The failures of ``bytes(at:upTo:priority:)``; `decoding` with the error of the closure. A response
+    ///   that no caller can decode is not stored, and the stored blob stays. If a stored blob cannot be decoded, the
+    ///   next use contacts the server to find out whether it has other bytes.
     public func value<Value: Sendable>(
         at address: String, upTo maximum: Int = BlobService.defaultMaximum, priority: RequestPriority? = nil,
         decode: @escaping @Sendable (Data) throws -> Value
@@ -195,8 +198,8 @@ public final class BlobService: Sendable {
         switch result {
         case .success(let value): return value
         case .failure(let error):
-            // What was received now was not stored. The environment may have changed since, so the address may mean another
-            // blob than the name.
+            // Bytes that were received now were not stored. The environment may have changed since, so the address may
+            // belong to another blob than the name.
             if received == nil { store.open.doubt(name) }
             throw RequestFailure(
                 .decoding, "The blob could not be decoded.", remedy: "Check what the server sends at this URL.",
@@ -204,7 +207,7 @@ public final class BlobService: Sendable {
         }
     }
 
-    /// A blob as an open file, whatever its size. Its bytes are not read into memory if it is larger than 1 MiB.
+    /// A blob as an open file, regardless of its size. Its bytes are not read into memory if it is larger than 1 MiB.
     ///
     /// - Parameters:
     ///   - address: A whole URL, or a path below the base URL.
@@ -233,15 +236,15 @@ public final class BlobService: Sendable {
 
     // MARK: Accounts
 
-    /// Enters another account, or the present one again after other credentials were set.
+    /// Enters another account, or enters the current one again after other credentials were set.
     ///
     /// ```swift
     /// requests.setAuthorization(try .bearer(token))
     /// blobs.enter(EntityPartition(account.id))
     /// ```
     ///
-    /// Blobs of other accounts are not found, and stay in the directory. Between credentials that replace others, or a
-    /// logout, and this call, blobs are loaded each time: those of an account are neither read nor stored.
+    /// Blobs of other accounts are not found, and stay in the directory. After a logout, or after credentials that
+    /// replace others, blobs of an account are neither read nor stored until this call, so they are loaded each time.
     public func enter(_ account: EntityPartition) {
         requests.sender?.enter(account)
         _ = adopted.withLock { enter(account, &$0) }
@@ -249,7 +252,7 @@ public final class BlobService: Sendable {
 
     // MARK: Removing
 
-    /// Removes a blob. A transfer of it that runs is not stored.
+    /// Removes a blob. A running transfer of it is not stored.
     ///
     /// - Throws: `invalidRequest` if the address is invalid; `file` if the blob cannot be removed; `authorization` if
     ///   the credentials were replaced or cleared, and no account has been entered since.
@@ -266,19 +269,19 @@ public final class BlobService: Sendable {
         try await store.remove(key)
     }
 
-    /// Removes all blobs, of all partitions and also those of other processes. Transfers that run are not stored.
+    /// Removes all blobs, of all partitions and also those of other processes. Running transfers are not stored.
     ///
-    /// - Throws: `file` if a file could not be removed. It is not read any more, also after a restart. The next start
-    ///   and each later removal try again to remove it.
+    /// - Throws: `file` if a file could not be removed. It is not read any more, not even after a restart. The next
+    ///   start and each later removal try again to remove it.
     public func removeAll() async throws(RequestFailure) {
         transfers.revoke { _ in true }
         try await store.removeAll(in: RecordScope())
     }
 
-    /// What is in the directory.
+    /// The contents of the directory.
     public var usage: Usage { get async { await store.usage } }
 
-    /// What has gone wrong with the directory since the service was created, without reaching anybody who asked.
+    /// The problems of the directory since the service was created that callers did not receive.
     public var problems: CacheProblems {
         var problems = receiver.problems.value
         if !store.records.hasNotedRemovals { problems.readableAfterRestart = [store.records.path] }
@@ -294,7 +297,7 @@ public final class BlobService: Sendable {
 
     // MARK: Finding
 
-    /// The place of now. If it is another one, texts may mean other blobs.
+    /// The current place. In a new place, the same texts may stand for other blobs.
     private func adopt() -> BlobPlace {
         adopted.withLock { adopted in
             if adopted.isCurrent(in: environment) { return adopted }
@@ -317,8 +320,7 @@ public final class BlobService: Sendable {
         return entry
     }
 
-    /// What a blob is stored under. The key of the directory is read only if the environment or the definition has header
-    /// fields.
+    /// The key of a blob. The key of the directory is read only if the environment or the definition has header fields.
     private func key(
         of url: ResourceURL, _ target: BlobTarget, in place: BlobPlace
     ) async throws(RequestFailure) -> EntityKey {
@@ -332,7 +334,7 @@ public final class BlobService: Sendable {
             trust: configuration.trustFingerprint + identity.trustFingerprint)
     }
 
-    /// The bytes of a blob from the transfer that all share, and the name of its files.
+    /// The bytes of a blob from the shared transfer, and the name of its files.
     private func content(
         _ target: BlobTarget, in place: BlobPlace, maximum: Int64, _ priority: RequestPriority?,
         _ reader: (any BlobReader)?
@@ -370,26 +372,26 @@ public final class BlobService: Sendable {
         .closed, "The blob service was closed.", remedy: "Create another one.")
 }
 
-/// Clearing the authorization of the data-request service removes what was loaded with it.
+/// Clearing the authorization of the data-request service removes the blobs that were loaded with it.
 extension BlobService: PrivateStateStore {
-    /// Removes the blobs of an origin that belong to the present account, and those that were stored with credentials and
-    /// for no account. Those of other accounts stay. The service joins the data-request service by itself, which calls this
-    /// function in `clearAuthorization()`. A failure is counted in ``problems``; what could not be removed is not read any
-    /// more, also not after a restart.
+    /// Removes the blobs of an origin that belong to the current account, and those that were stored with credentials
+    /// and without an account. Blobs of other accounts stay. The service joins the data-request service by itself,
+    /// which calls this function in `clearAuthorization()`. A failure is counted in ``problems``. Blobs that could not
+    /// be removed are not read any more, not even after a restart.
     public func clearPrivateState(of origin: Origin) async {
         let account = adopted.withLock { $0.account }
         var scopes = [BlobRecord.scope(of: origin, account)]
         if !account.isShared, configuration.storesSensitiveResponses {
             scopes.append(BlobRecord.scope(of: origin, .shared))
         }
-        // None of them is read any more before the first file is removed.
+        // All scopes are barred before the first file is removed.
         for scope in scopes { bar(scope) }
         for scope in scopes { await removeBarred(scope) }
     }
 
     /// Removes the blobs of an origin that belong to no account, because they may belong to the account that was logged
-    /// in. Blobs that are stored for an account stay for the next time that it is entered. None of them is read any
-    /// more when the function returns.
+    /// in. Blobs that are stored for an account stay for the next time that it is entered. When the function returns,
+    /// the removed blobs are not read any more.
     public func credentialsWereReplaced(at origin: Origin) {
         guard configuration.storesSensitiveResponses else { return }
         let scope = BlobRecord.scope(of: origin, .shared)

@@ -28,16 +28,16 @@ actor BlobSpool {
         }
     }
 
-    /// Opens what was written for reading.
+    /// Opens the written bytes for reading.
     func opened() throws(RequestFailure) -> CheckedFile {
         try onFile { () throws(FileError) in try writer.opened() }
     }
 
-    /// Stores what was written.
+    /// Stores the written bytes.
     ///
-    /// - Parameter isWanted: Whether it is still to be stored, because nobody has removed it meanwhile.
-    /// - Returns: The blob, or what was written as a file without a name if it is not stored. It takes space as long as
-    ///   somebody uses it.
+    /// - Parameter isWanted: Whether they must still be stored; `false` if the blob was removed meanwhile.
+    /// - Returns: The blob if it was stored, and the written bytes as a file. If it was not stored, the file has no
+    ///   name, and takes space as long as it is used.
     func store(
         _ entity: StoredEntity, if isWanted: () -> Bool
     ) throws(RequestFailure) -> (entry: BlobEntry?, file: CheckedFile) {
@@ -49,7 +49,7 @@ actor BlobSpool {
         }
     }
 
-    /// Removes what was written.
+    /// Removes the written bytes.
     func abandon() { writer.abandon() }
 
     private func onFile<Value>(_ work: () throws(FileError) -> Value) throws(RequestFailure) -> Value {

@@ -20,7 +20,7 @@ actor BlobStore {
     init(_ directory: FileDirectory, maximumBytes: Int, _ freshness: BlobFreshness) {
         let open = OpenBlobs()
         (self.maximumBytes, self.freshness, self.open) = (maximumBytes, freshness, open)
-        // What has left the directory takes its space on the disk only as long as a program uses it.
+        // After a blob has left the directory, it takes space on the disk only as long as a program uses it.
         let configuration = BlobRecord.configuration(maximumBytes: maximumBytes) { name in open.close { $0 == name } }
         records = RecordDirectory(absolute: directory.path, configuration, calls: directory.calls)
         keyFile = FingerprintKeyFile(in: directory) { RecordDirectory.temporaryName() }
@@ -39,7 +39,7 @@ actor BlobStore {
 
     // MARK: Open blobs
 
-    /// The open blob for a text, which counts as a use.
+    /// The open blob for a text. This counts as a use.
     nonisolated func openEntry(for text: String, in place: UInt64) -> BlobEntry? {
         guard let entry = open.entry(for: text, in: place) else { return nil }
         records.use(entry.name)
@@ -49,14 +49,14 @@ actor BlobStore {
     /// Keeps a blob open for a text, if it is stored.
     nonisolated func keepOpen(_ entry: BlobEntry, for text: String, in place: UInt64) {
         open.insert(entry, for: text, in: place)
-        // Asked afterwards, because the blob may leave the directory at the same time.
+        // This is checked afterwards, because the blob may leave the directory at the same time.
         if !records.isKnown(entry.record) { open.close { $0 == entry.name } }
     }
 
     // MARK: Reading
 
-    /// Opens a stored blob; `nil` if there is none, or if it is damaged. A blob that fits into memory is read and checked,
-    /// and comes with its bytes.
+    /// Opens a stored blob; `nil` if there is none, or if it is damaged. A blob that fits into memory is read and
+    /// checked, and its bytes are returned too.
     func load(_ key: EntityKey) throws(RequestFailure) -> (entry: BlobEntry, bytes: Data?)? {
         let key = RecordKey(key)
         guard !open.isBarred(key.name) else { return nil }
@@ -102,12 +102,12 @@ actor BlobStore {
 
     /// Stores a blob that was in memory.
     ///
-    /// - Parameter isWanted: Whether it is still to be stored, because nobody has removed it meanwhile.
+    /// - Parameter isWanted: Whether it must still be stored; `false` if it was removed meanwhile.
     func store(
         _ bytes: Data, _ entity: StoredEntity, for key: EntityKey, if isWanted: () -> Bool
     ) throws(RequestFailure) -> BlobEntry? {
         try onDirectory("could not be written") { () throws(FileError) in
-            // A removal after this call lets nothing be stored.
+            // After this call a removal prevents the blob from being stored.
             var writer = try records.begin(RecordKey(key))
             defer { writer.abandon() }
             try writer.append(bytes.span.bytes)
@@ -118,7 +118,7 @@ actor BlobStore {
 
     /// Renews the head of a stored blob, because the server has confirmed it.
     ///
-    /// - Returns: The renewed blob, also if its files have been removed meanwhile.
+    /// - Returns: The renewed blob, even if its files were removed meanwhile.
     func renew(
         _ entry: BlobEntry, by confirmation: EntityConfirmation, if isWanted: () -> Bool
     ) throws(RequestFailure) -> BlobEntry {
@@ -142,9 +142,9 @@ actor BlobStore {
     /// again.
     func discard(_ entry: BlobEntry) { records.discard(entry.record) }
 
-    /// Removes all blobs of a scope that can be removed, also those of other processes. Those that cannot be removed are
-    /// written down, so that they are neither read by this process nor after a restart. If they cannot even be written down,
-    /// this process does not read them.
+    /// Removes all blobs of a scope, including those of other processes. Blobs that cannot be removed are recorded, so
+    /// that they are not read any more, not even after a restart. If they cannot be recorded either, only this process
+    /// does not read them.
     ///
     /// - Parameter isBarred: Whether the blobs are barred. The bar ends with this call.
     /// - Throws: The first failure. Other blobs are removed nevertheless.
@@ -154,7 +154,7 @@ actor BlobStore {
         try onDirectory("could not be removed") { () throws(FileError) in try records.removeAll(in: scope) }
     }
 
-    /// Does work on the directory, in which there may be no room.
+    /// Does work on the directory, which may be full.
     nonisolated func onDirectory<Value>(
         _ what: String, _ phase: RequestFailure.Phase = .preparation, _ work: () throws(FileError) -> Value
     ) throws(RequestFailure) -> Value {
@@ -169,10 +169,10 @@ actor BlobStore {
     }
 }
 
-/// The time and the rules by which stored blobs are fresh.
+/// The clock and the rules for the freshness of stored blobs.
 struct BlobFreshness: Sendable {
     let clock: RequestClock
-    /// How long a blob is fresh if the server says nothing.
+    /// How long a blob is fresh if the server gives no lifetime.
     let expiration: Duration
 
     /// The last moment, by the monotonic clock, at which a blob is fresh; `nil` if it never is.

@@ -1,9 +1,9 @@
 import EssentialsHTTP
 import EssentialsRequests
 
-/// Which blob is asked for: that of an address, or that of a definition with its header fields and settings.
+/// The requested blob: that of an address, or that of a definition with its header fields and settings.
 struct BlobTarget: Sendable {
-    /// What to join with the base URL of the place.
+    /// The part that is joined with the base URL of the place.
     private enum Source: Sendable {
         case address(String)
         case definition(@Sendable (RequestURL) throws(RequestFailure) -> RequestURL)
@@ -24,8 +24,8 @@ struct BlobTarget: Sendable {
         parts = nil
     }
 
-    /// - Throws: `invalidRequest` if the definition is invalid, or if it is no GET request without a body, a range and
-    ///   credentials of its own.
+    /// - Throws: `invalidRequest` if the definition is invalid, if its method is not GET, or if it has a body, a range
+    ///   or credentials of its own.
     init(_ definition: some TypedRequest) throws(RequestFailure) {
         let definition = definition.definition
         let built: DataRequest = try definition.build()
@@ -36,7 +36,7 @@ struct BlobTarget: Sendable {
         }
         source = .definition { base throws(RequestFailure) in try definition.url(under: base) }
         let fields = parts.fields.map { "\($0.name.canonicalName): \($0.value)" }.sorted()
-        // An address contains no line break, so that no address has this name.
+        // An address contains no line break, so no address has this name.
         name = "\(parts.name)\n\(fields.joined(separator: "\n"))"
         request = built.forLoads
         self.parts = parts

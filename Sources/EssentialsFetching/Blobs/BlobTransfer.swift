@@ -9,41 +9,41 @@ struct BlobAsker: Sendable {
     let priority: RequestPriority
     /// The maximum number of bytes.
     let maximum: Int64
-    /// Makes a value of the bytes; `nil` if the bytes themselves are wanted.
+    /// Makes a value from the bytes; `nil` if the caller needs the bytes themselves.
     var reader: (any BlobReader)?
 }
 
-/// One look-up of a blob, on disk and then at its server, and those who wait for it.
+/// One look-up of a blob, on disk and then at its server, with the waiting callers.
 final class BlobTransfer: Sendable {
     typealias Outcome = Result<BlobContent, RequestFailure>
 
     private struct State {
         var askers: Int
-        /// The largest number of bytes that anybody wants.
+        /// The largest maximum of the callers.
         var maximum: Int64
-        /// How those who want a value read the bytes.
+        /// The readers of the callers that need a value.
         var readers: [any BlobReader]
         var task: Task<Void, Never>?
-        /// Whether the outcome is known, or the last asker has left.
+        /// Whether the outcome is known, or the last caller has left.
         var hasEnded = false
     }
 
     let key: EntityKey
-    /// What it is stored as.
+    /// The name under which it is stored.
     let name: RecordName
     let address: ResourceURL
     /// The request of a definition, without its URL; `nil` for an address.
     let template: DataRequest?
     let place: BlobPlace
-    /// With whose credentials it runs; `nil` for a test double of the data-request service.
+    /// The operation with the credentials; `nil` for a test double of the data-request service.
     let operation: OperationContext?
-    /// The priority of the most urgent asker.
+    /// The priority of the most urgent caller.
     let priority: RaisablePriority
     private let completion = OneShot<Outcome>()
     private let state: Mutex<State>
     private let revoked = Atomic(false)
 
-    /// Creates a transfer with one asker.
+    /// Creates a transfer with one caller.
     init(
         _ key: EntityKey, _ address: ResourceURL, _ template: DataRequest?, _ place: BlobPlace,
         _ operation: OperationContext?, _ asker: BlobAsker
@@ -54,17 +54,17 @@ final class BlobTransfer: Sendable {
         state = Mutex(State(askers: 1, maximum: asker.maximum, readers: asker.reader.map { [$0] } ?? []))
     }
 
-    /// The number of those who wait.
+    /// The number of waiting callers.
     var askers: Int { state.withLock { $0.askers } }
-    /// The largest number of bytes that anybody wants.
+    /// The largest maximum of the callers.
     var maximum: Int64 { state.withLock { $0.maximum } }
 
-    /// Whether the bytes are the blob: somebody who wants a value can read them, or nobody wants one.
+    /// Whether the bytes are the blob: a caller that needs a value can read them, or no caller needs a value.
     ///
     /// - Parameters:
     ///   - size: The number of bytes.
     ///   - type: The value of the `Content-Type` field.
-    ///   - bytes: Gives all bytes. It is called only if somebody has to read them.
+    ///   - bytes: Returns all bytes. It is called only if a reader needs them.
     func isReadable(
         size: Int64, _ type: String?, _ bytes: () async throws(RequestFailure) -> Data
     ) async throws(RequestFailure) -> Bool {
@@ -75,16 +75,16 @@ final class BlobTransfer: Sendable {
         return false
     }
 
-    /// Whether the blob was removed or the credentials were cleared or replaced since the transfer began, so that it is not
-    /// stored.
+    /// Whether the blob must not be stored, because it was removed, or because the credentials were cleared or
+    /// replaced, since the transfer began.
     var isRevoked: Bool { revoked.load(ordering: .acquiring) || operation?.hasEnded == true || !mayUseStore }
-    /// Whether the blobs of the account may be read and stored. They may not after other credentials were set, until the
-    /// account is entered again.
+    /// Whether the blobs of the account may be read and stored. After other credentials were set, this is not allowed
+    /// until the account is entered again.
     var mayUseStore: Bool { operation?.admits(place.account) ?? true }
     func revoke() { revoked.store(true, ordering: .releasing) }
 
-    /// Adds an asker. Returns `false` if it is too late, or if the environment, the account or the credentials have changed
-    /// since.
+    /// Adds a caller. Returns `false` if it is too late, or if the environment, the account or the credentials have
+    /// changed since.
     func join(_ asker: BlobAsker, in place: BlobPlace, _ operation: OperationContext?) -> Bool {
         guard place === self.place, operation?.scope === self.operation?.scope else { return false }
         let joins = state.withLock { state in
@@ -98,7 +98,7 @@ final class BlobTransfer: Sendable {
         return joins
     }
 
-    /// Removes an asker, and ends the transfer with the last one.
+    /// Removes a caller, and ends the transfer with the last one.
     func leave() {
         let task = state.withLock { state -> Task<Void, Never>? in
             state.askers -= 1
@@ -109,7 +109,7 @@ final class BlobTransfer: Sendable {
         task?.cancel()
     }
 
-    /// Starts the work. It begins on the thread of the caller.
+    /// Starts the work. It begins on the caller's thread.
     func start(_ work: @escaping @Sendable () async -> Outcome) {
         let task = Task.immediate { [self] in end(await work()) }
         let isOver = state.withLock { state in
@@ -128,7 +128,7 @@ final class BlobTransfer: Sendable {
         _ = consume task
     }
 
-    /// Ends the transfer for all askers.
+    /// Ends the transfer for all callers.
     func cancel() {
         let task = state.withLock { state in
             state.hasEnded = true
@@ -138,7 +138,7 @@ final class BlobTransfer: Sendable {
         task?.cancel()
     }
 
-    /// Waits for the outcome. The asker leaves if its task is cancelled.
+    /// Waits for the outcome. The caller leaves if its task is cancelled.
     nonisolated(nonsending) func outcome() async -> Outcome {
         guard let outcome = await completion.valueUnlessCancelled() else {
             leave()
@@ -150,7 +150,7 @@ final class BlobTransfer: Sendable {
     static let cancelled = RequestFailure(.cancelled, "The request for the blob was cancelled.")
 }
 
-/// The transfers that run, by the names of their blobs.
+/// The running transfers, by the names of their blobs.
 final class BlobTransfers: Sendable {
     private struct State {
         var running: [RecordName: BlobTransfer] = [:]
@@ -159,10 +159,10 @@ final class BlobTransfers: Sendable {
 
     private let state = Mutex(State())
 
-    /// The transfers that run.
+    /// The running transfers.
     var running: [BlobTransfer] { state.withLock { Array($0.running.values) } }
 
-    /// Joins the transfer of a blob that runs, or adds a new one.
+    /// Joins the running transfer of a blob, or adds a new one.
     ///
     /// - Returns: The transfer, and whether it is new; `nil` after ``close()``.
     func join(
@@ -175,7 +175,7 @@ final class BlobTransfers: Sendable {
                 return (running, false)
             }
             let transfer = make()
-            // An earlier one must not replace what this one stores.
+            // An earlier transfer must not replace the blob that this one stores.
             state.running.updateValue(transfer, forKey: name)?.revoke()
             return (transfer, true)
         }
@@ -189,7 +189,7 @@ final class BlobTransfers: Sendable {
         _ = consume removed
     }
 
-    /// Prevents running transfers from storing their blobs. Later askers start new transfers instead of joining these.
+    /// Prevents running transfers from storing their blobs. Later callers start new transfers instead of joining these.
     func revoke(where isRevoked: (RecordName) -> Bool) {
         let revoked = state.withLock { state in
             let revoked = state.running.filter { isRevoked($0.key) }
@@ -199,7 +199,7 @@ final class BlobTransfers: Sendable {
         for transfer in revoked.values { transfer.revoke() }
     }
 
-    /// Cancels all transfers, and lets no other begin.
+    /// Cancels all transfers, and prevents new ones.
     func close() {
         let running = state.withLock { state in
             state.isClosed = true

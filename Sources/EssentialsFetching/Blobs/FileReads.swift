@@ -3,13 +3,13 @@ import EssentialsRequests
 import EssentialsStorage
 import FoundationEssentials
 
-/// Reads open files on a file thread. Each value has a queue of its own, so that several files are read at a time.
+/// Reads open files on a file thread. Each value has its own queue, so that several files are read at a time.
 actor FileReads {
     private let queue = FileQueue()
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
 
-    /// The bytes at some positions of the file. Each MiB that they belong to is read as a whole and checked before.
+    /// The bytes in a range of the file. Each MiB that the range touches is read as a whole and checked first.
     ///
     /// - Throws: `file` if the file cannot be read, ends before, or is damaged.
     func bytes(of checked: CheckedFile, in range: Range<Int>) throws(RequestFailure) -> Data {
@@ -22,6 +22,6 @@ actor FileReads {
             underlying: SystemError(failure))
     }
 
-    /// The error number for damage, which a disk gives that finds it by itself.
+    /// The error number for damage. A disk that finds damage by itself gives the same one.
     private static let damaged = FileError(code: 5)
 }

@@ -2,7 +2,7 @@ import EssentialsRequests
 import EssentialsStorage
 import EssentialsTools
 
-/// Blobs whose files are open, and blobs that are not to be used. It touches no file.
+/// Blobs whose files are open, and blobs that must not be used. It touches no file.
 final class OpenBlobs: Sendable {
     /// The maximum number of blobs whose files are open.
     static let maximumCount = 64
@@ -10,11 +10,11 @@ final class OpenBlobs: Sendable {
     private static let maximumDoubts = 1_024
 
     private struct State {
-        /// Open blobs by the text with which they were asked for in the place of now.
+        /// The open blobs, by the text with which they were requested in the current place.
         var entries = LeastRecentlyUsed<String, BlobEntry>(maximumCount: OpenBlobs.maximumCount, maximumBytes: 0)
-        /// The number of the place in which the texts have their meaning.
+        /// The number of the place for which the texts are valid.
         var place: UInt64 = 0
-        /// The blobs that are being removed, and how often. They are not read until then.
+        /// The scopes that are being removed, with the number of removals. Their blobs are not read meanwhile.
         var barred: [RecordScope: Int] = [:]
         /// Blobs whose bytes could not be decoded.
         var doubted: Set<RecordName> = []
@@ -33,10 +33,10 @@ final class OpenBlobs: Sendable {
 
     // MARK: Open blobs
 
-    /// The open blob for a text, which counts as a use.
+    /// The open blob for a text. This counts as a use.
     ///
-    /// - Parameter place: The number of the place in which the blob was asked for. In another one than that of now there is
-    ///   none, because the text may mean another blob.
+    /// - Parameter place: The number of the place in which the blob was requested. If it is not the current place, no
+    ///   open blob is returned, because the text may stand for another blob.
     func entry(for text: String, in place: UInt64) -> BlobEntry? {
         state.withLock { state in
             guard place == state.place, let entry = state.entries.use(text), !state.isBarred(entry.name) else {
@@ -46,7 +46,7 @@ final class OpenBlobs: Sendable {
         }
     }
 
-    /// Keeps a blob open for a text, if the place in which it was asked for is still that of now, and closes the blob that it
+    /// Keeps a blob open for a text, if the place of the request is still the current one, and closes the blob that it
     /// has replaced.
     func insert(_ entry: BlobEntry, for text: String, in place: UInt64) {
         state.withLock { state in
@@ -56,8 +56,8 @@ final class OpenBlobs: Sendable {
         }
     }
 
-    /// Forgets what texts mean, because they mean something else in the place with a number. A transfer that began in an
-    /// earlier one and ends later gives them no meaning.
+    /// Enters the place with a number. Earlier texts are forgotten, because they may stand for other blobs there. A
+    /// transfer that began in an earlier place adds no text any more.
     func enter(place: UInt64) {
         state.withLock { state in
             state.place = place
@@ -83,21 +83,21 @@ final class OpenBlobs: Sendable {
         }
     }
 
-    /// Whether a blob is not to be read.
+    /// Whether a blob must not be read.
     func isBarred(_ name: RecordName) -> Bool { state.withLock { $0.isBarred(name) } }
 
     // MARK: Doubts
 
-    /// Notes that the bytes of a blob could not be decoded, so that the server is asked whether it has others.
+    /// Records that the bytes of a blob could not be decoded, so that the next use contacts the server.
     func doubt(_ name: RecordName) {
         state.withLock { state in
             state.close { $0.name == name }
-            // A forgotten doubt only means that the blob is used again before the server is asked.
+            // A forgotten doubt only means that the blob is used once more before the server is contacted.
             if state.doubted.count >= Self.maximumDoubts { state.doubted = [] }
             state.doubted.insert(name)
         }
     }
 
-    /// Whether there was a doubt, which is over with this question.
+    /// Returns whether there was a doubt, and ends it.
     func takeDoubt(of name: RecordName) -> Bool { state.withLock { $0.doubted.remove(name) != nil } }
 }

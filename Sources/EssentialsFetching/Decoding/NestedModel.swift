@@ -11,7 +11,7 @@ struct NestedPath: Sendable {
         if names.isEmpty { return nil }
     }
 
-    /// The path for the decoding that runs in the present task. A codec creates its decoder itself, so nothing can be passed
+    /// The path for the decoding in the current task. A codec creates its decoder itself, so the path cannot be passed
     /// to it.
     @TaskLocal static var current: NestedPath?
 }

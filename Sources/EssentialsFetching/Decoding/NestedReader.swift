@@ -15,7 +15,7 @@ struct NestedReader<Model: Decodable & Sendable>: Sendable {
 
     /// The request with the kind of its result.
     func requesting(_ request: consuming DataRequest) -> DataRequest {
-        // A part of a document is never bytes or text, whatever its type.
+        // A part of a document is never bytes or text, regardless of its type.
         nested == nil ? reader.requesting(request) : ModelReader<NestedModel<Model>>(codecs: codecs).requesting(request)
     }
 
@@ -41,7 +41,7 @@ struct NestedReader<Model: Decodable & Sendable>: Sendable {
 }
 
 extension Result where Failure == RequestFailure {
-    /// The result of a function that waits.
+    /// The result of an asynchronous function.
     fileprivate init(_ body: () async throws(RequestFailure) -> Success) async {
         do throws(RequestFailure) { self = .success(try await body()) } catch { self = .failure(error) }
     }

@@ -25,7 +25,8 @@ public struct OutdatedModel: Sendable {
         self.init { operation, cache in
             guard let key = key(operation), operation.permits(key.partition) else { return nil }
             return {
-                // The models of the credentials have ended with them. What is there now belongs to the next ones.
+                // The models of the credentials have ended with them. The models that are stored now belong to the next
+                // credentials.
                 guard !(key.partition.isShared && operation.isForFormerCredentials) else { return }
                 try await cache.delete(key.typed() as ModelKey<Value>)
             }
@@ -64,13 +65,13 @@ public struct OutdatedModel: Sendable {
         .request(request, below: keyPath, as: Request.Response.self)
     }
 
-    /// The deletions for a write, which is not sent yet, so that they are those of its environment and its account.
+    /// The deletions for a write that is not sent yet, so that they belong to its environment and its account.
     static func deletions(of models: [OutdatedModel], in operation: FetchOperation) -> [Deletion] {
         guard let cache = operation.cache else { return [] }
         return models.compactMap { $0.deletion(operation, cache) }
     }
 
-    /// Performs deletions, whether or not the calling task is cancelled. Failures are only counted.
+    /// Performs deletions, even if the calling task is cancelled. Failures are only counted.
     static func perform(_ deletions: [Deletion], _ problems: CacheProblemLog?) async {
         guard !deletions.isEmpty else { return }
         await Task {

@@ -1,6 +1,6 @@
 public import EssentialsRequests
 
-/// A value that a fetch has emitted, with where it came from.
+/// A value that a fetch has emitted, with its source.
 ///
 /// ```swift
 /// for try await coins in service.coins() {
@@ -21,11 +21,11 @@ public struct Emission<Value: Sendable>: Sendable {
     public var value: Value
     /// Where the value came from.
     public var source: Source
-    /// The time since the server sent the value: zero for a response of the server, more for one that a response cache has
-    /// stored. It is `nil` if it is unknown, because the clock has been set back.
+    /// The time since the server sent the value: zero for a response of the server, more for a response from a response
+    /// cache. It is `nil` if it is unknown, because the clock was set back.
     public var age: Duration?
-    /// The failure of the server that this cached value covers; see ``FetchSource/backendElseCache``. It is `nil` for all
-    /// other values.
+    /// The failure of the server that this cached value covers; see ``FetchSource/backendElseCache``. It is `nil` for
+    /// all other values.
     public var failure: RequestFailure?
 
     /// Creates an emission, for test doubles.

@@ -13,8 +13,8 @@ extension Emissions {
     /// token.cancel()
     /// ```
     ///
-    /// The handlers run on a serial queue that belongs to the fetch and targets `completionQueue`, the completion last and
-    /// exactly once. It receives the failure that ended the sequence, `cancelled` after
+    /// The handlers run on a serial queue that belongs to the fetch and targets `completionQueue`. The completion runs
+    /// last and exactly once. It receives the failure that ended the sequence, or `cancelled` after
     /// `CancellableToken.cancel(silently:)`. After a silent cancellation no handler is called.
     ///
     /// - Parameters:
@@ -23,7 +23,7 @@ extension Emissions {
     ///   - autoResume: Whether the fetch begins now. With `false`, nothing is read or sent until
     ///     `CancellableToken.resume()`. The default is `true`.
     ///   - emission: Receives the values in order.
-    ///   - completion: Receives the end.
+    ///   - completion: Receives the result at the end.
     /// - Returns: A token that cancels the fetch. Releasing the token does not cancel it.
     @discardableResult
     public func start(

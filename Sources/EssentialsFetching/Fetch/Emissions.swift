@@ -10,28 +10,28 @@ public import EssentialsRequests
 /// let newest = try await service.coins(from: .backend).last()?.value
 /// ```
 ///
-/// The sequence is cold: nothing is read or sent before the first value is asked for, and each iteration fetches again.
+/// The sequence is cold: nothing is read or sent before the first value is requested, and each iteration fetches again.
 /// Fetches that send equal GET or HEAD requests at the same time share one request, as described for
 /// `DataRequest.joins`. If an iteration ends early, because its loop is left or its task is cancelled, its request is
-/// cancelled unless another one waits for it.
+/// cancelled unless another iteration waits for it.
 ///
 /// A failure ends the sequence. If the task is cancelled, the sequence throws `cancelled`, never a `CancellationError`.
 ///
-/// A value of the server is emitted first and stored then: when the loop has dealt with it and asks for the next one, or when
-/// the loop is left. So no cache delays a value, and the sequence ends when the value is stored. A failure of the cache
-/// never ends the sequence; ``CacheProblemLog`` collects them.
+/// A value of the server is emitted first and stored afterwards: when the loop requests the next value, or when the
+/// loop is left. A cache therefore delays no value, and the sequence ends when the value is stored. A failure of the
+/// cache never ends the sequence; ``CacheProblemLog`` collects such failures.
 public struct Emissions<Value: Sendable>: AsyncSequence, Sendable {
-    /// A value with where it came from.
+    /// A value with its source.
     public typealias Element = Emission<Value>
     /// The failure that ends the sequence.
     public typealias Failure = RequestFailure
 
-    /// Its models have the type `Value`.
+    /// The source of the values. Its models have the type `Value`.
     let source: any EmissionSource
 
     init(_ source: any EmissionSource) { self.source = source }
 
-    /// The queue for handlers of calls that name none.
+    /// The queue for handlers of calls that name no queue.
     var callbackQueue: DispatchQueue { source.callbackQueue }
 
     /// Begins a new fetch.
@@ -64,7 +64,7 @@ public struct Emissions<Value: Sendable>: AsyncSequence, Sendable {
 
     /// Fetches and returns the last value; `nil` if there is none. With ``FetchSource/cacheThenBackend`` it is the server's.
     ///
-    /// - Throws: The failure that ended the sequence, also if there were values before.
+    /// - Throws: The failure that ended the sequence, even if there were values before it.
     public func last() async throws(RequestFailure) -> Emission<Value>? {
         let run = source.begin()
         var last: FetchEmission?
@@ -77,13 +77,13 @@ public struct Emissions<Value: Sendable>: AsyncSequence, Sendable {
 protocol EmissionSource: Sendable {
     func begin() -> any EmissionRun
 
-    /// Begins an iteration whose values are handed to others, so that it finds out for whom they are.
+    /// Begins an iteration whose values are shared with others, so that it finds out for which accounts they are.
     func beginShared() -> any EmissionRun
 
-    /// Where and for whom an iteration that begins now would run; `nil` for a test double.
+    /// The operation of an iteration that begins now; `nil` for a test double.
     func beginReading() -> FetchOperation?
 
-    /// The queue for handlers of calls that name none.
+    /// The queue for handlers of calls that name no queue.
     var callbackQueue: DispatchQueue { get }
 }
 
@@ -93,7 +93,7 @@ extension EmissionSource {
 
 /// One iteration of ``Emissions``. Releasing it ends its fetch.
 protocol EmissionRun: AnyObject {
-    /// Where and for whom the iteration runs, from its first step on; `nil` for a double.
+    /// The operation of the iteration, from its first step on; `nil` for a test double.
     var operation: FetchOperation? { get }
 
     /// The next value; `nil` at the end and after a failure.

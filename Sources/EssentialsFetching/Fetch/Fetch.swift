@@ -3,11 +3,11 @@ import EssentialsHTTP
 import EssentialsRequests
 import FoundationEssentials
 
-/// What the server has returned for a fetch.
+/// The result of the server for a fetch.
 enum ServedModel: Sendable {
-    /// A value with the time since the server sent it, and how a cache may keep it.
+    /// A value, the time since the server sent it, and how a cache may keep it.
     case value(FetchedModel, age: Duration, ModelStorage)
-    /// The `nil` of an optional model, because the server has nothing.
+    /// The `nil` of an optional model, because the server has no model.
     case nothing(FetchedModel)
     /// An empty body for a model that is not optional.
     case empty
@@ -36,22 +36,22 @@ enum ServedModel: Sendable {
 
 /// How a cache may keep a model.
 struct ModelStorage: Sendable {
-    /// Whether only in memory.
+    /// Whether it may be kept only in memory.
     var isMemoryOnly = false
-    /// Whether it was received with credentials and without an account, so that it ends with the credentials.
+    /// Whether it was received with credentials and without an account, so that it is removed with the credentials.
     var isPersonal = false
-    /// Whether it may have been received with credentials. It is found out for values that are handed to others.
+    /// Whether it may have been received with credentials. This is determined for values that are shared.
     var mayBePersonal = true
 }
 
-/// What the cache has returned for a fetch.
+/// The result of the cache for a fetch.
 struct LoadedModel: Sendable {
     let model: FetchedModel
     /// When the server sent it.
     let date: Date
 }
 
-/// A fetch as a run sees it, which does not know the type of the model.
+/// A fetch as a run sees it, without the type of the model.
 protocol FetchWork: AnyObject, Sendable {
     var source: FetchSource { get }
     var options: FetchOptions { get }
@@ -59,13 +59,13 @@ protocol FetchWork: AnyObject, Sendable {
     /// Whether there is a cache, and a key for it.
     var hasCache: Bool { get }
 
-    /// Takes what an iteration belongs to.
+    /// Begins the operation of an iteration.
     func beginOperation() -> FetchOperation
     /// Sends the request and reads its response.
     ///
-    /// - Parameter isShared: Whether the value is handed to others, so that it matters for whom it is.
+    /// - Parameter isShared: Whether the value is shared with others, so that its account matters.
     func serve(in operation: FetchOperation, isShared: Bool) async -> ServedModel
-    /// The cached model; `nil` also if the cache fails.
+    /// The cached model; `nil` if there is none or the cache fails.
     func load(in operation: FetchOperation) async -> LoadedModel?
     /// Stores a model of this fetch.
     func save(_ model: FetchedModel, age: Duration, _ storage: ModelStorage, in operation: FetchOperation) async
@@ -73,7 +73,7 @@ protocol FetchWork: AnyObject, Sendable {
     func delete(in operation: FetchOperation) async
 }
 
-/// A fetch as it was described. Each iteration performs it once, in the environment and for the account of then.
+/// A fetch as it was described. Each iteration performs it once, in the environment and for the account of that moment.
 final class Fetch<Value: Codable & Sendable>: FetchWork {
     let source: FetchSource
     let options: FetchOptions
@@ -140,7 +140,7 @@ final class Fetch<Value: Codable & Sendable>: FetchWork {
         return isGone ? .gone(failure) : .empty
     }
 
-    /// A server that confirms what the cache of models has does not say what that is, so the response has no value.
+    /// A 304 response confirms a model without containing it, so the response has no value.
     private func notModified(_ response: DataResponse) -> RequestFailure {
         RequestFailure(
             .status, "The server answered 304, which has no model.",
@@ -150,7 +150,7 @@ final class Fetch<Value: Codable & Sendable>: FetchWork {
 
     // MARK: The cache
 
-    /// How a cache may keep the model of a response, and for whom it is.
+    /// How a cache may keep the model of a response, and whether it may belong to one account.
     private func storage(
         of response: DataResponse, in operation: FetchOperation, isShared: Bool
     ) -> ModelStorage {
@@ -159,7 +159,7 @@ final class Fetch<Value: Codable & Sendable>: FetchWork {
         if partition != nil {
             storage.isMemoryOnly = !storesSensitiveResponses && EntityCacheRules.forbidsStoring(response.headerFields)
         }
-        // The fields are not looked through for values that are neither handed on nor stored for everybody.
+        // The fields are not examined for values that are neither shared nor stored for all accounts.
         guard isShared || partition?.isShared == true else { return storage }
         let isPersonal = EntityCacheRules.isPersonalModel(
             response, to: request, hasIdentity: operation.hasClientIdentity)
@@ -173,7 +173,7 @@ final class Fetch<Value: Codable & Sendable>: FetchWork {
     /// The key of an operation; `nil` if it may not use the stores of its account.
     private func key(in operation: FetchOperation) -> FetchKey? {
         guard let key = key?.key(in: operation), operation.permits(key.partition) else { return nil }
-        // A base that is pinned to another environment than that of the key.
+        // The base of the request may be pinned to another environment than that of the key.
         if let environment = operation.context?.environment, !request.base.permits(environment.snapshot) { return nil }
         return key
     }
@@ -191,7 +191,7 @@ final class Fetch<Value: Codable & Sendable>: FetchWork {
         }
     }
 
-    /// - Parameter age: The time since the server sent it, which is above zero if it comes from a response cache.
+    /// - Parameter age: The time since the server sent it, which is above zero for a response from a response cache.
     func save(
         _ model: FetchedModel, age: Duration, _ storage: ModelStorage, in operation: FetchOperation
     ) async {
@@ -210,9 +210,9 @@ final class Fetch<Value: Codable & Sendable>: FetchWork {
     }
 }
 
-/// What the key of a fetch is made from when an operation begins.
+/// The source of the key of a fetch. The key is made when an operation begins.
 enum FetchKeySource: Sendable {
-    /// A key of the caller's.
+    /// A key of the caller.
     case given(FetchKey)
     /// The request.
     case request(FetchKeyRules.Parts)

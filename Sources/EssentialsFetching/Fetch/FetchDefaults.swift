@@ -1,6 +1,6 @@
 public import EssentialsRequests
 
-/// What the fetches of a service use if a call does not say otherwise.
+/// The defaults for fetches of a service.
 ///
 /// ```swift
 /// struct CoinService: FetchingService, ModelCaching {
@@ -14,7 +14,7 @@ public import EssentialsRequests
 public struct FetchDefaults: Sendable {
     /// Where values come from. The default is ``FetchSource/cacheThenBackend``.
     public var source: FetchSource
-    /// What is emitted and stored.
+    /// The options for emitting and storing values.
     public var options: FetchOptions
     /// How failed requests are sent again. The default is `nil`, which means the policy of the request, the environment or
     /// the data-request service.
@@ -22,16 +22,17 @@ public struct FetchDefaults: Sendable {
     /// Whether fetches share a GET or HEAD request with equal ones that run at the same time, unless the request says
     /// otherwise. The default is `true`. Without sharing, a request costs a few microseconds less.
     public var sharesRequests: Bool
-    /// Whether persistent caches also store models that a cache should not keep: those of responses with
-    /// `Cache-Control: no-store`, and those of requests with credentials as long as the partition of their key is the shared
-    /// one. The default is `false`: such models are ``CachedModel/isMemoryOnly``.
+    /// Whether persistent caches also store models that a cache should not keep: models of responses with
+    /// `Cache-Control: no-store`, and models of requests with credentials while the partition of their key is the
+    /// shared one. The default is `false`: such models are ``CachedModel/isMemoryOnly``.
     ///
-    /// Header fields and query items whose names sound secret count as credentials, and so do client certificates of the
-    /// environment, redirects to another origin and a response of a response cache, which does not say how it was fetched.
+    /// Header fields and query items whose names sound secret count as credentials. So do client certificates of the
+    /// environment, redirects to another origin, and a response from a response cache, which does not say how it was
+    /// fetched.
     public var storesSensitiveResponses: Bool
-    /// Dates values and measures their age. The default is the clock of the system.
+    /// The clock that dates values and measures their age. The default is the clock of the system.
     public var clock: RequestClock
-    /// Collects the failures of the cache. The default is `nil`, which means that nobody is notified of them.
+    /// Collects the failures of the cache. The default `nil` means that they are not reported.
     public var cacheProblems: CacheProblemLog?
 
     /// Creates defaults.

@@ -12,8 +12,8 @@ enum FetchKeyRules {
 
         /// The header fields in a canonical form, sorted.
         ///
-        /// Values of fields other than those of content negotiation can be secret, so only their hash becomes a part of the
-        /// key.
+        /// Values of fields other than those of content negotiation can be secret, so only their hash becomes part of
+        /// the key.
         func variant(key: @autoclosure () -> FingerprintKey) -> String {
             guard !fields.isEmpty else { return "" }
             let lines = fields.map { field in
@@ -28,12 +28,12 @@ enum FetchKeyRules {
 
     /// The parts of a request's key; `nil` if its response must not be stored without a key of the caller.
     ///
-    /// The name of a GET request consists of its path without the leading slash and its query, sorted by name. The method
-    /// precedes the name of a HEAD request, and a base of its own that of every request. Different requests have different
-    /// names.
+    /// The name of a GET request consists of its path without the leading slash and its query, sorted by name. The name
+    /// of a HEAD request begins with the method. The name of a request with a base of its own contains that base.
+    /// Different requests have different names.
     ///
     /// - Parameters:
-    ///   - request: The request. One that has an effect, a body, a range or credentials of its own has no key.
+    ///   - request: The request. A request that has an effect, a body, a range or credentials of its own has no key.
     ///   - nested: The part of the document that is read.
     static func parts(of request: DataRequest, below nested: NestedPath?) -> Parts? {
         guard request.method == .get || request.method == .head, request.body.isNone else { return nil }
@@ -55,8 +55,8 @@ enum FetchKeyRules {
         return Parts(name: name(method, base, path, below: nested), fields: fields)
     }
 
-    /// One text for all parts of a name: method, base and path with spaces in between, and the names of the part of the
-    /// document behind a `#`. If one of them contains such a character, all are counted.
+    /// One text for all parts of a name: method, base and path with spaces in between, and after a `#` the names that
+    /// lead to the part of the document. If a part contains such a character, all parts are written with their length.
     private static func name(_ method: String, _ base: String, _ path: String, below nested: NestedPath?) -> String {
         guard isPlain(path), isPlain(base) else {
             var whole = "\u{1}"

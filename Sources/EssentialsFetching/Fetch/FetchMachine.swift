@@ -1,21 +1,21 @@
 import EssentialsRequests
 
-/// Decides what a fetch does: what it asks for, what it emits, what it stores, and when it ends.
+/// Decides what a fetch requests, emits and stores, and when it ends.
 ///
 /// Each function returns the next steps. The machine knows neither values nor types, and owns no task, cache or clock.
 struct FetchMachine: Sendable {
-    /// What the cache has returned.
+    /// A reply of the cache.
     enum CacheReply: Sendable, Hashable {
-        /// A value with its age, which is `nil` if it is unknown.
+        /// A value with its age; `nil` if the age is unknown.
         case hit(age: Duration?)
-        /// No value, or a fault.
+        /// The cache has no value, or has failed.
         case miss
     }
 
-    /// What the server has returned.
+    /// A reply of the server.
     enum ServerReply: Sendable, Hashable {
         case value
-        /// Nothing, which the model expresses as `nil`: an empty body, `null`, 404 or 410 for an optional model.
+        /// No model, which is expressed as `nil`: an empty body, `null`, 404 or 410 for an optional model.
         case nothing
         /// An empty body for a model that is not optional.
         case empty
@@ -23,11 +23,11 @@ struct FetchMachine: Sendable {
         case gone
         /// Any other failure.
         case failure
-        /// The request was cancelled, which is no failure that a cached value covers.
+        /// The request was cancelled. A cached value does not cover this.
         case cancelled
     }
 
-    /// Steps, which are taken in the order of their declaration.
+    /// Steps. They are taken in the order of their declaration.
     struct Steps: OptionSet, Sendable, Hashable {
         let rawValue: UInt16
 
@@ -50,7 +50,7 @@ struct FetchMachine: Sendable {
     private let storesNothing: Bool
     private var awaitsCache = false
     private var awaitsServer = false
-    /// The reply of the server, which waits for that of the cache.
+    /// The reply of the server, while it waits for the reply of the cache.
     private var held: ServerReply?
     private(set) var hasEnded = false
 
@@ -76,7 +76,7 @@ struct FetchMachine: Sendable {
         }
     }
 
-    /// The cache has replied.
+    /// Handles the reply of the cache.
     mutating func cache(_ reply: CacheReply) -> Steps {
         guard !hasEnded, awaitsCache else { return [] }
         awaitsCache = false
@@ -95,11 +95,11 @@ struct FetchMachine: Sendable {
         }
     }
 
-    /// The server has replied.
+    /// Handles the reply of the server.
     mutating func server(_ reply: ServerReply) -> Steps {
         guard !hasEnded, awaitsServer else { return [] }
         awaitsServer = false
-        // A cached value comes first in one case, and is the only value in the other.
+        // With `cacheThenBackend` a cached value comes first. After a failure it is the only value.
         let isEnd = reply == .failure || reply == .cancelled
         guard awaitsCache, kind == .cacheThenBackend || isEnd else { return finish(reply) }
         held = reply
@@ -119,7 +119,7 @@ struct FetchMachine: Sendable {
         }
     }
 
-    /// Nobody is interested any more. Later replies have no effect.
+    /// Ends the fetch early, because its values are not needed any more. Later replies have no effect.
     mutating func leave() -> Steps {
         guard !hasEnded else { return [] }
         return failing()
@@ -146,7 +146,7 @@ struct FetchMachine: Sendable {
         return steps.union(.end)
     }
 
-    /// The end with the failure, unless it is hidden.
+    /// Ends with the failure, unless it is hidden.
     private mutating func failing(_ steps: Steps = []) -> Steps {
         hasEnded = true
         return steps.union(options.emitsFailure ? .fail : .end)

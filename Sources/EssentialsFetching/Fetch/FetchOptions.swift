@@ -1,6 +1,6 @@
 import EssentialsRequests
 
-/// What a fetch emits and stores.
+/// The options of a fetch for emitting and storing values.
 ///
 /// ```swift
 /// let coins = service.get("coins", options: FetchOptions(emitsFailure: false), as: [Coin].self)
@@ -13,7 +13,8 @@ public struct FetchOptions: Sendable, Hashable {
 
     /// Whether values of the server are emitted. The default is `true`.
     ///
-    /// With `false`, a fetch updates the cache silently: cached values are still emitted, and the server's are stored.
+    /// With `false`, a fetch updates the cache silently: cached values are still emitted, and the server's values are
+    /// stored.
     public var emitsValue: Bool
     /// Whether a failure is thrown. The default is `true`.
     ///
@@ -21,13 +22,13 @@ public struct FetchOptions: Sendable, Hashable {
     /// carry it.
     public var emitsFailure: Bool
     /// Whether the fetch changes the cache: it stores the server's value, and deletes the cached one if the server has
-    /// nothing any more. The default is `true`. The source alone decides whether the cache is read.
+    /// no value any more. The default is `true`. The source alone decides whether the cache is read.
     public var caches: Bool
     /// Whether a cached value prevents the request. The default is `false`.
     ///
-    /// It is another way to write ``FetchSource/cacheElseBackend``, and replaces every source except
-    /// ``FetchSource/cache`` and ``FetchSource/cacheElseBackend(maximumAge:)``, which keeps its maximum age. To fetch from
-    /// the server all the same, turn the option off for this fetch.
+    /// It has the effect of ``FetchSource/cacheElseBackend``, and replaces every source except ``FetchSource/cache``
+    /// and ``FetchSource/cacheElseBackend(maximumAge:)``, which keeps its maximum age. To fetch from the server
+    /// nevertheless, turn the option off for this fetch.
     public var cachedPreventsDownload: Bool
 
     /// Creates options.

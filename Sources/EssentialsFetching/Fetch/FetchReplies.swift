@@ -1,7 +1,7 @@
 import EssentialsRequests
 import EssentialsTools
 
-/// The replies of the cache and the server to one iteration that has asked both at once, in the order of their arrival.
+/// The replies of the cache and the server to an iteration that has called both at once, in the order of their arrival.
 struct FetchReplies: Sendable {
     enum Reply: Sendable {
         case cache(LoadedModel?)
@@ -16,7 +16,7 @@ struct FetchReplies: Sendable {
 
     /// The next reply; `nil` if the task is cancelled while it waits. Only one task may wait.
     func next() async -> Reply? {
-        // A reply that is there counts even in a cancelled task.
+        // A reply that has already arrived counts even in a cancelled task.
         if let reply = replies.change({ $0.take() }) { return reply }
         return await replies.next()
     }

@@ -1,10 +1,10 @@
 import EssentialsHTTP
 import EssentialsRequests
 
-/// Performs a fetch for one iteration: takes the steps that ``FetchMachine`` names, and returns the values.
+/// Performs a fetch for one iteration: it takes the steps that ``FetchMachine`` returns, and returns the values.
 ///
-/// As long as only one thing is asked at a time, it is asked in the task of the iteration. If the cache and the server are
-/// asked at once, each of them has a task, which is cancelled with this object.
+/// If only the cache or only the server is needed, it is called in the task of the iteration. If both are needed at
+/// once, each of them has a task, which is cancelled with this object.
 final class FetchRun: EmissionRun {
     private let fetch: any FetchWork
     private let isShared: Bool
@@ -15,7 +15,7 @@ final class FetchRun: EmissionRun {
     private var cachedAge: Duration?
     private var served: ServedModel?
     private var failure: RequestFailure?
-    /// What arrives from tasks, if there are any.
+    /// The replies of the tasks, if there are any.
     private var replies: FetchReplies?
     private var serverTask: Task<Void, Never>?
     private var cacheTask: Task<Void, Never>?
@@ -27,7 +27,7 @@ final class FetchRun: EmissionRun {
 
     deinit {
         cancelTasks()
-        // The loop was left after a value of the server, which is stored all the same.
+        // The loop was left after a value of the server, which is stored nevertheless.
         if !steps.isDisjoint(with: Self.changes), let change = change() { Task { await change() } }
     }
 
@@ -50,7 +50,7 @@ final class FetchRun: EmissionRun {
     private static var emissions: FetchMachine.Steps { [.emitCached, .emitCachedWithFailure, .emitServed] }
     private static var changes: FetchMachine.Steps { [.save, .delete] }
 
-    /// The next value to emit. A value of the server is stored when the next one is asked for.
+    /// The next value to emit. A value of the server is stored when the next value is requested.
     private func emission() -> FetchEmission? {
         if !steps.isDisjoint(with: [.emitCached, .emitCachedWithFailure]) {
             let failure = steps.contains(.emitCachedWithFailure) ? failure : nil
@@ -69,7 +69,7 @@ final class FetchRun: EmissionRun {
         }
     }
 
-    /// The change of the cache that is due.
+    /// The change of the cache that comes next.
     private func change() -> (@Sendable () async -> Void)? {
         let isSave = steps.contains(.save)
         steps.subtract(Self.changes)
@@ -92,9 +92,9 @@ final class FetchRun: EmissionRun {
         steps = machine.leave()
     }
 
-    // MARK: Asking
+    // MARK: Calling the cache and the server
 
-    /// Asks what there is to ask, or waits for what was asked, until there are further steps.
+    /// Calls the cache or the server, or waits for their replies, until there are further steps.
     private func ask() async {
         let asked = steps.intersection([.askServer, .askCache])
         steps.subtract(asked)
@@ -120,7 +120,7 @@ final class FetchRun: EmissionRun {
     }
 
     private func received(_ loaded: LoadedModel?) {
-        // A cache that is cancelled may return nothing or throw, which is no miss.
+        // A cancelled cache may return nothing or throw, which does not count as a miss.
         guard !Task.isCancelled else { return leave() }
         guard let loaded else { return steps = machine.cache(.miss) }
         cachedAge = Duration.since(loaded.date, at: fetch.clock.date)
@@ -128,11 +128,11 @@ final class FetchRun: EmissionRun {
         steps = machine.cache(.hit(age: cachedAge))
     }
 
-    /// Asks the cache and the server, each in a task that begins now.
+    /// Calls the cache and the server, each in a task that begins now.
     private func askBoth(in operation: FetchOperation) {
         let replies = FetchReplies()
         self.replies = replies
-        // A cache in memory replies at once, so that its value is the first one if the first one is wanted.
+        // A cache in memory replies at once. Its value therefore comes first if the first value is wanted.
         let isRace = fetch.source == .both
         if isRace { cacheTask = Self.load(fetch, operation, into: replies) }
         serverTask = Task.immediate { [fetch, isShared] in

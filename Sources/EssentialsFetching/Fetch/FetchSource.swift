@@ -11,19 +11,19 @@ import EssentialsRequests
 /// |---|---|---|
 /// | ``cache`` | the cached value, if there is one | never |
 /// | ``backend`` | the server's value | always |
-/// | ``cacheThenBackend`` | the cached value if there is one, always first; then the server's | at once, beside the read |
-/// | ``cacheElseBackend(maximumAge:)`` | the cached value if it is young enough, else the server's | on a miss |
+/// | ``cacheThenBackend`` | the cached value if there is one, always first; then the server's | at once, in parallel |
+/// | ``cacheElseBackend(maximumAge:)`` | the cached value if it is young enough, otherwise the server's | on a miss |
 /// | ``backendElseCache`` | the server's value; after a failure the cached one, with that failure | always |
-/// | ``both`` | the value that is there first; a cached one that comes second is dropped | at once |
+/// | ``both`` | the value that arrives first; a cached one that arrives second is dropped | at once |
 ///
-/// A service without a cache asks the server for every source except ``cache``, which ends at once.
+/// A service without a cache uses the server for every source except ``cache``, which ends at once.
 public struct FetchSource: Sendable, Hashable {
     enum Kind: Sendable, Hashable {
         case cache, backend, cacheThenBackend, cacheElseBackend, backendElseCache, both
     }
 
     let kind: Kind
-    /// The age above which a cached value counts as missing; `nil` if any age will do.
+    /// The age above which a cached value counts as missing; `nil` means any age.
     let maximumAge: Duration?
 
     private init(_ kind: Kind, maximumAge: Duration? = nil) { (self.kind, self.maximumAge) = (kind, maximumAge) }
@@ -37,18 +37,17 @@ public struct FetchSource: Sendable, Hashable {
     public static let cacheThenBackend = FetchSource(.cacheThenBackend)
     /// The cached value if there is one, however old it is, and the server's otherwise.
     public static let cacheElseBackend = FetchSource(.cacheElseBackend)
-    /// The server's value. After a failure it is the cached one, whose emission carries the failure.
+    /// The server's value. After a failure it is the cached value, whose emission carries the failure.
     ///
-    /// The responses 404 and 410 say that there is nothing any more: they delete the cached value, and nothing of it is
-    /// emitted.
+    /// The statuses 404 and 410 mean that there is no value any more: the cached value is deleted and not emitted.
     public static let backendElseCache = FetchSource(.backendElseCache)
-    /// The cached or the server's value, whichever is there first. The server's value follows a cached one. A cached value
-    /// that comes second is dropped.
+    /// The cached or the server's value, whichever arrives first. The server's value follows a cached one. A cached
+    /// value that arrives second is dropped.
     public static let both = FetchSource(.both)
 
     /// The cached value if it is young enough, and the server's otherwise.
     ///
-    /// - Parameter maximumAge: The highest age. A value whose age is unknown, because the clock has been set back, is too
+    /// - Parameter maximumAge: The maximum age. A value whose age is unknown, because the clock was set back, is too
     ///   old. `nil` means any age.
     public static func cacheElseBackend(maximumAge: Duration?) -> FetchSource {
         FetchSource(.cacheElseBackend, maximumAge: maximumAge)

@@ -1,8 +1,9 @@
 import EssentialsRequests
 
-/// A model whose type only the fetch and its reader know.
+/// A model whose type is known only to the fetch and its reader.
 ///
-/// What lies between them has no type parameter, because generic code of a library looks types up at run time, for each
+/// The code between them has no type parameter, because generic code of a library looks types up at run time, at each
+/// call of a function. This would take a third of the time of a fetch.
 /// call of a function. This would take a third of the time of a fetch.
 typealias FetchedModel = any AnyObject & Sendable
 
@@ -33,7 +34,7 @@ struct FetchKey: Sendable {
 }
 
 extension FetchKey {
-    /// `nil` if there is no key.
+    /// Returns `nil` if there is no key.
     init?<Value>(_ key: ModelKey<Value>?) {
         guard let key else { return nil }
         self.init(
@@ -48,19 +49,19 @@ struct FetchEmission: Sendable {
     let isCached: Bool
     let age: Duration?
     var failure: RequestFailure?
-    /// Where and for whom it was fetched; `nil` for a double.
+    /// The operation that fetched it; `nil` for a test double.
     var operation: FetchOperation?
     /// Whether it may have been received with credentials.
     var mayBePersonal = true
 
-    /// Whether it may be handed to an operation that did not fetch it.
+    /// Whether it may be shared with an operation that did not fetch it.
     func isFor(_ reader: FetchOperation?) -> Bool {
         operation?.isOpen(to: reader, mayBePersonal: mayBePersonal) ?? true
     }
 }
 
 extension Emission {
-    /// `nil` if the model has another type, which no source of these emissions has.
+    /// Returns `nil` if the model has another type, which no source of these emissions has.
     init?(_ emission: FetchEmission) {
         guard let box = emission.model as? ModelBox<Value> else { return nil }
         self.init(

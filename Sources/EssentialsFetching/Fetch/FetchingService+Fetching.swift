@@ -5,7 +5,7 @@ public import EssentialsRequests
 extension FetchingService {
     /// The model at a path.
     ///
-    /// Nothing is read or sent before the first value is asked for.
+    /// Nothing is read or sent before the first value is requested.
     ///
     /// ```swift
     /// for try await coins in service.get("coins", from: .backendElseCache, as: [Coin].self) { show(coins.value) }
@@ -16,15 +16,15 @@ extension FetchingService {
     ///   - parameters: Named values for the query.
     ///   - query: Items that are added to the query in this order.
     ///   - headerFields: The request's own header fields. They distinguish cached models, except for those that select no
-    ///     representation, such as `Cache-Control`. With credentials or a range among them, the model is cached only under
-    ///     a key that is given.
+    ///     representation, such as `Cache-Control`. If they contain credentials or a range, the model is cached only
+    ///     under a given key.
     ///   - keyPath: The names that lead to the model inside the document, with points in between, such as `data.items`.
     ///     They are names as the codec decodes them. The default is `nil`, which means the whole document.
     ///   - source: Where values come from. The default is that of ``fetchDefaults``.
-    ///   - options: What is emitted and stored. The default is that of ``fetchDefaults``.
+    ///   - options: The options for emitting and storing values. The default is that of ``fetchDefaults``.
     ///   - retry: How a failed request is sent again. The default is that of ``fetchDefaults``.
     ///   - key: The key of the cached model. The default is ``modelKey(for:below:as:)``.
-    ///   - type: The model type. For an optional one, an empty response, 404 and 410 are the value `nil`.
+    ///   - type: The model type. If it is optional, an empty response, 404 and 410 give the value `nil`.
     public func get<Value: Codable & Sendable>(
         _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
         headerFields: HTTPFields = HTTPFields(), below keyPath: String? = nil, from source: FetchSource? = nil,
@@ -38,15 +38,16 @@ extension FetchingService {
 
     /// The model of a request; see ``get(_:parameters:query:headerFields:below:from:options:retry:key:as:)``.
     ///
-    /// A request with a method other than GET and HEAD is sent as it is described, and its model is cached only under a key
-    /// that is given. Each iteration sends it again.
+    /// A request with a method other than GET and HEAD is sent as it is described, and its model is cached only under a
+    /// given key. Each iteration sends it again.
     ///
     /// - Parameters:
     ///   - request: A `DataRequest` or a `RequestBuilder`, whose failures are those of the sequence.
     ///   - keyPath: The names that lead to the model inside the document.
     ///   - source: Where values come from.
-    ///   - options: What is emitted and stored.
-    ///   - retry: How a failed request is sent again. The default is that of the request or else of ``fetchDefaults``.
+    ///   - options: The options for emitting and storing values.
+    ///   - retry: How a failed request is sent again. The default is that of the request, or otherwise that of
+    ///     ``fetchDefaults``.
     ///   - key: The key of the cached model.
     ///   - type: The model type.
     @_disfavoredOverload  // A definition has a more specific form.
@@ -72,12 +73,12 @@ extension FetchingService {
 
     // MARK: Keys
 
-    /// The key under which this service stores the model of a request now; `nil` if it stores it only under a key that is
-    /// given.
+    /// The key under which this service stores the model of a request now; `nil` if it stores it only under a given
+    /// key.
     ///
-    /// It consists of the request, its header fields, and the type, partition, environment and schema version. The name for
-    /// a GET request is its path with its query. In other functions of this service the key stands for the same request in
-    /// the partition and the environment of then; for a cache, it is the key of now.
+    /// It consists of the request, its header fields, and the type, partition, environment and schema version. The name
+    /// for a GET request is its path with its query. Other functions of this service use the key for the same request
+    /// with the partition and the environment that are current then. A cache uses the key as it is.
     public func modelKey<Value: Codable & Sendable>(
         for request: some BuildableRequest, below keyPath: String? = nil, as type: Value.Type = Value.self
     ) -> ModelKey<Value>? {
@@ -96,9 +97,9 @@ extension FetchingService {
         modelKey(for: request, below: keyPath, as: Request.Response.self)
     }
 
-    /// A key with a name of the caller's, and with the partition, environment and schema version that this service has now.
+    /// A key with a name of the caller, and with the current partition, environment and schema version of this service.
     ///
-    /// A fetch of this service that is given the key uses those that the service has when an iteration begins.
+    /// A fetch of this service with the key uses those that are current when an iteration begins.
     ///
     /// ```swift
     /// let coins = service.get(
@@ -110,7 +111,7 @@ extension FetchingService {
         beginFetch().key(name, variant: variant).typed()
     }
 
-    // MARK: All of them
+    // MARK: Building
 
     private func build<Value: Codable & Sendable>(
         _ request: some BuildableRequest, below keyPath: String?, from source: FetchSource?, _ options: FetchOptions?,
@@ -145,8 +146,8 @@ extension DataRequest {
     /// Sets the retries and the decision about sharing.
     ///
     /// - Parameters:
-    ///   - retry: The policy that wins over the request's own.
-    ///   - defaults: What counts if the request says nothing.
+    ///   - retry: The policy that takes precedence over the request's own.
+    ///   - defaults: The defaults for settings that the request leaves open.
     mutating func prepare(retry: RetryPolicy?, _ defaults: FetchDefaults) {
         if let policy = retry ?? (self.retry == nil ? defaults.retry : nil) { self.retry = policy }
         if joins == nil, defaults.sharesRequests, method == .get || method == .head { joins = true }

@@ -1,20 +1,20 @@
 public import EssentialsHTTP
 public import EssentialsRequests
 
-/// Writing. A write is sent when it is called, exactly as often as its retries allow, and its response is not cached.
+/// Functions that send a write, exactly as often as its retries allow. Its response is not cached.
 ///
 /// ```swift
 /// let coin: Coin = try await service.post("coins", body: NewCoin(name: "Ada"), outdating: [.get("coins", as: [Coin].self)])
 /// try await service.delete("coins/7", outdating: [.get("coins/7", as: Coin.self), .get("coins", as: [Coin].self)])
 /// ```
 ///
-/// The cached models that a write makes outdated are deleted when the server has accepted it, before its response is read,
-/// so that a response which cannot be read leaves no outdated model either. They are those of the environment and the
-/// account in which the write was sent, whatever the present ones are then. Without an account, a write whose credentials
-/// were cleared or replaced meanwhile deletes nothing, because what is stored then is for others. A cache that fails is no
-/// failure of the write.
+/// The cached models that a write makes outdated are deleted when the server has accepted it, before its response is
+/// read. A response that cannot be read therefore leaves no outdated model either. The deleted models are those of the
+/// environment and the account in which the write was sent, even if others are current by then. Without an account, a
+/// write whose credentials were cleared or replaced meanwhile deletes nothing, because the models that are stored by
+/// then belong to others. A failing cache does not make the write fail.
 ///
-/// A POST is sent once if its fate is unknown, unless the request has an idempotency key; see `RetryPolicy`.
+/// A POST whose outcome is unknown is not sent again, unless the request has an idempotency key; see `RetryPolicy`.
 extension FetchingService {
     /// Sends POST with a model, and reads a model from the response.
     ///
@@ -166,10 +166,10 @@ extension FetchingService {
         try await fireAndForget(request, retry: retry, outdating: models)
     }
 
-    /// Sends a request whose response does not matter beyond its status.
+    /// Sends a request and ignores its response except for the status.
     ///
-    /// It returns when the server has accepted the request. If it should not be lost while the server cannot be reached,
-    /// send it through an outbox.
+    /// It returns when the server has accepted the request. If the request must not be lost while the server cannot be
+    /// reached, send it through an outbox.
     ///
     /// ```swift
     /// try await service.fireAndForget(.post("views", parameters: ["id": 7]))
@@ -177,7 +177,8 @@ extension FetchingService {
     ///
     /// - Parameters:
     ///   - request: A `DataRequest`, a `RequestBuilder` or a definition.
-    ///   - retry: How a failed request is sent again. The default is that of the request or else of ``fetchDefaults``.
+    ///   - retry: How a failed request is sent again. The default is that of the request, or otherwise that of
+    ///     ``fetchDefaults``.
     ///   - models: The cached models that a success makes outdated.
     /// - Throws: The failures of `DataRequestService.send`.
     public func fireAndForget(
@@ -191,7 +192,7 @@ extension FetchingService {
         await OutdatedModel.perform(deletions, fetchDefaults.cacheProblems)
     }
 
-    /// Sends a request to a path whose response does not matter beyond its status; see
+    /// Sends a request to a path and ignores its response except for the status; see
     /// ``fireAndForget(_:retry:outdating:)``.
     public func fireAndForget(
         _ method: HTTPRequest.Method, _ path: String, parameters: FormParameters = FormParameters(),

@@ -16,7 +16,7 @@ public import EssentialsRequests
 /// }
 /// ```
 ///
-/// Only ``requests`` has no default. The other properties say what is used for fetches of this service, and belong to its
+/// Only ``requests`` has no default. The other properties are used for all fetches of this service, and belong to its
 /// value; there are no global settings.
 public protocol FetchingService: Sendable {
     /// The service that sends the requests.
@@ -25,20 +25,21 @@ public protocol FetchingService: Sendable {
     var fetchDefaults: FetchDefaults { get }
     /// The account whose models are fetched. The default is the shared partition.
     ///
-    /// Models of one partition are never found in another one. It is read when an iteration or a write begins, so a fetch
-    /// that is kept in a property is for whom is logged in then. Credentials that replace others, and a logout, suspend it:
-    /// its models are neither read nor written until `HTTPDataRequestService.enter(_:)` was called for it, or until the
-    /// property is another partition that was not used with the former credentials.
+    /// Models of one partition are never found in another one. The property is read when an iteration or a write
+    /// begins, so a fetch that is kept in a property uses the account that is logged in then. A logout, or credentials
+    /// that replace others, suspend the partition: its models are neither read nor written until
+    /// `HTTPDataRequestService.enter(_:)` was called for it, or until the property is another partition that was not
+    /// used with the former credentials.
     ///
-    /// In the shared partition, models that were fetched with credentials end with these; all others stay.
+    /// In the shared partition, models that were fetched with credentials are removed with these; all others stay.
     var partition: EntityPartition { get }
-    /// The name under which models of the present environment are stored. The default is the base URL of the data-request
-    /// service, so that another environment has its own models; it is empty for a service without one, such as a test
-    /// double.
+    /// The name under which models of the current environment are stored. The default is the base URL of the
+    /// data-request service, so another environment has its own models. It is empty for a service without a base URL,
+    /// such as a test double.
     ///
-    /// It is read when an iteration or a write begins. The environment's header fields and trust policy distinguish models
-    /// beside it, and so does the name of the environment, unless this property is another text than the base URL. The keys
-    /// contain a hash of the header fields, and never their values.
+    /// It is read when an iteration or a write begins. The environment's header fields and trust policy also
+    /// distinguish models. So does the name of the environment, unless this property differs from the base URL. The
+    /// keys contain a hash of the header fields, and never their values.
     var environmentName: String { get }
     /// The version of the models' encoding. Raise it when old models cannot be read any more. The default is 0.
     var schemaVersion: UInt32 { get }
@@ -47,20 +48,21 @@ public protocol FetchingService: Sendable {
 }
 
 extension FetchingService {
-    /// ``FetchSource/cacheThenBackend``, the standard options, and the retries of the data-request service.
+    /// The default is ``FetchSource/cacheThenBackend`` with the standard options and the retries of the data-request
+    /// service.
     public var fetchDefaults: FetchDefaults { FetchDefaults() }
-    /// The shared partition.
+    /// The default is the shared partition.
     public var partition: EntityPartition { .shared }
-    /// The base URL of the data-request service.
+    /// The default is the base URL of the data-request service.
     public var environmentName: String { requests.baseURLText }
-    /// 0.
+    /// The default is 0.
     public var schemaVersion: UInt32 { 0 }
-    /// No cache.
+    /// The default is `nil`.
     public var modelCache: (any AsyncCache)? { nil }
 }
 
-/// A service that also caches the models that it fetches. Without this, every source asks the backend, and a fetch from
-/// the cache ends at once.
+/// A service that also caches the models that it fetches. Without this protocol, every source uses the server, and a
+/// fetch from the cache ends at once.
 public protocol ModelCaching: FetchingService {
     /// The cache of the models.
     var cache: any AsyncCache { get }

@@ -3,7 +3,7 @@ import EssentialsRequests
 import EssentialsTools
 
 extension Emissions {
-    /// The same values for everyone: one fetch, which begins now.
+    /// One fetch, which begins now, and whose values are shared by all iterations.
     ///
     /// ```swift
     /// let coins = service.coins().shared()
@@ -11,13 +11,13 @@ extension Emissions {
     /// async let total: Void = total.show(coins)
     /// ```
     ///
-    /// An iteration that begins later first receives the latest value that has been emitted, and the end or the failure
-    /// if the fetch has ended. The fetch is cancelled when the returned sequence, its copies and all of their iterations are
+    /// An iteration that begins later first receives the latest emitted value, and the end or the failure if the fetch
+    /// has ended. The fetch is cancelled when the returned sequence, its copies and all of their iterations are
     /// released.
     ///
-    /// An iteration that begins in another environment or for another account than the fetch receives neither values nor a
-    /// failure. What may have been received with credentials, or was read from a cache, is left out after credentials were
-    /// cleared or replaced by others, and so is a failure, because it can contain a response.
+    /// An iteration that begins in another environment or for another account than the fetch receives neither values
+    /// nor a failure. After credentials were cleared or replaced, values are left out that may have been received with
+    /// credentials, or were read from a cache. A failure is left out too, because it can contain a response.
     public func shared() -> Emissions<Value> { Emissions(SharedFetch(source)) }
 }
 
@@ -31,7 +31,7 @@ private final class SharedFetch: EmissionSource, Sendable {
 
     init(_ source: any EmissionSource) {
         self.source = source
-        // It begins on this thread, in the environment and with the credentials of now.
+        // It begins on this thread, in the current environment and with the current credentials.
         task = Task.immediate { [board] in
             let run = source.beginShared()
             do throws(RequestFailure) {
@@ -54,7 +54,7 @@ private final class SharedFetch: EmissionSource, Sendable {
 private final class SharedRun: EmissionRun {
     private let fetch: SharedFetch
     private let board: EmissionBoard
-    /// Where and for whom the iteration runs; `nil` for a double.
+    /// The operation of the iteration; `nil` for a test double.
     let operation: FetchOperation?
     private var position: Int
     private var hasEnded = false
@@ -71,7 +71,7 @@ private final class SharedRun: EmissionRun {
             switch await board.item(at: position) {
             case .emission(let emission):
                 position += 1
-                // Whoever iterates may be somewhere else, or another user, than the one for whom the fetch has begun.
+                // The reader may be in another environment, or use another account, than the fetch.
                 if emission.isFor(operation) { return emission }
             case .end(let end):
                 hasEnded = true
@@ -85,25 +85,25 @@ private final class SharedRun: EmissionRun {
     }
 }
 
-/// The failure that has ended a shared fetch.
+/// The failure that ended a shared fetch.
 private struct FetchEnd: Sendable {
     let failure: RequestFailure
     let operation: FetchOperation?
 
-    /// It can contain a response.
+    /// Whether an operation may receive the failure, which can contain a response.
     func isFor(_ reader: FetchOperation?) -> Bool { operation?.isOpen(to: reader, mayBePersonal: true) ?? true }
 }
 
-/// The values of a shared fetch. A fetch emits two at most.
+/// The values of a shared fetch. A fetch emits at most two values.
 private final class EmissionBoard: Sendable {
     enum Item: Sendable {
         case emission(FetchEmission)
         case end(FetchEnd?)
-        /// The task that waits was cancelled.
+        /// The waiting task was cancelled.
         case cancelled
     }
 
-    /// The items, and behind them the one for which readers wait, unless the fetch has ended.
+    /// The items, followed by the one for which readers wait, unless the fetch has ended.
     private let items = Mutex([OneShot<Item>()])
 
     func post(_ emission: FetchEmission) { add(.emission(emission), isEnd: false) }
@@ -121,7 +121,7 @@ private final class EmissionBoard: Sendable {
     /// The position of the latest value, or of the first one if there is none yet.
     var latest: Int { items.withLock { max(0, $0.count - 2) } }
 
-    /// The item at a position. It is at most the next one, and there is none after the end.
+    /// The item at a position, which is at most that of the awaited item. There is no item after the end.
     func item(at position: Int) async -> Item {
         let item = items.withLock { $0[position] }
         return await item.valueUnlessCancelled() ?? .cancelled

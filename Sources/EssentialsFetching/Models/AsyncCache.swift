@@ -1,8 +1,8 @@
 public import EssentialsRequests
 
-/// Stores models for services that fetch them, under keys that name their type.
+/// Stores models for services that fetch them, under keys that contain their type.
 ///
-/// A cache of your own implements these five functions, over memory, files, a database or another process:
+/// Your own cache implements these five functions, over memory, files, a database or another process:
 ///
 /// ```swift
 /// actor DictionaryCache: AsyncCache {
@@ -16,24 +16,25 @@ public import EssentialsRequests
 /// }
 /// ```
 ///
-/// The functions are called from any task. What one throws never ends a fetch: reading counts as a miss then. A cache may
-/// forget what it likes at any time. It must not find a model under another key than that with which it was saved, and a
+/// The functions are called from any task. An error that they throw never ends a fetch: a failed read counts as a miss.
+/// A cache may forget any model at any time. It must not find a model under another key than that with which it was
+/// saved, and a
 /// model whose encoding cannot be read any more is a miss.
 public protocol AsyncCache: Sendable {
     /// The key with which the header fields of environments are hashed for the keys of models. The default is
-    /// `FingerprintKey.common`. A cache that outlives the process can keep a random key with its models instead.
+    /// `FingerprintKey.common`. A cache that outlives the process can instead keep a random key with its models.
     var fingerprintKey: FingerprintKey { get }
 
-    /// Saves a model in place of the one that is there.
+    /// Saves a model in place of the existing one.
     ///
-    /// A cache that outlives the process must not store a model whose ``CachedModel/isMemoryOnly`` is `true`. It keeps it
-    /// in memory or not at all, and deletes the one that is there in either case.
+    /// A cache that outlives the process must not store a model whose ``CachedModel/isMemoryOnly`` is `true`. It keeps
+    /// it in memory or not at all, and deletes the existing model in either case.
     func save<Value: Codable & Sendable>(_ model: CachedModel<Value>, for key: ModelKey<Value>) async throws
 
     /// The model under a key with the time at which the server sent it; `nil` if there is none.
     func load<Value: Codable & Sendable>(_ key: ModelKey<Value>) async throws -> CachedModel<Value>?
 
-    /// Deletes a model. Without one nothing happens.
+    /// Deletes a model. Nothing happens if there is none.
     func delete<Value: Codable & Sendable>(_ key: ModelKey<Value>) async throws
 
     /// Deletes all models.
@@ -44,6 +45,6 @@ public protocol AsyncCache: Sendable {
 }
 
 extension AsyncCache {
-    /// The key of all caches without a key of their own.
+    /// The key of all caches that have no key of their own.
     public var fingerprintKey: FingerprintKey { .common }
 }

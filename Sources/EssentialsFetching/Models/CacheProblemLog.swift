@@ -2,7 +2,7 @@ public import EssentialsRequests
 import EssentialsTools
 public import Logging
 
-/// Collects what goes wrong with the cache of models, because no failure of a cache ends a fetch.
+/// Collects the problems of a model cache, because no failure of a cache ends a fetch.
 ///
 /// ```swift
 /// struct CoinService: FetchingService, ModelCaching {
@@ -26,17 +26,17 @@ public final class CacheProblemLog: Sendable {
     ///   key. The default is `nil`.
     public init(logger: Logger? = nil) { self.logger = logger }
 
-    /// What has gone wrong since the log was created.
+    /// The problems since the log was created.
     public var current: CacheProblems { problems.withLock { $0 } }
 
-    /// Counts a failed call of a cache. A cancelled one is no problem of the cache.
+    /// Counts a failed call of a cache. A cancelled call is not a problem of the cache.
     func add(_ error: any Error, _ action: StaticString) {
         guard !(error is CancellationError) else { return }
         // The text of an unknown error may contain the model.
         add((error as? RequestFailure)?.message ?? "\(type(of: error))", action)
     }
 
-    /// Counts a model that is kept in memory only, because its type has no name that the next start of the program has too.
+    /// Counts a model that is kept in memory only, because its type has another name at the next start of the program.
     func add(nameless type: String) {
         add("The type \(type) has no name for a key that outlives the process.", "save")
     }

@@ -10,14 +10,15 @@ public import FoundationEssentials
 public struct CachedModel<Value: Sendable>: Sendable {
     /// The model.
     public var value: Value
-    /// When it was received, by the wall clock, because a model outlives the process.
+    /// When the model was received, by the wall clock, because a model outlives the process.
     public var date: Date
-    /// Whether a cache may keep the model in memory only, and not where it outlives the process. The default is `false`.
+    /// Whether a cache may keep the model only in memory, and not in a store that outlives the process. The default is
+    /// `false`.
     ///
-    /// Fetches set it for responses with `Cache-Control: no-store`, and for responses to requests with credentials as long
-    /// as their service has no partition; see ``FetchDefaults/storesSensitiveResponses``.
+    /// Fetches set it for responses with `Cache-Control: no-store`, and for responses to requests with credentials
+    /// while their service has no partition; see ``FetchDefaults/storesSensitiveResponses``.
     public var isMemoryOnly: Bool
-    /// For whom a fetch has received the model; `nil` for a model that the application saves itself.
+    /// The provenance of a fetched model; `nil` for a model that the application saves itself.
     var provenance: ModelProvenance?
 
     /// Creates a cached model.
@@ -27,8 +28,8 @@ public struct CachedModel<Value: Sendable>: Sendable {
         self.isMemoryOnly = isMemoryOnly
     }
 
-    /// The time since the model was received. It is `nil` if the date lies in the future, because the clock has been set
-    /// back, or is no date at all: the age is unknown then.
+    /// The time since the model was received. The age is unknown, and `nil`, if the date is not a valid date, or lies
+    /// in the future because the clock was set back.
     public func age(at now: Date) -> Duration? { Duration.since(date, at: now) }
 }
 
@@ -39,13 +40,13 @@ extension CachedModel: Equatable where Value: Equatable {
     }
 }
 
-/// For whom a fetch has received a model, for the caches that compare it with what was cleared since.
+/// The provenance of a fetched model. Caches compare it with later removals.
 final class ModelProvenance: Sendable {
     /// When the fetch began.
     let begun: Epoch
     /// The origin to which the fetch has sent credentials without an account; `nil` for every other fetch.
     let credentials: Origin?
-    /// A cache must not keep credentials alive.
+    /// The reference is weak, because a cache must not keep credentials alive.
     private weak let scope: CredentialScope?
 
     init(begun: Epoch, credentials: Origin?, scope: CredentialScope) {
@@ -56,12 +57,12 @@ final class ModelProvenance: Sendable {
     /// Whether the credentials of the fetch were cleared or replaced, so that its model is not stored any more.
     var hasEnded: Bool { scope?.hasEnded ?? (credentials != nil) }
 
-    /// Whether a model that a cache has kept with its provenance must not be shown any more.
+    /// Whether a cached model with this provenance must not be shown any more.
     var isHidden: Bool { credentials != nil && hasEnded }
 }
 
 extension ModelProvenance: CustomReflectable {
-    /// Empty, so that no credentials are shown.
+    /// The mirror is empty, so that no credentials are shown.
     var customMirror: Mirror { Mirror(self, children: []) }
 }
 

@@ -2,7 +2,7 @@ public import EssentialsHTTP
 import EssentialsRequests
 import EssentialsTools
 
-/// One value in a cache of models, for settings, drafts and the like.
+/// One value in a model cache, such as settings or a draft.
 ///
 /// ```swift
 /// let draft = CachedValue(ModelKey<Draft>("draft", partition: "account-7"), in: cache)
@@ -10,11 +10,11 @@ import EssentialsTools
 /// let text = try await draft.load()?.text
 /// ```
 ///
-/// The changes that are made through a stored value and its copies are made one after the other. Those that are made in
-/// another way, or through another stored value with the same key, can come between the reading and the saving of
-/// ``update(_:)``. A cache may forget a value, so keep nothing in it that cannot be lost.
+/// Changes through a stored value and its copies are made one after another. Other changes of the same key, including
+/// those through another stored value, can come between the read and the save of ``update(_:)``. A cache may forget a
+/// value, so only store values that may be lost.
 public struct CachedValue<Value: Codable & Sendable>: Sendable {
-    /// What the value is stored under.
+    /// The key of the value.
     public let key: ModelKey<Value>
     private let cache: any AsyncCache
     private let clock: RequestClock
@@ -23,35 +23,35 @@ public struct CachedValue<Value: Codable & Sendable>: Sendable {
     /// Creates a stored value. Nothing is read yet.
     ///
     /// - Parameters:
-    ///   - key: What the value is stored under.
+    ///   - key: The key of the value.
     ///   - cache: The cache.
-    ///   - clock: Gives the date with which values are saved.
+    ///   - clock: Provides the date with which values are saved.
     public init(_ key: ModelKey<Value>, in cache: any AsyncCache, clock: RequestClock = .system) {
         (self.key, self.cache, self.clock) = (key, cache, clock)
     }
 
     /// The value; `nil` if there is none.
     ///
-    /// - Throws: What the cache throws.
+    /// - Throws: The errors of the cache.
     public func load() async throws -> Value? { try await cache.load(key)?.value }
 
-    /// Saves a value in place of the one that is there.
+    /// Saves a value in place of the existing one.
     ///
-    /// - Throws: What the cache throws, and `CancellationError` if the task was cancelled before it was its turn.
+    /// - Throws: The errors of the cache, and `CancellationError` if the task was cancelled before its turn.
     public func save(_ value: Value) async throws {
         try await inTurn { try await cache.save(CachedModel(value, date: clock.date), for: key) }
     }
 
-    /// Deletes the value. Without one nothing happens.
+    /// Deletes the value. Nothing happens if there is none.
     ///
-    /// - Throws: As ``save(_:)``.
+    /// - Throws: The errors of ``save(_:)``.
     public func delete() async throws { try await inTurn { try await cache.delete(key) } }
 
     /// Changes the value, or deletes it by setting it to `nil`.
     ///
     /// - Parameter change: Receives the value, which is `nil` if there is none.
     /// - Returns: The value after the change.
-    /// - Throws: What the closure throws, in which case nothing is changed, and the errors of ``save(_:)``.
+    /// - Throws: The error of the closure, in which case nothing is changed, and the errors of ``save(_:)``.
     @discardableResult
     public func update(_ change: (inout Value?) throws -> Void) async throws -> Value? {
         try await inTurn {
@@ -68,7 +68,7 @@ public struct CachedValue<Value: Codable & Sendable>: Sendable {
         }
     }
 
-    /// Does work after that of all earlier calls.
+    /// Does work after the work of all earlier calls.
     private func inTurn<Result>(_ work: () async throws -> Result) async throws -> Result {
         guard await turns.enter() == .entered else { throw CancellationError() }
         defer { turns.leave() }

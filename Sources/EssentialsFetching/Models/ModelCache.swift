@@ -4,32 +4,32 @@ import EssentialsTools
 import FoundationEssentials
 public import Logging
 
-/// The default cache of models: decoded models in memory, and their encodings in an entity cache below.
+/// The default model cache: decoded models in memory, and their encodings in an entity cache below.
 ///
 /// ```swift
 /// let files = try FileEntityCache(directory: "/var/cache/shop")
 /// let service = CoinService(requests: requests, cache: ModelCache(over: files))
 /// ```
 ///
-/// The entity cache can be a `FileEntityCache`, a `SealedEntityCache`, a `MemoryEntityCache` or one of your own, and
-/// can also be the cache of an `HTTPResourceService`: models and resources then share its size, and neither finds or
-/// deletes what belongs to the other. Use one model cache for a directory in a process, because another one would not
-/// notice its changes in memory.
+/// The entity cache can be a `FileEntityCache`, a `SealedEntityCache`, a `MemoryEntityCache` or your own. It can also
+/// be the cache of an `HTTPResourceService`: models and resources then share its size, and neither finds or deletes
+/// entries of the other. Use only one model cache for a directory in a process, because another one would not notice
+/// its changes in memory.
 ///
-/// A model from memory is the value that was saved. One from the entity cache was encoded as JSON and decoded again. Models
-/// are encoded, and large ones decoded, on no actor. Saving returns when the model can be found; it is written in the
-/// background (see ``flush()``), up to 1,000 models and 16 MiB at a time. What fails then ends no fetch and is counted in
-/// ``problems``. All functions can be called from any task. For one key, of two changes that overlap the one that began
-/// later holds.
+/// A model from memory is the value that was saved. A model from the entity cache was encoded as JSON and decoded
+/// again. Models are encoded outside all actors, and large ones are decoded there too. A save returns when the model
+/// can be found. It is written in the background (see ``flush()``), up to 1,000 models and 16 MiB at a time. A failure
+/// of the background work ends no fetch and is counted in ``problems``. All functions can be called from any task. If
+/// two changes of one key overlap, the one that began later holds.
 ///
-/// A model that is ``CachedModel/isMemoryOnly`` is kept in memory and in an entity cache that is not persistent. From a
-/// persistent one its save removes the earlier model, so it is gone when it leaves memory.
+/// A model that is ``CachedModel/isMemoryOnly`` is kept in memory, and in an entity cache that is not persistent.
+/// Saving it removes the earlier model from a persistent entity cache, so the model is gone when it leaves memory.
 ///
-/// The cache joins the data-request services of the ``ModelCaching`` services that use it, so that a logout ends what was
-/// fetched with credentials and without a partition; see ``clearPrivateState(of:)``.
+/// The cache joins the data-request services of the ``ModelCaching`` services that use it. A logout then removes the
+/// models that were fetched with credentials and without a partition; see ``clearPrivateState(of:)``.
 ///
-/// A model that cannot be decoded, because its type has changed without a new ``ModelKey/schema``, and an entry that is
-/// damaged are misses, and are removed.
+/// A model that cannot be decoded, because its type has changed without a new ``ModelKey/schema``, is a miss and is
+/// removed. So is a damaged entry.
 public final class ModelCache: ObservableCache {
     /// The settings of a cache.
     ///
@@ -38,17 +38,18 @@ public final class ModelCache: ObservableCache {
     /// configuration.maximumAge = .seconds(7 * 86_400)
     /// ```
     public struct Configuration: Sendable {
-        /// The age from which a model is a miss and is removed. The default is `nil`: models have no maximum age. If there
-        /// is one, a model whose date lies in the future, because the clock was set back, is a miss too, and stays.
+        /// The age from which a model is a miss and is removed. The default `nil` means that there is no maximum age.
+        /// With a maximum age, a model whose date lies in the future, because the clock was set back, is a miss too,
+        /// but stays.
         public var maximumAge: Duration?
-        /// The number of decoded models in memory. The default is 1,000.
+        /// The maximum number of decoded models in memory. The default is 1,000.
         public var maximumCount = 1_000
-        /// The size of the decoded models in memory, measured by their encodings. The default is 16 MiB. A larger model is
-        /// found in the entity cache only.
+        /// The maximum size of the decoded models in memory, measured by their encodings. The default is 16 MiB. A
+        /// larger model is found in the entity cache only.
         public var maximumBytes = 16 << 20
-        /// The date, and the time of rests after faults.
+        /// The clock for dates, and for pauses after faults.
         public var clock = RequestClock.system
-        /// Receives faults at the level `debug`, and no names or contents of models.
+        /// Receives faults at debug level, without names or contents of models.
         public var logger = Logger(label: "essentials.models", factory: { _ in SwiftLogNoOpLogHandler() })
 
         /// The default settings.
@@ -60,19 +61,20 @@ public final class ModelCache: ObservableCache {
     let access: CacheAccess?
     private let configuration: Configuration
     let memory: Mutex<ModelMemory>
-    /// The services whose logout ends what is kept here.
+    /// The services whose logout removes models from this cache.
     let membership = ModelMembership()
     private let ownProblems = Mutex(CacheProblems())
     private let hasLoggedMemoryOnly = Mutex(false)
     private let hasLoggedMissingList = Mutex(false)
 
-    /// How often a model is read again that changes while it is read.
+    /// How often a model is read again if it changes while it is read.
     private static let maximumReadings = 100
 
     /// Creates a cache.
     ///
     /// - Parameters:
-    ///   - cache: The entity cache below. Without one the models are in memory only, and are gone when they are evicted.
+    ///   - cache: The entity cache below. Without one, the models are in memory only, and are gone when they are
+    ///     evicted.
     ///   - configuration: The settings.
     public init(over cache: (any EntityCache)? = nil, configuration: Configuration = Configuration()) {
         access = cache.map { CacheAccess($0, configuration.clock, configuration.logger) }
@@ -91,10 +93,10 @@ public final class ModelCache: ObservableCache {
         self.init(over: files, configuration: configuration)
     }
 
-    /// The key of the entity cache below; without one, a key of this process.
+    /// The key of the entity cache below, or a key of this process if there is no entity cache.
     public var fingerprintKey: FingerprintKey { access?.cache.fingerprintKey ?? .process }
 
-    /// What has gone wrong. An entry that could not be decoded counts as one failed call.
+    /// The problems of the cache. An entry that could not be decoded counts as one failed call.
     public var problems: CacheProblems {
         let own = ownProblems.withLock { $0 }
         return access.map { own.adding($0.problems) } ?? own
@@ -107,9 +109,9 @@ public final class ModelCache: ObservableCache {
 
     // MARK: Saving
 
-    /// Saves a model in place of the one that is there.
+    /// Saves a model in place of the existing one.
     ///
-    /// - Throws: The error of the model's encoding. The earlier model stays then.
+    /// - Throws: The error of the model's encoding. The earlier model then stays.
     public func save<Value: Codable & Sendable>(
         _ model: CachedModel<Value>, for key: ModelKey<Value>
     ) async throws {
@@ -128,14 +130,14 @@ public final class ModelCache: ObservableCache {
         kept.provenance = nil
         let entry = ModelMemory.Entry(
             model: TypedHeldModel(kept), date: model.date, credentials: credentials, provenance: provenance)
-        // The field says it also when the model is read again.
+        // This field has the same effect when the model is read again.
         let fields: HTTPFields = model.isMemoryOnly ? [.cacheControl: "no-store"] : [:]
         let entity = StoredEntity(
             body: body, mediaType: ModelCoding.mediaType, headerFields: fields, date: model.date)
         let places = places(of: key, with: credentials)
         let (counts, removed) = memory.withLock { memory -> (Bool, [ModelMemory.Entry]) in
             defer { memory.end(slot) }
-            // What began before a logout or a removal is not stored after it.
+            // An operation that began before a logout or a removal stores nothing after it.
             guard provenance?.hasEnded != true, !memory.forbids(key.partition, credentials, since: begun),
                 memory.claims(slot, ticket)
             else { return (false, []) }
@@ -156,15 +158,15 @@ public final class ModelCache: ObservableCache {
         changes.changed(slot)
     }
 
-    /// Adds the change to those that wait. The order of the additions is that of the changes in memory, because both are
-    /// made under the lock.
+    /// Adds the change to the pending ones. The additions have the same order as the changes in memory, because both
+    /// are made under the lock.
     private func add(_ entity: StoredEntity, for key: EntityKey) {
         guard !isPersistent || !EntityCacheRules.forbidsStoring(entity.headerFields) else {
             access?.add(.remove, for: key)
             return
         }
         guard entity.byteCount <= WriteBehind.standardBytes else {
-            // It would push out everything that waits and then itself, and leave an older model.
+            // It would displace all pending changes and then itself, and leave an older model.
             ownProblems.withLock { $0.dropped += 1 }
             access?.add(.remove, for: key)
             return
@@ -174,9 +176,9 @@ public final class ModelCache: ObservableCache {
 
     // MARK: Loading
 
-    /// The model under a key. From memory it takes no copy and no decoding.
+    /// Returns the model under a key. A model from memory is neither copied nor decoded.
     ///
-    /// The function throws nothing. A fault of the entity cache is a miss, and is counted in ``problems``.
+    /// The function does not throw. A fault of the entity cache is a miss, and is counted in ``problems``.
     public func load<Value: Codable & Sendable>(_ key: ModelKey<Value>) async -> CachedModel<Value>? {
         let slot = ModelSlot(key)
         if let entry = memory.withLock({ $0.use(slot) }) {
@@ -190,7 +192,7 @@ public final class ModelCache: ObservableCache {
         return access == nil ? nil : await read(key, slot)
     }
 
-    /// What one reading of the entity cache has found.
+    /// The result of one read of the entity cache.
     private enum Reading<Value: Sendable>: Sendable {
         case found(CachedModel<Value>)
         case missing
@@ -198,7 +200,8 @@ public final class ModelCache: ObservableCache {
         case outdated
     }
 
-    /// Reads a model from the entity cache, and again if it was changed meanwhile, a few times.
+    /// Reads a model from the entity cache. If it was changed meanwhile, it is read again, for a limited number of
+    /// times.
     private func read<Value: Codable & Sendable>(
         _ key: ModelKey<Value>, _ slot: ModelSlot
     ) async -> CachedModel<Value>? {
@@ -235,7 +238,7 @@ public final class ModelCache: ObservableCache {
         }
     }
 
-    /// What the entity cache has for a key, and where; `nil` if it has nothing.
+    /// The entity that the entity cache holds for a key, and its place; `nil` if there is none.
     private func entity<Value>(for key: ModelKey<Value>) async -> (StoredEntity, ModelPlace)? {
         guard let access else { return nil }
         for place in places(of: key) {
@@ -244,7 +247,7 @@ public final class ModelCache: ObservableCache {
         return nil
     }
 
-    /// Keeps what was read in memory. If there was a change meanwhile, that one counts.
+    /// Keeps the model that was read in memory. If there was a change meanwhile, the changed model counts.
     private func keep<Value: Sendable>(
         _ model: CachedModel<Value>, _ credentials: Origin?, _ slot: ModelSlot, _ ticket: ModelMemory.Ticket,
         bytes: Int
@@ -260,7 +263,7 @@ public final class ModelCache: ObservableCache {
         return (newer?.model as? TypedHeldModel<Value>).map { .found($0.model) } ?? .outdated
     }
 
-    /// Ends a reading. Unless there was a change meanwhile, the entry is removed if the key is given.
+    /// Ends a read. If a key is given, its entry is removed, unless there was a change meanwhile.
     private func end(_ slot: ModelSlot, _ ticket: ModelMemory.Ticket, removing key: EntityKey?) {
         memory.withLock { memory in
             if let key, memory.isUnchanged(slot, since: ticket) { access?.add(.remove, for: key) }
@@ -291,15 +294,15 @@ public final class ModelCache: ObservableCache {
         changes.changed(slot)
     }
 
-    /// Deletes all models, also in the entity cache, and nothing else there.
+    /// Deletes all models, also in the entity cache, where other entries stay.
     ///
-    /// - Throws: `file` if the entity cache could not delete them, or takes longer than five seconds. They are not found any
-    ///   more, and the cache goes on in the background.
+    /// - Throws: `file` if the entity cache could not delete them, or takes longer than five seconds. They are not
+    ///   found any more, and the cache continues in the background.
     public func deleteAll() async throws(RequestFailure) { try await deleteAll(of: nil) }
 
     /// Deletes the models of an account, for example after a logout.
     ///
-    /// - Throws: `file`, as ``deleteAll()``.
+    /// - Throws: `file`, like ``deleteAll()``.
     public func deleteAll(of partition: EntityPartition) async throws(RequestFailure) {
         try await deleteAll(of: Optional(partition))
     }
@@ -307,7 +310,7 @@ public final class ModelCache: ObservableCache {
     private func deleteAll(of partition: EntityPartition?) async throws(RequestFailure) {
         var scope = EntityScope(partition: partition, origin: EntityKey.modelOrigin)
         if partition?.isShared == true {
-            // Also those that were received with credentials.
+            // This includes models that were received with credentials.
             scope = EntityScope(origin: EntityKey.modelOrigin) { $0.partition.isShared || $0.partition.isOfCredentials }
         }
         let removal = entityRemoval()
@@ -326,12 +329,12 @@ public final class ModelCache: ObservableCache {
         }
     }
 
-    /// The removal of a scope by the entity cache, which is waited for only for a while.
+    /// The removal of a scope by the entity cache. Callers wait for it only for a limited time.
     func entityRemoval() -> EntityRemoval { EntityRemoval(access == nil ? 0 : 1, configuration.clock) }
 
-    // MARK: Around it
+    // MARK: Maintenance
 
-    /// Waits until everything that was saved and deleted is written, for a program that ends. A rest after faults is ended.
+    /// Waits until all saves and deletions are written, for a program that ends. It also ends a pause after faults.
     public func flush() async { await access?.flush() }
 
     /// Removes the decoded models that were used longest ago from memory, for a program that must free some. They are
@@ -343,7 +346,7 @@ public final class ModelCache: ObservableCache {
         withExtendedLifetime(removed) {}
     }
 
-    /// Whether no operation has begun that has not ended.
+    /// Whether every operation that has begun has also ended.
     var isIdle: Bool { memory.withLock { $0.operationCount == 0 } }
 
     private func isYoung(_ date: Date) -> Bool {
@@ -369,7 +372,7 @@ public final class ModelCache: ObservableCache {
         access?.work()
     }
 
-    /// Counts that a service could not be joined.
+    /// Counts a failure to join a service.
     func failedToJoin(_ failure: RequestFailure) {
         ownProblems.withLock { problems in
             problems.count += 1
@@ -377,8 +380,8 @@ public final class ModelCache: ObservableCache {
         }
     }
 
-    /// Where the entity cache may hold the model of a key: first the place of the key, then those of the credentials of
-    /// origins. There is none if the type has no name that the next start of the program has too.
+    /// The places where the entity cache may hold the model of a key: first the place of the key, then the places for
+    /// the credentials of origins. There is no place if the type has another name at the next start of the program.
     private func places<Value>(of key: ModelKey<Value>, with credentials: Origin? = nil) -> [ModelPlace] {
         guard let access else { return [] }
         let name = TypeName(Value.self)
@@ -402,7 +405,7 @@ public final class ModelCache: ObservableCache {
             unless: hasLoggedMemoryOnly)
     }
 
-    /// Logs once that a list was looked for at a path and is not there.
+    /// Logs once that no list is stored for a path.
     func logMissingList() {
         log(
             "No list is stored for a path. One that was fetched by a definition is found by the definition only.",

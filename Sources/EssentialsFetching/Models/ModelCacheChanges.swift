@@ -1,15 +1,15 @@
 import EssentialsRequests
 import EssentialsTools
 
-/// Notifies those who observe models in a cache, for a cache that implements ``ObservableCache``.
+/// Notifies the observers of models in a cache. A cache that implements ``ObservableCache`` uses it.
 ///
 /// ```swift
 /// let changes = ModelCacheChanges()
 /// changes.changed(ModelKey<[Coin]>("coins"))
 /// ```
 ///
-/// A notice says only that there was a change, and the observer then loads the model. So nothing piles up for slow
-/// observers, and without observers a notice costs one lock. All functions can be called from any thread.
+/// A notification says only that there was a change, and the observer then loads the model. Nothing piles up for slow
+/// observers, and without observers a notification costs one lock. All functions can be called from any thread.
 public final class ModelCacheChanges: Sendable {
     private struct State {
         var watchers: [ModelSlot: [UInt64: ChangeSignal]] = [:]
@@ -24,8 +24,8 @@ public final class ModelCacheChanges: Sendable {
     /// The number of observers.
     public var observerCount: Int { state.withLock { $0.watchers.values.reduce(0) { $0 + $1.count } } }
 
-    /// Notifies the observers of a model that was saved or deleted. Call it after the change can be seen, and under no
-    /// lock.
+    /// Notifies the observers of a model that was saved or deleted. Call it when the change is visible, and without
+    /// holding a lock.
     public func changed<Value: Codable & Sendable>(_ key: ModelKey<Value>) { changed(ModelSlot(key)) }
 
     /// Notifies all observers.
@@ -37,7 +37,7 @@ public final class ModelCacheChanges: Sendable {
         for watcher in watchers.values { watcher.raise() }
     }
 
-    /// Notifies the observers of models of a partition, or all.
+    /// Notifies the observers of models of a partition; `nil` means all observers.
     func changed(of partition: EntityPartition?) {
         let watchers = state.withLock { state in
             state.watchers.filter { partition == nil || $0.key.partition == partition }.flatMap { $0.value.values }
@@ -56,7 +56,7 @@ public final class ModelCacheChanges: Sendable {
     }
 
     private func remove(_ number: UInt64, for slot: ModelSlot) {
-        // The last reference to the watcher ends outside the lock.
+        // The last reference to the watcher is released outside the lock.
         let watcher = state.withLock { state -> ChangeSignal? in
             let watcher = state.watchers[slot]?.removeValue(forKey: number)
             if state.watchers[slot]?.isEmpty == true { state.watchers[slot] = nil }

@@ -1,6 +1,6 @@
 public import EssentialsRequests
 
-/// What a model is stored under, with the type that it is read as. All parts are compared.
+/// The key under which a model is stored, with the type as which it is read. All parts are compared.
 ///
 /// ```swift
 /// let key = ModelKey<[Coin]>("coins")
@@ -11,17 +11,17 @@ public import EssentialsRequests
 public struct ModelKey<Value: Codable & Sendable>: Sendable {
     /// The name, usually the request in a canonical form.
     public var name: String
-    /// What selects one of several representations; empty if there is only one.
+    /// A text that selects one of several representations; empty if there is only one.
     public var variant: String
     /// The account.
     public var partition: EntityPartition { didSet { followsService = false } }
-    /// The environment: its name, or a text that also tells its header fields and its trust policy apart from others; empty
-    /// if there is only one.
+    /// The environment: its name, or a text that also distinguishes its header fields and its trust policy; empty if
+    /// there is only one.
     public var environment: String { didSet { followsService = false } }
-    /// The version of the type's encoding, which the application counts up when old models cannot be read any more.
+    /// The version of the type's encoding. Increase it when old models cannot be read any more.
     public var schema: UInt32 { didSet { followsService = false } }
-    /// Whether a service has made the key, so that its fetches put the partition, environment and schema of each operation
-    /// in place of those that were there when the key was made.
+    /// Whether a service has made the key. Its fetches then replace the partition, environment and schema by those of
+    /// each operation.
     var followsService = false
 
     /// Creates a key.
@@ -38,8 +38,8 @@ public struct ModelKey<Value: Codable & Sendable>: Sendable {
 
     /// The name of the type, which is the same in each start of one binary.
     ///
-    /// In the name of a private or local type the build identifier of the program or library stands for what the type lies
-    /// in, so another build does not find its models.
+    /// In the name of a private or local type, the build identifier of the program or library stands for the context of
+    /// the type, so another build does not find its models.
     public var type: String { TypeName(Value.self).text }
 }
 
@@ -61,7 +61,7 @@ extension ModelKey: Hashable {
 }
 
 extension ModelKey: CustomReflectable {
-    /// The public parts, of which the text of a key consists too.
+    /// The public parts, which also make up the text of a key.
     public var customMirror: Mirror {
         Mirror(
             self,

@@ -2,11 +2,12 @@ import EssentialsHTTP
 import EssentialsRequests
 import EssentialsTools
 
-/// The data-request services that a ``ModelCache`` has joined, and the origins whose credentials its keys may belong to.
+/// The data-request services that a ``ModelCache`` has joined, and the origins to whose credentials its keys may
+/// belong.
 final class ModelMembership: Sendable {
     private struct Member {
         weak var store: (any AnyObject & Sendable)?
-        /// Lets later requests of the service share no response with those that have begun.
+        /// Prevents later requests of the service from sharing a response with earlier requests.
         let separateRequests: @Sendable () -> Void
     }
 
@@ -17,10 +18,11 @@ final class ModelMembership: Sendable {
         var origins: [String: [Origin]] = [:]
     }
 
-    /// More environments than an application has in one process. Beyond it those that were used before are forgotten, and
-    /// models that were stored with their credentials and without an account are not found any more.
+    /// The maximum number of environments, which no application reaches in one process. Beyond it all earlier ones are
+    /// forgotten, and models that were stored with their credentials and without an account are not found any more.
     private static let maximumEnvironments = 256
-    /// The maximum number of origins for one text of the environment, which an application can give to several.
+    /// The maximum number of origins for one text of the environment, because an application can use a text for several
+    /// origins.
     private static let maximumOrigins = 8
 
     private let state = Mutex(State())
@@ -31,7 +33,7 @@ final class ModelMembership: Sendable {
     /// The origins with whose credentials models of an environment may have been received.
     func origins(of environment: String) -> [Origin] { state.withLock { $0.origins[environment] ?? [] } }
 
-    /// Notes an operation of a service.
+    /// Records an operation of a service.
     ///
     /// - Parameters:
     ///   - service: The service; `nil` for a test double.
@@ -40,7 +42,7 @@ final class ModelMembership: Sendable {
         _ service: HTTPDataRequestService?, _ origin: Origin, environment: String,
         join: () throws(RequestFailure) -> Void
     ) throws(RequestFailure) {
-        // The object that tells services apart. A weak reference to the service itself would slow down its requests.
+        // This object distinguishes services. A weak reference to the service itself would slow down its requests.
         let members = service?.privateStateMembers
         let isKnown = state.withLock { state in
             note(origin, environment, &state)
@@ -57,8 +59,8 @@ final class ModelMembership: Sendable {
         }
     }
 
-    /// Lets later requests of all services share no response with those that have begun. It is called before models are
-    /// deleted, so that none comes back with a response from before.
+    /// Prevents later requests of all services from sharing a response with earlier requests. It is called before
+    /// models are deleted, so that no deleted model comes back with an earlier response.
     func separateRequests() {
         for member in state.withLock({ $0.members }) { member.separateRequests() }
     }

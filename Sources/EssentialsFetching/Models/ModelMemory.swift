@@ -5,8 +5,8 @@ import FoundationEssentials
 
 /// Decoded models by their slots, up to a number and a size, and the order of the operations on them, as a pure value.
 ///
-/// Encoding and reading take time, so an operation has a beginning and an end. A save counts only if no change of the same
-/// slot that began later has ended before it, and what was read counts only if there was no change meanwhile.
+/// Encoding and reading take time, so an operation has a beginning and an end. A save counts only if no change of the
+/// same slot that began later has already ended. A read counts only if there was no change meanwhile.
 ///
 /// Removed models are returned, so that the caller can release them outside its lock.
 struct ModelMemory: Sendable {
@@ -16,31 +16,31 @@ struct ModelMemory: Sendable {
         fileprivate let changes: UInt64
     }
 
-    /// A model, and what is known without its type.
+    /// A model, and the facts that do not depend on its type.
     struct Entry: Sendable {
         let model: any HeldModel
         let date: Date
         /// The origin with whose credentials the model was received, without an account.
         var credentials: Origin?
-        /// For whom a fetch of this process has received it.
+        /// The provenance of a model that a fetch of this process has received.
         var provenance: ModelProvenance?
 
-        /// Whether the model must not be shown any more, because the clearing that removes it is about to begin.
+        /// Whether the model must not be shown any more, because its removal is about to begin.
         var isHidden: Bool { credentials != nil && provenance?.hasEnded == true }
     }
 
-    /// What is cleared together.
+    /// A part of the models that is removed together.
     private enum Part: Hashable, Sendable {
         case partition(EntityPartition)
         case credentials(Origin)
     }
 
     private struct Operations: Sendable {
-        /// Those that have begun and not ended.
+        /// The number of operations that have begun and not ended.
         var count = 0
         /// The number of the newest change.
         var newest: UInt64 = 0
-        /// How many changes there were.
+        /// The number of changes.
         var changes: UInt64 = 0
     }
 
@@ -48,10 +48,10 @@ struct ModelMemory: Sendable {
     private var operations: [ModelSlot: Operations] = [:]
     private var lastNumber: UInt64 = 0
     private var clearings = Clearings<Part>()
-    /// The origins with whose credentials a model was kept; `nil` after too many.
+    /// The origins with whose credentials a model was kept; `nil` if there were too many.
     private var origins: Set<Origin>? = []
 
-    /// More origins than an application fetches from with credentials.
+    /// The maximum number of origins, which is more than an application fetches from with credentials.
     private static let maximumOrigins = 64
 
     init(maximumCount: Int, maximumBytes: Int) {
@@ -65,19 +65,19 @@ struct ModelMemory: Sendable {
     /// The number of slots with operations that have not ended.
     var operationCount: Int { operations.count }
 
-    /// The model in a slot, which counts as a use.
+    /// Returns the model in a slot. This counts as a use.
     mutating func use(_ slot: ModelSlot) -> Entry? { entries.use(slot) }
 
     // MARK: Operations
 
-    /// Begins an operation, which ``end(_:)`` must end.
+    /// Begins an operation. ``end(_:)`` must be called for it.
     mutating func begin(_ slot: ModelSlot) -> Ticket {
         lastNumber += 1
         operations[slot, default: Operations()].count += 1
         return Ticket(number: lastNumber, changes: operations[slot]?.changes ?? 0)
     }
 
-    /// Whether a change counts. If so, changes that began earlier no longer do.
+    /// Returns whether a change counts. If it does, changes that began earlier no longer count.
     mutating func claims(_ slot: ModelSlot, _ ticket: Ticket) -> Bool {
         guard let known = operations[slot], ticket.number > known.newest else { return false }
         operations[slot]?.newest = ticket.number
@@ -96,7 +96,7 @@ struct ModelMemory: Sendable {
 
     // MARK: Contents
 
-    /// Keeps a model as the newest one. One that is larger than the maximum is not kept.
+    /// Keeps a model as the newest one. A model that is larger than the maximum is not kept.
     ///
     /// - Returns: The models that were removed for it.
     mutating func insert(_ entry: Entry, for slot: ModelSlot, bytes: Int) -> [Entry] {
@@ -112,13 +112,13 @@ struct ModelMemory: Sendable {
         return removed
     }
 
-    /// Removes a model. Changes of the slot that have begun no longer count.
+    /// Removes a model. Changes of the slot that have already begun no longer count.
     mutating func remove(_ slot: ModelSlot) -> Entry? {
         supersede(slot)
         return entries.remove(slot)
     }
 
-    /// Removes the models of a partition, or all. Changes that have begun no longer count.
+    /// Removes the models of a partition, or all models. Changes that have already begun no longer count.
     mutating func removeAll(of partition: EntityPartition?) -> [Entry] {
         if let partition { clearings.clear(.partition(partition)) } else { clearings.clearAll() }
         let isRemoved = { (slot: ModelSlot) in partition == nil || slot.partition == partition }
@@ -132,7 +132,7 @@ struct ModelMemory: Sendable {
     mutating func removeAll(ofCredentials origin: Origin, all: Bool) -> [Entry] {
         clearings.clear(.credentials(origin))
         if all { clearings.clear(.partition(.shared)) }
-        // What is read now may have been removed below.
+        // Models that are being read may have been removed from the entity cache.
         for slot in operations.keys where slot.partition.isShared { operations[slot]?.changes += 1 }
         let removed = entries.keys.filter { slot in
             slot.partition.isShared && (all || entries.value(of: slot)?.credentials == origin)
@@ -140,13 +140,13 @@ struct ModelMemory: Sendable {
         return removed.compactMap { entries.remove($0) }
     }
 
-    /// Whether a model that was received since a moment must not be kept, because its part was cleared.
+    /// Whether the model of an operation that began at a moment must not be kept, because its part was removed since.
     func forbids(_ partition: EntityPartition, _ credentials: Origin?, since begun: Epoch) -> Bool {
         if clearings.forbid(.partition(partition), since: begun) { return true }
         return credentials.map { clearings.forbid(.credentials($0), since: begun) } ?? false
     }
 
-    /// Notes that a model was kept that was received with the credentials of an origin.
+    /// Records that a model was kept that was received with the credentials of an origin.
     mutating func note(credentials origin: Origin) {
         origins?.insert(origin)
         if let count = origins?.count, count > Self.maximumOrigins { origins = nil }
@@ -155,9 +155,9 @@ struct ModelMemory: Sendable {
     /// Whether a model may have been kept that was received with the credentials of an origin.
     func mayHold(credentials origin: Origin) -> Bool { origins?.contains(origin) ?? true }
 
-    /// Removes a part of the models, those that were used longest ago.
+    /// Removes a part of the models, beginning with those that were used longest ago.
     mutating func trim(part: Double) -> [Entry] {
-        // A number that is none removes nothing.
+        // A part that is not a number removes nothing.
         guard part > 0 else { return [] }
         let number = Int(Double(entries.count) * min(part, 1))
         return (0..<number).compactMap { _ in entries.removeOldest()?.value }

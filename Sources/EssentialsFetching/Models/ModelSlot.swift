@@ -1,7 +1,7 @@
 import EssentialsHTTP
 import EssentialsRequests
 
-/// What a model is kept under in memory: the parts of its key, with the type itself in place of its name.
+/// The key of a model in memory: the parts of its ``ModelKey``, with the type itself in place of the type's name.
 struct ModelSlot: Hashable, Sendable {
     let name: String
     let variant: String
@@ -22,14 +22,14 @@ struct ModelSlot: Hashable, Sendable {
 }
 
 extension EntityKey {
-    /// Where a model is stored.
+    /// Creates the key under which a model is stored.
     init<Value>(_ key: ModelKey<Value>) {
         self.init(
             url: Self.modelOrigin + "/" + key.name, variant: key.variant, stage: "fetched model", type: key.type,
             schema: key.schema, partition: key.partition, environment: key.environment)
     }
 
-    /// The place of the model that was received with the credentials of an origin and without an account.
+    /// The key of the model that was received with the credentials of an origin and without an account.
     func ofCredentials(_ origin: Origin) -> EntityKey {
         var key = self
         key.partition = .credentials(of: origin)

@@ -1,8 +1,8 @@
 public import EssentialsRequests
 
-/// A cache of models whose changes can be observed. ``ModelCache`` is one.
+/// A model cache whose changes can be observed, such as ``ModelCache``.
 ///
-/// A cache of your own becomes one with ``ObservedCache``, or by reporting its changes itself:
+/// Wrap your own cache in an ``ObservedCache`` to make it observable, or let it report its changes itself:
 ///
 /// ```swift
 /// nonisolated let changes = ModelCacheChanges()
@@ -17,7 +17,7 @@ public protocol ObservableCache: AsyncCache {
     var changes: ModelCacheChanges { get }
 }
 
-/// Makes the changes of any cache observable that are made through it.
+/// Wraps any cache, so that the changes that are made through it can be observed.
 ///
 /// ```swift
 /// let service = CoinService(requests: requests, cache: ObservedCache(DatabaseCache()))
@@ -36,7 +36,7 @@ public struct ObservedCache: ObservableCache {
     /// The key of the wrapped cache.
     public var fingerprintKey: FingerprintKey { wrapped.fingerprintKey }
 
-    /// Saves a model and notifies observers, also if the cache fails, because it may have changed.
+    /// Saves a model and notifies observers, even if the cache fails, because it may have changed.
     public func save<Value: Codable & Sendable>(
         _ model: CachedModel<Value>, for key: ModelKey<Value>
     ) async throws {

@@ -1,10 +1,10 @@
 import EssentialsRequests
 
 /// The canonical decompositions of characters in the Basic Multilingual Plane
-/// ([UAX #15](https://www.unicode.org/reports/tr15/)), because the standard library has them and does not make them public.
+/// ([UAX #15](https://www.unicode.org/reports/tr15/)). The standard library has them, but does not make them public.
 ///
-/// Left out are the compatibility ideographs, which are no letters with marks, and the Hangul syllables, which are searched
-/// as they are.
+/// Compatibility ideographs are left out, because they are not letters with marks. Hangul syllables are left out too,
+/// because they are searched as they are.
 enum CanonicalDecompositions {
     /// The number of characters that can be decomposed.
     static var count: Int { table.count }
@@ -15,7 +15,7 @@ enum CanonicalDecompositions {
     private struct Entry: Sendable {
         let whole: UInt16
         let first: UInt16
-        /// Zero if the character is another one's equivalent.
+        /// Zero if the character is equivalent to a single other one.
         let second: UInt16
     }
 
@@ -56,7 +56,7 @@ enum CanonicalDecompositions {
         return entries.sorted { $0.whole < $1.whole }
     }
 
-    /// For each mark, the characters that it changes with the results, in hexadecimal digits. The last group has
+    /// For each mark, the characters that it changes and the results, in hexadecimal digits. The last group contains
     /// equivalents without a mark.
     private static let text = """
         +0300 004100C0 004500C8 004900CC 004F00D2 005500D9 006100E0 006500E8 006900EC 006F00F2 007500F9 00DC01DB \

@@ -3,11 +3,11 @@ public import EssentialsRequests
 import EssentialsTools
 
 extension AsyncCache {
-    /// The models of a cached list that match a filter, in their order. Without a list there are none.
+    /// The models of a cached list that match a filter, in their order. Without a list the result is empty.
     ///
-    /// They are filtered on no actor. The date of the list is not part of the result; load the list for it.
+    /// They are filtered outside all actors. The date of the list is not part of the result; load the list for it.
     ///
-    /// - Throws: What the cache throws.
+    /// - Throws: The errors of the cache.
     public func models<Model: Codable & Sendable>(
         matching filter: ModelFilter<Model>, key: ModelKey<[Model]>
     ) async throws -> [Model] {
@@ -22,14 +22,14 @@ extension AsyncCache {
     /// }
     /// ```
     ///
-    /// A deleted list gives an empty element, and so does one that was never saved. A reader that is slower than the
-    /// changes finds only the newest list, so nothing piles up. An iteration follows the list of the environment and the
-    /// account in which it began. It finds nothing while that account is suspended by other credentials; when the account
-    /// is entered again, the models of a ``ModelCache`` are there again. A cache that fails gives no element: the next
-    /// change is waited for. There can be any number of readers, each with its own position. The sequence ends when the
-    /// calling task is cancelled, and fetches nothing.
+    /// An element is empty if the list was deleted or never saved. A reader that is slower than the changes finds only
+    /// the newest list, so nothing piles up. An iteration follows the list of the environment and the account in which
+    /// it began. It finds nothing while that account is suspended by other credentials. When the account is entered
+    /// again, the models of a ``ModelCache`` are found again. If the cache fails, there is no element until the next
+    /// change. There can be any number of readers, each with its own position. The sequence ends when the calling task
+    /// is cancelled. It fetches nothing.
     ///
-    /// The changes of an ``ObservableCache`` are followed; wrap another cache with ``ObservedCache``. Without it the
+    /// The changes of an ``ObservableCache`` are followed; wrap any other cache in an ``ObservedCache``. Without it the
     /// sequence ends after its first element.
     public func liveModels<Model: Codable & Sendable>(
         matching filter: ModelFilter<Model>, key: ModelKey<[Model]>
@@ -37,7 +37,7 @@ extension AsyncCache {
         followedModels(filter) { LivePlace(key: key, isReadable: { true }) }
     }
 
-    /// Lets a ``ModelCache`` log that it has no list for a path.
+    /// Makes a ``ModelCache`` log that it has no list for a path.
     fileprivate func noteMissingList() {
         if let models = self as? ModelCache {
             models.logMissingList()
@@ -55,16 +55,16 @@ extension AsyncCache {
 }
 
 extension ModelCaching {
-    /// The models that match a filter, in their order, of the list that
+    /// The models that match a filter, in their order, from the list that
     /// ``FetchingService/get(_:parameters:query:headerFields:below:from:options:retry:key:as:)`` has stored for a path.
-    /// Nothing is fetched. Without a list there are none, and a ``ModelCache`` logs that once.
+    /// Nothing is fetched. Without a list the result is empty, and a ``ModelCache`` logs that once.
     ///
     /// ```swift
     /// let matching = try await service.models(matching: ModelFilter("bit", in: \Coin.name, \Coin.symbol), at: "coins")
     /// ```
     ///
-    /// A list that was fetched by a definition is stored with the header fields of its API; give the definition to
-    /// `models(matching:of:)`.
+    /// A list that was fetched by a definition is stored with the header fields of its API. Pass the definition to
+    /// `models(matching:of:)` for it.
     ///
     /// - Parameters:
     ///   - filter: Selects the models.
@@ -73,7 +73,7 @@ extension ModelCaching {
     ///   - query: The query items of the fetch.
     ///   - headerFields: The header fields of the fetch.
     ///   - keyPath: The names that lead to the list inside the document.
-    /// - Throws: What the cache throws.
+    /// - Throws: The errors of the cache.
     public func models<Model: Codable & Sendable>(
         matching filter: ModelFilter<Model>, at path: String, parameters: FormParameters = FormParameters(),
         query: QueryItems = QueryItems(), headerFields: HTTPFields = HTTPFields(), below keyPath: String? = nil
@@ -83,8 +83,8 @@ extension ModelCaching {
     }
 
     /// The matching models of the list that was stored for a request or a definition; see
-    /// ``models(matching:at:parameters:query:headerFields:below:)``. A request that is cached only under a given key has
-    /// none.
+    /// ``models(matching:at:parameters:query:headerFields:below:)``. The result is empty for a request that is cached
+    /// only under a given key.
     ///
     /// ```swift
     /// let matching = try await service.models(matching: ModelFilter("bit", in: \Coin.name), of: Coins.getAll)
@@ -96,7 +96,7 @@ extension ModelCaching {
     }
 
     /// The matching models of the list that a definition describes; see
-    /// ``models(matching:at:parameters:query:headerFields:below:)``. The definition decides about the type of the models.
+    /// ``models(matching:at:parameters:query:headerFields:below:)``. The definition determines the type of the models.
     ///
     /// ```swift
     /// let matching = try await service.models(matching: ModelFilter("bit", in: \.name), of: Coins.getAll)
@@ -107,7 +107,7 @@ extension ModelCaching {
         try await models(matching: filter, in: listSource(of: request, below: keyPath))
     }
 
-    /// Where the list of a request is stored; `nil` if it is stored only under a given key.
+    /// The place of a request's list; `nil` if the list is stored only under a given key.
     private func listSource(of request: some BuildableRequest, below keyPath: String?) -> FetchKeySource? {
         guard let request = try? request.build() else { return nil }
         return FetchKeyRules.parts(of: request, below: NestedPath(keyPath)).map { .request($0) }
@@ -150,8 +150,8 @@ extension ModelCaching {
         liveModels(matching: filter, in: listSource(of: request, below: keyPath))
     }
 
-    /// The matching models of the list that a definition describes, now and after each change of the list. The definition
-    /// decides about the type of the models.
+    /// The matching models of the list that a definition describes, now and after each change of the list. The
+    /// definition determines the type of the models.
     public func liveModels<Model: Codable & Sendable, Request: TypedRequest>(
         matching filter: ModelFilter<Model>, of request: Request, below keyPath: String? = nil
     ) -> ValueSequence<[Model]> where Request.Response == [Model] {
@@ -165,18 +165,18 @@ extension ModelCaching {
             guard let source else { return nil }
             let key = source.key(in: beginFetch())
             let requests = requests
-            // The account may be suspended while the models are observed, and entered again.
+            // The account may be suspended and entered again while the models are observed.
             return LivePlace(key: key.typed()) {
                 requests.beginOperation()?.admits(key.partition) ?? true
             }
         }
     }
 
-    /// The models of the list under a key that match a filter, in their order. Nothing is fetched. Without a list there are
-    /// none.
+    /// The models of the list under a key that match a filter, in their order. Nothing is fetched. Without a list the
+    /// result is empty.
     ///
-    /// A fetch without a key of its own stores its list under ``FetchingService/modelKey(for:below:as:)``, for which there is
-    /// ``models(matching:at:parameters:query:headerFields:below:)``.
+    /// A fetch without its own key stores its list under ``FetchingService/modelKey(for:below:as:)``. For such a list
+    /// use ``models(matching:at:parameters:query:headerFields:below:)``.
     ///
     /// ```swift
     /// let key = service.modelKey(named: "favourites", as: [Coin].self)
@@ -184,7 +184,7 @@ extension ModelCaching {
     /// let matching = try await service.models(matching: ModelFilter("bit", in: \Coin.name), key: key)
     /// ```
     ///
-    /// - Throws: What the cache throws.
+    /// - Throws: The errors of the cache.
     public func models<Model: Codable & Sendable>(
         matching filter: ModelFilter<Model>, key: ModelKey<[Model]>
     ) async throws -> [Model] {
@@ -200,7 +200,7 @@ extension ModelCaching {
     }
 }
 
-/// Where one iteration over live models finds their list.
+/// The place where one iteration over live models finds their list.
 private struct LivePlace<Model: Codable & Sendable>: Sendable {
     let key: ModelKey<[Model]>
     /// Whether the list may be read now.
@@ -208,12 +208,12 @@ private struct LivePlace<Model: Codable & Sendable>: Sendable {
 }
 
 extension AsyncCache {
-    /// - Parameter place: Begins an iteration; `nil` if there is no list.
+    /// - Parameter place: Begins an iteration. It returns `nil` if there is no list.
     fileprivate func followedModels<Model: Codable & Sendable>(
         _ filter: ModelFilter<Model>, at place: @escaping @Sendable () -> LivePlace<Model>?
     ) -> ValueSequence<[Model]> {
         ValueSequence {
-            // Without changes to follow, there is one element.
+            // If there are no changes to follow, there is one element.
             let (place, signal) = (place(), ChangeSignal())
             let changes = place.flatMap { place in
                 (self as? any ObservableCache)?.changes.place(for: signal, of: ModelSlot(place.key))

@@ -8,7 +8,8 @@ import EssentialsRequests
 /// let matching = try await service.models(matching: search && !favourites, at: "coins")
 /// ```
 ///
-/// A filter without conditions, and one for an empty text, match all models. No filter and no text can trap.
+/// A filter without conditions matches all models, and so does a filter for an empty text. No filter and no text can
+/// cause a trap.
 public struct ModelFilter<Model: Sendable>: Sendable {
     private enum Condition: Sendable {
         case text(TextSearch, [any KeyPath<Model, String> & Sendable])
@@ -16,18 +17,18 @@ public struct ModelFilter<Model: Sendable>: Sendable {
         case predicate(@Sendable (Model) -> Bool)
     }
 
-    /// A step of the evaluation, which has one result. It needs no recursion, so filters can be nested to any depth.
+    /// A step of the evaluation. It has one result and needs no recursion, so filters can be nested to any depth.
     private enum Step: Sendable {
         case test(Condition)
         case matchAll
         case invert
-        /// Leaves out steps if the result is false.
+        /// Skips steps if the result is false.
         case skipUnless(Int)
-        /// Leaves out steps if the result is true.
+        /// Skips steps if the result is true.
         case skipIf(Int)
     }
 
-    /// The steps, of which there are none if all models match.
+    /// The steps; empty if all models match.
     private let steps: [Step]
 
     private init(steps: [Step]) { self.steps = steps }
@@ -52,7 +53,7 @@ public struct ModelFilter<Model: Sendable>: Sendable {
         self.init(steps: search.isEmpty ? [] : [.test(.text(search, [path] + others))])
     }
 
-    /// Matches models that contain a text in one of several properties that can be `nil`, which contains no text.
+    /// Matches models that contain a text in one of several properties that can be `nil`. A `nil` contains no text.
     ///
     /// - Parameters:
     ///   - text: The text. An empty one matches all models.
@@ -102,7 +103,7 @@ public struct ModelFilter<Model: Sendable>: Sendable {
         ModelFilter(steps: filter.code + [.invert])
     }
 
-    /// The steps as a part of others, which need a result.
+    /// The steps for use in another filter, which needs a result.
     private var code: [Step] { steps.isEmpty ? [.matchAll] : steps }
 
     // MARK: Evaluation

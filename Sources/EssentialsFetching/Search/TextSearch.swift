@@ -6,11 +6,11 @@ import EssentialsRequests
 /// let filter = ModelFilter("Zoë", in: \Contact.name, comparing: [.caseSensitive, .diacriticSensitive])
 /// ```
 public struct TextComparison: OptionSet, Sendable, Hashable {
-    /// Upper-case and lower-case letters differ. Without it they are equal by the rules of no language in particular, and
-    /// “ß” equals “ss”.
+    /// Upper-case and lower-case letters differ. Without this option they are equal, by rules that belong to no
+    /// particular language, and “ß” equals “ss”.
     public static let caseSensitive = TextComparison(rawValue: 1)
-    /// Letters with different diacritics differ. Without it a mark above, below or around a letter is ignored, so “é”
-    /// equals “e”. Letters such as “ø” and “ł” are letters of their own in both cases.
+    /// Letters with different diacritics differ. Without this option a mark above, below or around a letter is ignored,
+    /// so “é” equals “e”. Letters such as “ø” and “ł” are letters of their own in both cases.
     public static let diacriticSensitive = TextComparison(rawValue: 2)
 
     /// The bits.
@@ -20,11 +20,11 @@ public struct TextComparison: OptionSet, Sendable, Hashable {
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 }
 
-/// A text that is searched in others, folded once. A search takes time linear in the length of both texts.
+/// A text to search for in other texts, folded once. A search takes time linear in the length of both texts.
 ///
-/// Texts that consist of ASCII are searched in place. Others are folded first, unless their ASCII part has the text already.
+/// ASCII texts are searched in place. Other texts are folded first, unless their ASCII part already contains the text.
 struct TextSearch: Sendable {
-    /// Memory that is used again from text to text.
+    /// Memory that is reused from text to text.
     struct Scratch {
         fileprivate var folded: [UInt8] = []
     }
@@ -33,7 +33,7 @@ struct TextSearch: Sendable {
     private let needle: [UInt8]
     private let borders: [Int]
     private let isASCII: Bool
-    /// The bits that upper-case and lower-case letters do not share.
+    /// The bit in which upper-case and lower-case letters differ; zero if case matters.
     private let caseBit: UInt8
 
     init(_ text: String, _ comparison: TextComparison) {
@@ -62,7 +62,7 @@ struct TextSearch: Sendable {
         }
     }
 
-    /// Searches the ASCII part of a text; `nil` if the text must be folded to know.
+    /// Searches the ASCII part of a text; `nil` if the text must be folded to decide.
     private func searchInPlace(_ text: UnsafeBufferPointer<UInt8>) -> Bool? {
         if isASCII {
             var needsFolding = false
@@ -81,9 +81,10 @@ struct TextSearch: Sendable {
         search(text, 0) { !TextFolding.isMark(text, at: $0, comparison) }
     }
 
-    /// Passes the end of each place where the text stands, until one is accepted. Returns whether one is.
+    /// Passes the end of each occurrence of the text to a closure, until one is accepted. Returns whether one was
+    /// accepted.
     ///
-    /// Each byte is compared at most twice, also if texts repeat themselves (Knuth, Morris and Pratt).
+    /// Each byte is compared at most twice, even if texts repeat themselves (Knuth, Morris and Pratt).
     ///
     /// - Parameter caseBit: The bit that is set in upper-case letters before they are compared.
     @inline(__always)
@@ -133,14 +134,14 @@ struct TextSearch: Sendable {
     }
 }
 
-/// Brings texts that are equal in a comparison to the same bytes.
+/// Folds texts, so that texts that are equal in a comparison have the same bytes.
 enum TextFolding {
     /// Whether a mark of a combining class is a diacritic: one above, below or around a letter, or a point of Hebrew or
     /// Arabic ([UAX #44, 5.7.4](https://www.unicode.org/reports/tr44/#Canonical_Combining_Class_Values)). Other marks are
     /// parts of letters, such as the voicing of kana.
     private static func isDiacritic(_ order: UInt8) -> Bool { order >= 200 || (10...36).contains(order) }
 
-    /// The number of marks of one letter that are put in order.
+    /// The maximum number of marks of one letter that are put in order.
     private static let maximumMarks = 32
 
     /// Appends a folded text as UTF-8. Marks that can stand in any order are put in the canonical one.
@@ -171,7 +172,7 @@ enum TextFolding {
         flush(&marks, to: &bytes, foldsCase)
     }
 
-    /// Whether at a place in a folded text a mark begins that makes the letter before it another one.
+    /// Whether a mark that makes the preceding letter another one begins at a place in a folded text.
     static func isMark(_ text: UnsafeBufferPointer<UInt8>, at index: Int, _ comparison: TextComparison) -> Bool {
         guard index < text.count, text[index] >= 0x80 else { return false }
         let scalar = String(decoding: text[index..<min(index + 4, text.count)], as: UTF8.self).unicodeScalars.first

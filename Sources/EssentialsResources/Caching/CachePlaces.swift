@@ -2,28 +2,29 @@ import EssentialsHTTP
 import EssentialsRequests
 import FoundationEssentials
 
-/// Where the entity of a resource is in its caches, as seen by one load or change.
+/// The places of a resource's entity in its caches, as seen by one load or change.
 struct CachePlaces: Sendable {
     /// The entity of one stage.
     struct Place: Sendable {
         let cache: StageCache
         let access: CacheAccess
         let key: EntityKey
-        /// The key of what is received with credentials while no account is entered, so that the end of the credentials
-        /// removes nothing else; `nil` if the account has a name, or if the cache stores nothing of this kind.
+        /// The key for entities that are received with credentials while no account is entered, so that the end of the
+        /// credentials removes nothing else. It is `nil` if the account has a name, or if the cache stores no such
+        /// entities.
         var credentialsKey: EntityKey?
 
-        /// The keys under which the entity can be.
+        /// The keys under which the entity may be stored.
         var keys: [EntityKey] { [key] + (credentialsKey.map { [$0] } ?? []) }
     }
 
     /// The places from the first stage to the last.
     let places: [Place]
-    /// When the operation began. What was removed since is not stored.
+    /// When the operation began. An entity that was removed since is not stored.
     let begun = Epoch.now
-    /// For whom the operation began. After the end of its credentials it stores nothing.
+    /// The environment and the credentials of the operation. After the end of the credentials it stores nothing.
     private let environment: AdoptedEnvironment
-    /// Whether all requests have credentials, whatever their header fields are.
+    /// Whether all requests have credentials, regardless of their header fields.
     private let isPersonal: Bool
     private let allowsSensitive: Bool
 
@@ -36,24 +37,24 @@ struct CachePlaces: Sendable {
     /// The caches from the first stage to the last.
     var caches: [StageCache] { places.map(\.cache) }
 
-    /// Removes the entity. This only adds to what waits, so it may be called under the lock of the resource.
+    /// Removes the entity. This only adds to the pending changes, so it may be called under the lock of the resource.
     func removeEntities() { removals.add() }
 
     /// Renews the times and header fields of the entity; see ``removeEntities()``.
     ///
-    /// - Parameter entity: The entity that was confirmed. What a cache has instead of it stays as it is.
+    /// - Parameter entity: The confirmed entity. If a cache holds another one, that one stays as it is.
     func confirm(_ entity: Entity, by fields: HTTPFields, date: Date, age: Duration) {
         var kept = EntityCacheRules.kept(fields)
         for name in HTTPFields.ofBody { kept[name] = nil }
-        // A stored response without a date has that of its receipt (RFC 9110, 6.6.1). An older one would make the time
-        // to `Expires` longer than it is.
+        // A stored response without a date gets the date of its receipt (RFC 9110, 6.6.1). An older date would make the
+        // time to `Expires` too long.
         if kept[.date] == nil, kept[.expires] != nil { kept[.date] = HTTPDate.text(of: date) }
         let confirmation = EntityConfirmation(
             headerFields: kept, date: date, age: age, entityTag: entity.entityTag, lastModified: entity.lastModified)
         changes(of: places) { _, _ in .revalidate(confirmation) }.add()
     }
 
-    /// Begins to write what was added. It must not be called under the lock of the resource.
+    /// Begins to write the added changes. It must not be called under the lock of the resource.
     func work() {
         for place in places { place.access.work() }
     }
@@ -61,8 +62,8 @@ struct CachePlaces: Sendable {
     /// The removal of the entity.
     var removals: CacheChanges { changes(of: places) { _, _ in .remove } }
 
-    /// What a response changes in the caches. Where it is not stored, the entity of an earlier one is removed, because it
-    /// would come back.
+    /// The changes that a response makes in the caches. Where it is not stored, the entity of an earlier response is
+    /// removed, because it would otherwise be shown again.
     func changes(for response: LoadedResponse, _ service: HTTPResourceService) -> CacheChanges {
         let isPersonal = isPersonal || response.result.origin.isPersonal
         return changes(of: places) { place, isOfCredentials in
@@ -75,7 +76,7 @@ struct CachePlaces: Sendable {
         }
     }
 
-    /// What a hit changes in the caches of later stages. Its times stay.
+    /// The changes that a hit makes in the caches of later stages. The times of the entity stay.
     ///
     /// - Parameter isOfCredentials: Whether the entity was received with credentials while no account was entered.
     func changes(
@@ -97,9 +98,10 @@ struct CachePlaces: Sendable {
         }
     }
 
-    /// The same kind of change for each key of some places.
+    /// Makes the same kind of change for each key of some places.
     ///
-    /// - Parameter change: Receives a place, and whether the key is the one for what was received with credentials.
+    /// - Parameter change: Receives a place, and whether the key is that for entities that were received with
+    ///   credentials.
     private func changes(
         of places: [Place], _ change: (Place, Bool) -> WriteBehind.Change
     ) -> CacheChanges {
@@ -113,7 +115,7 @@ struct CachePlaces: Sendable {
         of output: StageCache.Output, in response: LoadedResponse, _ place: Place, isPersonal: Bool,
         _ service: HTTPResourceService
     ) -> StoredEntity? {
-        // Content that could not be encoded has another type than the cache stores.
+        // If the content could not be encoded, it has another type than the cache stores.
         let refusal =
             output.body == nil
             ? .unfit
@@ -136,14 +138,14 @@ struct CachePlaces: Sendable {
 /// Changes of caches that are made if a response becomes the content.
 struct CacheChanges: Sendable {
     let changes: [(access: CacheAccess, key: EntityKey, change: WriteBehind.Change)]
-    /// For whom the operation began.
+    /// The environment and the credentials of the operation.
     let environment: AdoptedEnvironment
     /// When the operation began.
     let begun: Epoch
 
-    /// Adds them to what waits. After the end of the credentials these are only the removals: a write that was accepted makes
-    /// the entity outdated for everybody, and a removal that is too much costs one load. It may be called under the lock of
-    /// the resource, so that their order is that of the contents.
+    /// Adds the changes to the pending ones. After the end of the credentials only removals are added: an accepted
+    /// write makes the entity outdated for every account, and an unnecessary removal only costs a load. It may be
+    /// called under the lock of the resource, so that the changes have the same order as the contents.
     func add() {
         let hasEnded = environment.hasEnded
         for (access, key, change) in changes where !hasEnded || change == .remove {
@@ -151,7 +153,7 @@ struct CacheChanges: Sendable {
         }
     }
 
-    /// Begins to write them.
+    /// Begins to write the changes.
     func work() {
         for (access, _, _) in changes { access.work() }
     }

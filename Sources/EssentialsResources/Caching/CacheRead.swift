@@ -1,19 +1,19 @@
 import EssentialsHTTP
 import EssentialsTools
 
-/// Whether the caches of a resource were asked for its entity.
+/// Whether the caches of a resource were read for its entity.
 enum CacheReading: UInt8, Sendable {
     case notBegun, running, ended
 }
 
-/// One reading of the caches of a resource, for which loads wait a short time.
+/// One read of a resource's caches. Loads wait for it for a short time.
 final class CacheRead: Sendable {
     /// How long a load waits for an entity before it goes to the network.
     static let patience = Duration.milliseconds(250)
 
     private let ended = OneShot<Void>()
 
-    /// The reading has ended, with an entity or without one.
+    /// Ends the read, with an entity or without one.
     func end() { ended.provide(()) }
 
     /// Waits for the end, at most for ``patience``, or until the task is cancelled.

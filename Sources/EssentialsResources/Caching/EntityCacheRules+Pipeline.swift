@@ -2,7 +2,7 @@ import EssentialsHTTP
 import EssentialsRequests
 
 extension EntityCacheRules {
-    /// Why a configuration is refused: bytes as they were received would be stored twice; `nil` if it is accepted.
+    /// Why a configuration is refused; `nil` if it is accepted. It is refused if received bytes would be stored twice.
     static func problem(
         of configuration: ResourceConfiguration, _ cache: (any EntityCache)?, over requests: any DataRequestService
     ) -> RequestFailure? {

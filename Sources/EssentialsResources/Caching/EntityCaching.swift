@@ -3,19 +3,19 @@ import EssentialsRequests
 import EssentialsTools
 import Logging
 
-/// The entity caches of a service: one `CacheAccess` for each, whoever uses it.
+/// The entity caches of a service, with one shared `CacheAccess` for each cache.
 final class EntityCaching: Sendable {
     private struct State {
         var accesses: [ObjectIdentifier: CacheAccess] = [:]
         var hasLoggedPersonal = false
-        /// The latest removals, which a cache that is used for the first time has not made.
+        /// The latest removals. A cache makes them when it is used for the first time.
         var removed: [EntityScope] = []
     }
 
-    /// The number of removals that caches make which are used for the first time. Beyond it they remove more.
+    /// The number of removals that a cache makes exactly when it is first used. Beyond it the cache removes more.
     static let maximumRemoved = EntityScope.maximumParts
 
-    /// The number of caches beyond which those that have nothing to write are forgotten. They are found again when they
+    /// The number of caches beyond which those without pending changes are forgotten. They are found again when they
     /// are used.
     static let maximumAccesses = 256
 
@@ -31,7 +31,7 @@ final class EntityCaching: Sendable {
         if let cache { _ = access(to: cache) }
     }
 
-    /// The access to a cache. It keeps the cache as long as the service lives, so that what waits for it is written.
+    /// The access to a cache. It keeps the cache as long as the service lives, so that pending changes are written.
     func access(to cache: any EntityCache) -> CacheAccess {
         let (access, forgotten) = state.withLock { state -> (CacheAccess, [CacheAccess]) in
             let id = ObjectIdentifier(cache)
@@ -39,16 +39,16 @@ final class EntityCaching: Sendable {
             let forgotten = state.accesses.count < Self.maximumAccesses ? [] : takeIdle(&state)
             let access = CacheAccess(cache, clock, logger)
             state.accesses[id] = access
-            // A cache of a pipeline can hold what was removed before the pipeline was used.
+            // A pipeline's cache can hold entities that were removed before the pipeline was used.
             access.remove(state.removed) { _ in }
             return (access, forgotten)
         }
-        // The last references to caches may end here, without the lock.
+        // The last references to caches may be released here, without the lock.
         withExtendedLifetime(forgotten) {}
         return access
     }
 
-    /// Takes out those that have nothing to write, except the one of the service.
+    /// Takes out the accesses without pending changes, except that to the cache of the service.
     private func takeIdle(_ state: inout State) -> [CacheAccess] {
         let kept = standard.map { ObjectIdentifier($0) }
         let idle = state.accesses.filter { $0.key != kept && $0.value.isIdle }
@@ -68,11 +68,11 @@ final class EntityCaching: Sendable {
 
     private var accesses: [CacheAccess] { state.withLock { Array($0.accesses.values) } }
 
-    /// What has gone wrong with all caches.
+    /// The problems of all caches.
     var problems: CacheProblems { accesses.reduce(CacheProblems()) { $0.adding($1.problems) } }
 
-    /// Lets no entity of several scopes be found any more in the cache of the service and all others that are used, and
-    /// removes them in the background. What operations bring that began before is not stored.
+    /// Hides the entities of several scopes in the cache of the service and all other caches in use, and removes them
+    /// in the background. Entities that come from operations that began earlier are not stored.
     @discardableResult
     func remove(_ scopes: [EntityScope]) -> EntityRemoval {
         guard !scopes.isEmpty else { return EntityRemoval(0, clock) }
@@ -88,11 +88,11 @@ final class EntityCaching: Sendable {
 
     /// Removes the entities of a scope.
     ///
-    /// - Returns: Whether all caches have done it. One that has failed tries again in the background.
+    /// - Returns: Whether all caches have removed them. A cache that has failed tries again in the background.
     @discardableResult
     func removeAll(in scope: EntityScope) async -> Bool { await remove([scope]).isDone() }
 
-    /// Writes what waits for the caches, for at most a time.
+    /// Writes the pending changes of the caches, for at most the given time.
     func flush(within deadline: Duration) async {
         let accesses = accesses.filter { !$0.isIdle }
         guard !accesses.isEmpty else { return }

@@ -2,25 +2,25 @@ import EssentialsHTTP
 import EssentialsRequests
 
 extension HTTPResourceService {
-    /// What has gone wrong with the entity caches since the service was created. No load has failed because of it.
+    /// The problems of the entity caches since the service was created. No load has failed because of them.
     public var cacheProblems: CacheProblems { caching.problems }
 
     /// Whether the entity of a resource may be in a cache.
     func usesCaches(for core: ResourceCore) -> Bool { !effective(for: core).caches.isEmpty && !isClosed }
 
-    /// Where the entity of a resource is in its caches, in the environment and the partition of now.
+    /// The places of a resource's entity in its caches, in the current environment and partition.
     func cachePlaces(of core: ResourceCore) -> CachePlaces? {
         guard usesCaches(for: core) else { return nil }
         return cachePlaces(of: core, in: adoptEnvironment())
     }
 
-    /// Where the entity of a resource is in its caches; `nil` if it has none, if the environment is no longer the one that
-    /// is used, or if its account is suspended.
+    /// The places of a resource's entity in its caches. It is `nil` if the resource has no caches, if the environment
+    /// is no longer in use, or if its account is suspended.
     func cachePlaces(of core: ResourceCore, in environment: AdoptedEnvironment) -> CachePlaces? {
         let configuration = effective(for: core)
         guard !configuration.caches.isEmpty else { return nil }
         let address = core.address
-        // The environment is compared after the address was read, so that the address is that of this environment.
+        // The environment is compared after the address was read, so the address belongs to this environment.
         guard address.failure == nil, isAdopted(environment), environment.admitsEntities else { return nil }
         let allowsSensitive = configuration.values.storesSensitiveResponses
         let variant = core.variant.headerFields.map { "\($0.name.canonicalName): \($0.value)" }
@@ -49,14 +49,14 @@ extension HTTPResourceService {
 
     // MARK: Reading
 
-    /// Reads the caches of a resource if this has not been done, and waits for their entity for a short time.
+    /// Reads the caches of a resource, unless they were already read, and waits for their entity for a short time.
     func readCaches(of core: ResourceCore, in environment: AdoptedEnvironment) async {
         guard let (read, isNew) = core.joinCacheRead() else { return }
         if isNew { start(read, of: core, in: environment) }
         await read.wait(clock)
     }
 
-    /// Reads the caches of a resource if this has not been done, because it has an observer.
+    /// Reads the caches of a resource that has an observer, unless they were already read.
     func readCachesForObserver(of core: ResourceCore) {
         guard core.mayReadCaches else { return }
         let environment = adoptEnvironment()
@@ -64,7 +64,7 @@ extension HTTPResourceService {
         start(read, of: core, in: environment)
     }
 
-    /// The task begins on the thread of the caller, so a cache in memory is read without a change of threads.
+    /// The task begins on the caller's thread, so a cache in memory is read without a thread switch.
     private func start(_ read: CacheRead, of core: ResourceCore, in environment: AdoptedEnvironment) {
         Task.immediate {
             if let places = cachePlaces(of: core, in: environment) { await show(places, of: core, read) }
@@ -72,7 +72,7 @@ extension HTTPResourceService {
         }
     }
 
-    /// Shows the entity that is found first, from the last stage to the first.
+    /// Shows the first entity that is found, searching from the last stage to the first.
     private func show(_ places: CachePlaces, of core: ResourceCore, _ read: CacheRead) async {
         for place in places.places.reversed() {
             for key in place.keys {
@@ -83,14 +83,14 @@ extension HTTPResourceService {
                     let verdict = core.show(result.value, stored, place.cache.stage, read, changes, self)
                     guard verdict == .unreadable else { return }
                 }
-                // It cannot be read any more, because the program is another one or the entity is damaged.
+                // The entity cannot be read any more, because the program has changed or the entity is damaged.
                 place.access.add(.remove, for: key)
                 place.access.work()
             }
         }
     }
 
-    /// Runs the stages that follow the one of an entity; `nil` if this is not possible.
+    /// Runs the stages that follow the entity's stage; `nil` if this fails.
     private func content(
         of stored: StoredEntity, _ place: CachePlaces.Place, _ places: CachePlaces, _ core: ResourceCore
     ) async -> PipelineResult? {

@@ -4,26 +4,26 @@ import EssentialsTools
 import FoundationEssentials
 
 extension ResourceCore.Contents {
-    /// Whether the caches may still have something to show.
+    /// Whether the caches may still have an entity to show.
     var mayReadCaches: Bool { cacheReading != .ended && facts.entity == nil }
 }
 
 extension ResourceCore {
-    /// What has become of an entity of a cache.
+    /// The result of showing a cached entity.
     enum CacheVerdict {
         case shown
-        /// Something newer is there, so it was dropped.
+        /// Something newer exists, so the entity was dropped.
         case late
-        /// The views that decide cannot read it, and others can.
+        /// The views that decide cannot read the entity, but others can.
         case unfit
-        /// No view can read it.
+        /// No view can read the entity.
         case unreadable
     }
 
-    /// Whether the caches may still have something to show.
+    /// Whether the caches may still have an entity to show.
     var mayReadCaches: Bool { contents.withLock { $0.mayReadCaches } }
 
-    /// The reading of the caches that runs, or a new one; `nil` if there is nothing to read.
+    /// The running read of the caches, or a new one; `nil` if there is nothing to read.
     func joinCacheRead() -> (read: CacheRead, isNew: Bool)? {
         contents.withLock { contents in
             guard contents.mayReadCaches else { return nil }
@@ -35,7 +35,7 @@ extension ResourceCore {
         }
     }
 
-    /// Ends a reading, so that the caches are not read again.
+    /// Ends a read, so that the caches are not read again.
     func endCacheRead(_ read: CacheRead) {
         contents.withLock { contents in
             guard contents.cacheRead === read else { return }
@@ -47,7 +47,7 @@ extension ResourceCore {
 
     /// Begins the request of a load that has waited for the caches.
     ///
-    /// - Returns: Whether the load is still wanted.
+    /// - Returns: Whether the load is still needed.
     func request(_ run: LoadRun) -> Bool {
         changing { contents in
             guard contents.machine.request(run.number) else { return false }
@@ -56,12 +56,12 @@ extension ResourceCore {
         }
     }
 
-    /// Shows an entity of a cache, unless there is content already, or the content was removed meanwhile. Loads for which
-    /// it is enough end.
+    /// Shows a cached entity, unless there is already content, or the content was removed meanwhile. Loads for which
+    /// the entity is sufficient end.
     ///
-    /// Its times are those of the stored entity, so content does not get younger by being read.
+    /// The stored times are kept, so content does not become younger when it is read from a cache.
     ///
-    /// - Parameter changes: What is changed in the caches if the entity is shown.
+    /// - Parameter changes: The changes of the caches if the entity is shown.
     func show(
         _ value: LoadedValue, _ stored: StoredEntity, _ stage: PipelineStage, _ read: CacheRead,
         _ changes: CacheChanges, _ service: HTTPResourceService
@@ -106,7 +106,7 @@ extension ResourceCore {
                     facts.provenance = provenance
                     facts.isOfServer = true
                     facts.contentTime = time
-                    // After a failure the retry time counts, not that of the content.
+                    // After a failure the retry time counts, not the freshness of the content.
                     if facts.failure == nil { facts.freshUntil = isInvalid ? nil : freshUntil }
                 }
                 return (.shown, ended)

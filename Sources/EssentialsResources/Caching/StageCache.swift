@@ -2,9 +2,9 @@ import EssentialsHTTP
 import EssentialsRequests
 import FoundationEssentials
 
-/// A cache at a stage of a pipeline: what it stores, and how this becomes content again.
+/// A cache at a stage of a pipeline, and the encoding of its entities.
 struct StageCache: Sendable {
-    /// An entity that a pass through the pipeline has given at the stage.
+    /// An entity that a pass through the pipeline has produced at the stage.
     struct Output: Sendable {
         let cache: StageCache
         /// The bytes; `nil` if the content could not be stored.
@@ -16,15 +16,15 @@ struct StageCache: Sendable {
 
     let cache: any EntityCache
     let stage: PipelineStage
-    /// The name of the type of what is stored.
+    /// The name of the stored type.
     let type: String
     let schema: UInt32
-    /// Whether the entities cannot be found at the next start of the program, because the name of the type is another one
-    /// then. Nothing is stored.
+    /// Whether the name of the type will be different at the next start of the program, so that the entities could not
+    /// be found again. Nothing is then stored.
     let isNameless: Bool
-    /// The content as bytes; `nil` if it has another type or cannot be encoded.
+    /// Encodes the content; `nil` if it has another type or cannot be encoded.
     let encode: @Sendable (any Sendable) -> Data?
-    /// The content of bytes.
+    /// Decodes the content.
     let decode: @Sendable (Data) throws -> any Sendable
 
     /// A cache of bytes.
@@ -46,14 +46,14 @@ struct StageCache: Sendable {
         decode = { try ModelCoding.decodeInPlace(model, $0) }
     }
 
-    /// What is stored of the content after the stage.
+    /// The entity to store for the content after the stage.
     func output(of entity: AnyEntity, _ contentType: String?) -> Output {
         Output(
             cache: self, body: encode(entity.content), mediaType: contentType,
             headerFields: entity.headerFields, status: entity.status.code)
     }
 
-    /// What is stored of a response that goes through no transformer.
+    /// The entity to store for a response that goes through no transformer.
     func output(of value: LoadedValue) -> Output {
         Output(
             cache: self, body: encode(value.body ?? Data()), mediaType: value.contentType,
@@ -64,10 +64,10 @@ struct StageCache: Sendable {
 extension [StageCache] {
     /// The caches for a pipeline, from its first stage to its last.
     ///
-    /// - Parameter standard: The cache of the service, which is used at the stage `decoding`, unless there is another
-    ///   cache at that stage. By the meaning of the stages this is the last one after which the content is bytes, so
-    ///   decryption and the like are not repeated, and no type must be named. An order without that stage has it at
-    ///   `raw`.
+    /// - Parameter standard: The cache of the service. It is used at the stage `decoding`, unless that stage has
+    ///   another cache. By the meaning of the stages this is the last one after which the content is bytes, so
+    ///   decryption and the like are not repeated, and no type must be named. If the order lacks that stage, the cache
+    ///   is used at `raw`.
     init(_ pipeline: ResourcePipeline, standard: (any EntityCache)?) {
         var known: Set<PipelineStage> = []
         let order = pipeline.order.filter { known.insert($0).inserted }
