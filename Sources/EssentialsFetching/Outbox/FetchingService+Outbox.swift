@@ -2,19 +2,19 @@ public import EssentialsHTTP
 public import EssentialsRequests
 
 extension FetchingService {
-    /// Adds a request to an outbox, and returns when it is on the disk. Nobody waits for its response.
+    /// Adds a request to an outbox, and returns when it is on the disk, without waiting for its response.
     ///
     /// ```swift
     /// try await service.fireAndForget(DataRequest(.post, "views", parameters: ["id": 7]), through: outbox)
     /// ```
     ///
-    /// The outbox sends it through its own data-request service, also after a restart, when this service may not exist. The
-    /// body is encoded with the codecs of this service.
+    /// The outbox sends it through its own data-request service, even after a restart, when this service may not exist.
+    /// The body is encoded with the codecs of this service.
     ///
     /// - Parameters:
     ///   - request: A request, a builder or a definition.
     ///   - outbox: The outbox.
-    ///   - key: The key of its order; `nil` means one key for each origin.
+    ///   - key: The ordering key; `nil` means one key for each origin.
     /// - Returns: The identifier of the entry.
     /// - Throws: The failures of ``Outbox/add(_:in:codecs:)``.
     @discardableResult
@@ -45,9 +45,9 @@ extension FetchingService {
 }
 
 extension Outbox {
-    /// The codecs of a service; `nil` if it is the one that sends the entries, which encodes parameters when it does.
+    /// The codecs of a service; `nil` if the service sends the entries itself, because it then encodes the parameters.
     fileprivate func codecs(of requests: any DataRequestService) -> CodecRegistry? {
-        // A value in a box of its own counts as another service.
+        // A value that is boxed separately counts as another service.
         (requests as AnyObject) === (core.requests as AnyObject) ? nil : requests.codecs
     }
 }

@@ -3,7 +3,7 @@ import EssentialsRequests
 import EssentialsStorage
 import FoundationEssentials
 
-/// Named values as bytes. Whatever other bytes are read, the result is `nil` or values.
+/// Named values as bytes. Reading any other bytes gives `nil` or some values.
 extension FormParameters {
     /// - Throws: `encoding` if values are nested too deeply.
     func write(to writer: inout ByteWriter) throws(RequestFailure) {

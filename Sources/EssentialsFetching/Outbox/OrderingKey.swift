@@ -1,13 +1,13 @@
 import EssentialsRequests
 
-/// Names the requests of an ``Outbox`` that are sent one after the other, in the order in which they were added.
+/// Names the requests of an ``Outbox`` that are sent one after another, in the order in which they were added.
 ///
 /// ```swift
 /// try await outbox.add(.post("carts/\(id)/items", body: item), in: "carts/\(id)")
 /// ```
 ///
-/// Requests with different keys are independent and are sent at the same time. A request that has to wait holds back the
-/// later ones of its key only.
+/// Requests with different keys are independent and are sent at the same time. A waiting request holds back only the
+/// later requests with its key.
 public struct OrderingKey: Sendable, Hashable, ExpressibleByStringInterpolation, CustomStringConvertible {
     /// The name, which is stored as it is.
     public let name: String

@@ -1,28 +1,28 @@
 public import EssentialsHTTP
 public import EssentialsRequests
 
-/// Definitions whose response matters while the program runs, and that must not be lost when it ends.
+/// Sends definitions whose response matters while the program runs, and that must not be lost when it ends.
 ///
 /// ```swift
 /// let user = try await outbox.send(Users.create(NewUser(name: "Ada")))            // User
 /// ```
 ///
-/// These functions add a definition as ``add(_:in:codecs:)`` does, and return when a server has accepted it, which can take
-/// days. The definition decides what they return. A task that is cancelled, and a process that ends, only stop waiting: the
-/// entry stays in the outbox and is sent later, without anybody reading the response. Nothing is returned while the outbox is
-/// paused, or another partition or environment is the present one.
+/// These functions add a definition like ``add(_:in:codecs:)``, and return when a server has accepted it, which can
+/// take days. The definition determines the returned value. If the task is cancelled or the process ends, only the
+/// waiting ends: the entry stays in the outbox and is sent later, and its response is not read. The functions do not
+/// return while the outbox is paused, or while another partition or environment is the current one.
 ///
-/// All of them throw the failures of ``add(_:in:codecs:)``, with which nothing was added; the failure for which the entry was
-/// given up, with the error model of the definition; `cancelled` if the task is cancelled or the entry is dropped;
-/// `timeout` if the entry has become too old; `closed` if the outbox is closed.
+/// All of them throw the failures of ``add(_:in:codecs:)``, in which case nothing was added; the failure for which the
+/// entry was given up, with the error model of the definition; `cancelled` if the task is cancelled or the entry is
+/// dropped; `timeout` if the entry has become too old; `closed` if the outbox is closed.
 extension Outbox {
     /// Sends a definition through the outbox, and returns its model.
     ///
     /// - Parameters:
     ///   - request: The definition.
-    ///   - key: The key of its order; `nil` means one key for each origin.
-    ///   - codecs: Encode the body and decode the response of a definition without codecs of its own. The default is `nil`,
-    ///     which means those of the outbox's data-request service.
+    ///   - key: The ordering key; `nil` means one key for each origin.
+    ///   - codecs: Encode the body and decode the response of a definition without codecs of its own. The default `nil`
+    ///     means those of the outbox's data-request service.
     @discardableResult
     public func send<Request: TypedRequest>(
         _ request: Request, in key: OrderingKey? = nil, codecs: CodecRegistry? = nil

@@ -7,8 +7,8 @@ import EssentialsTools
 /// Keeps requests on the disk until a server has accepted them.
 ///
 /// **What it promises:** a request that was added takes effect exactly once at a server that honours the field
-/// `Idempotency-Key`, and at least once at any other. It is lost neither by a failure, nor by the end of the process, nor by
-/// a loss of power. It can take effect twice at a server that ignores the key, if a response is lost, or if the process is
+/// `Idempotency-Key`, and at least once at any other. A failure, the end of the process, or a loss of power does not
+/// lose it. At a server that ignores the key it can take effect twice, if a response is lost, or if the process is
 /// killed between the response and the removal of the entry.
 ///
 /// ```swift
@@ -17,18 +17,19 @@ import EssentialsTools
 /// for entry in try await outbox.entries { print(entry.id, entry.path, entry.state) }
 /// ```
 ///
-/// - Requests with one ``OrderingKey`` are sent one after the other. The default is one key for each origin, because a
-///   write often depends on the one before. Requests with different keys are sent at the same time.
-/// - An entry that cannot be sent is tried again, with pauses. One that a server refuses, or that has become too old, is
-///   given up: it stays on the disk, and is listed, until ``retry(_:)`` or ``drop(_:)`` is called. The next one follows.
-/// - Entries belong to the partition and the environment in which they were added, and are sent only in these. It is the
-///   same environment if it has the same name, at whatever base URL, or without a name the same base URL, and the same
-///   header fields.
+/// - Requests with the same ``OrderingKey`` are sent one after another. The default is one key for each origin, because
+///   a write often depends on the previous one. Requests with different keys are sent at the same time.
+/// - An entry that cannot be sent is tried again, with pauses. An entry that a server refuses, or that has become too
+///   old, is given up. It stays on the disk and is listed until ``retry(_:)`` or ``drop(_:)`` is called, while the next
+///   entry follows.
+/// - Entries belong to the partition and the environment in which they were added, and are sent only in these. An
+///   environment is the same if it has the same name, regardless of its base URL, or if it has no name and the same
+///   base URL. Its header fields must be the same too.
 /// - One outbox at a time uses a directory. A second one, in this process or in another, throws an error that names the
 ///   process. It works as soon as the first one is closed.
-/// - Credentials are not stored: the data-request service adds them when a request is sent. Everything else, such as bodies
-///   and other header fields, is stored readable for the user of the process only (mode 0600). Of the header fields of the
-///   environment only a hash is stored, whose key is random.
+/// - Credentials are not stored: the data-request service adds them when a request is sent. Everything else, such as
+///   bodies and other header fields, is stored so that only the user of the process can read it (mode 0600). The header
+///   fields of the environment are stored only as a hash with a random key.
 ///
 /// It can be used from any task. Files are read and written on threads for files. Reading begins when the outbox is
 /// created.
@@ -37,16 +38,16 @@ public final class Outbox: Sendable {
     private let tasks = Mutex<[Task<Void, Never>]>([])
     private let observation = Mutex<ReachabilityObservation?>(nil)
 
-    /// Creates an outbox, which begins to send what is in the directory.
+    /// Creates an outbox, which begins to send the entries of the directory.
     ///
     /// - Parameters:
     ///   - directory: The directory, which is created if it does not exist. It should hold nothing else.
     ///   - requests: Sends the requests. The outbox does not shut it down.
     ///   - environment: The environment of that service.
-    ///   - partition: The account whose credentials the service has; `nil` if nobody has logged in, so that nothing
+    ///   - partition: The account whose credentials the service has; `nil` if no account is logged in, so that nothing
     ///     is sent until ``enter(_:)`` is called.
-    ///   - reachability: Says when the server is reachable again, so that entries which the network did not carry are sent
-    ///     at once. The default is `nil`: their pauses pass.
+    ///   - reachability: Reports when the server is reachable again, so that entries that failed because of the network
+    ///     are sent at once. With the default `nil`, their pauses have to pass.
     ///   - configuration: Limits and the clock.
     /// - Throws: `file` if the path is empty or contains a zero byte; `resources` if there is no thread for files.
     public convenience init(
@@ -92,28 +93,29 @@ public final class Outbox: Sendable {
 
     // MARK: Adding and sending
 
-    /// Waits until the directory is locked and read. Every other function that throws does so by itself. After a failure
+    /// Waits until the directory is locked and read. Every other function that throws does this itself. After a failure
     /// the next call tries again.
     ///
-    /// - Throws: `file` if another outbox uses the directory, with the process that does, or if the directory cannot be
-    ///   used; `closed` after ``close()``.
+    /// - Throws: `file` if the directory cannot be used, or if another outbox uses it, whose process the failure names;
+    ///   `closed` after ``close()``.
     public func open() async throws(RequestFailure) { try await core.open() }
 
-    /// Adds a request, and returns when it is on the disk: after a loss of power it is still there.
+    /// Adds a request, and returns when it is on the disk, where it survives a loss of power.
     ///
     /// Method, path, query, parameters, header fields, body, expected statuses and the use of cookies are stored. A model is
-    /// encoded now, and a file is copied. Parameters are encoded when they are sent, so that interceptors can add to them,
-    /// but now if the request or the caller has codecs. Options, retries, codecs and the error model are not stored; see
-    /// ``Configuration/options``.
+    /// encoded now, and a file is copied. Parameters are encoded when they are sent, so that interceptors can add to
+    /// them. If the request or the caller has codecs, the parameters are encoded now. Options, retries, codecs and the
+    /// error model are not stored; see ``Configuration/options``.
     ///
     /// - Parameters:
     ///   - request: A request, a builder or a definition.
-    ///   - key: The key of its order; `nil` means one key for each origin.
-    ///   - codecs: Encode the body. The default is `nil`, which means those of the outbox's data-request service.
+    ///   - key: The ordering key; `nil` means one key for each origin.
+    ///   - codecs: Encode the body. The default `nil` means those of the outbox's data-request service.
     /// - Returns: The identifier of the entry.
     /// - Throws: `queueFull` if the outbox is full; `notReplayable` for a stream; `invalidRequest` for a request with
-    ///   credentials, a trust policy, a redirect policy or an environment of its own, for one that must not be sent twice,
-    ///   and if no partition is entered; `encoding`; `file`, such as on a full disk; `closed` after ``close()``.
+    ///   credentials, a trust policy, a redirect policy or an environment of its own, for a request that must not be
+    ///   sent twice, and if no partition is entered; `encoding`; `file`, such as on a full disk; `closed` after
+    ///   ``close()``.
     @discardableResult
     public func add(
         _ request: some BuildableRequest, in key: OrderingKey? = nil, codecs: CodecRegistry? = nil
@@ -122,7 +124,7 @@ public final class Outbox: Sendable {
         return try await core.add(request, request.codecs ?? codecs, in: key)
     }
 
-    /// Sends what can be sent now, and returns when there is nothing more to send at the moment.
+    /// Sends the entries that can be sent now, and returns when there is nothing more to send at the moment.
     ///
     /// Pauses after failures are skipped, except those that a server has requested. The call ends early if the calling task
     /// is cancelled; sending continues.
@@ -135,7 +137,7 @@ public final class Outbox: Sendable {
         await core.idle()
     }
 
-    /// Sends no further requests until ``resume()``. Requests can be added.
+    /// Sends no further requests until ``resume()``. Requests can still be added.
     public func pause() {
         core.changing { machine, _ in
             machine.pause()
@@ -156,9 +158,9 @@ public final class Outbox: Sendable {
     /// await outbox.enter(EntityPartition(account.id))
     /// ```
     ///
-    /// Call ``leave()`` before the credentials change, because a request gets those that the data-request service has when
-    /// it is sent. Credentials that replace others, and a logout, stop the entries of every partition but `shared` in any
-    /// case, until the partition is entered again, and adding fails as `authorization` until then.
+    /// Call ``leave()`` before the credentials change, because a request gets the credentials that the data-request
+    /// service has when it is sent. A logout, or credentials that replace others, stop the entries of every partition
+    /// except `shared` until the partition is entered again. Until then, adding fails as `authorization`.
     public func enter(_ partition: EntityPartition) async { await core.enter(partition) }
 
     /// Leaves the partition: nothing is sent and nothing can be added until ``enter(_:)``. Requests that are being sent are
@@ -170,7 +172,8 @@ public final class Outbox: Sendable {
 
     // MARK: Entries
 
-    /// All entries in the order in which they were added, also those of other partitions and those that were given up.
+    /// All entries in the order in which they were added, including those of other partitions and those that were given
+    /// up.
     ///
     /// - Throws: The failures of ``open()``.
     public var entries: [OutboxEntry] {
@@ -180,7 +183,7 @@ public final class Outbox: Sendable {
         }
     }
 
-    /// The entries of a directory, also while another outbox or process uses it. Nothing is changed.
+    /// The entries of a directory, even while another outbox or process uses it. Nothing is changed.
     ///
     /// Every entry that was not given up is shown as waiting. Damaged files are left out.
     ///
@@ -190,7 +193,7 @@ public final class Outbox: Sendable {
         return try await OutboxStore(OutboxFiles(directory, .system)).list()
     }
 
-    /// The entries that are there, then each one that changes.
+    /// The existing entries, then each entry that changes.
     ///
     /// ```swift
     /// for await entry in outbox.statuses {
@@ -198,9 +201,9 @@ public final class Outbox: Sendable {
     /// }
     /// ```
     ///
-    /// A reader that is slower than the changes finds only the newest state of each entry. At most 10,000 entries wait for
-    /// a reader; beyond that the oldest changes are dropped, and ``entries`` has the whole truth. There can be any number
-    /// of readers. The sequence ends when the calling task is cancelled or the outbox is closed.
+    /// A reader that is slower than the changes finds only the newest state of each entry. At most 10,000 entries wait
+    /// for a reader. Beyond that the oldest changes are dropped, and only ``entries`` is complete. There can be any
+    /// number of readers. The sequence ends when the calling task is cancelled or the outbox is closed.
     public var statuses: ValueSequence<OutboxEntry> {
         ValueSequence { [core] in
             let mailbox = OutboxMailbox()
@@ -209,8 +212,8 @@ public final class Outbox: Sendable {
         }
     }
 
-    /// Sends an entry again that was given up. It gets its old place in its order, and its age counts from now until the
-    /// process ends.
+    /// Sends an entry that was given up again. It gets its old place in its order. Until the process ends, its age
+    /// counts from now.
     ///
     /// - Returns: Whether there is such an entry.
     /// - Throws: The failures of ``open()``; `file` if its files cannot be changed.
@@ -220,9 +223,10 @@ public final class Outbox: Sendable {
         return try await core.retry(id)
     }
 
-    /// Drops an entry, whoever it belongs to.
+    /// Drops an entry of any partition.
     ///
-    /// - Returns: Whether it was dropped. One that is being sent is not, because the server may have accepted it.
+    /// - Returns: Whether it was dropped. An entry that is being sent is not dropped, because the server may have
+    ///   accepted it.
     /// - Throws: The failures of ``open()``; `file` if its files cannot be removed.
     @discardableResult
     public func drop(_ id: OutboxEntry.ID) async throws(RequestFailure) -> Bool {
@@ -230,7 +234,8 @@ public final class Outbox: Sendable {
         return try await core.drop(id)
     }
 
-    /// The names of files that are damaged or of another version. They are not sent, and stop no other entry.
+    /// The names of files that are damaged or of another version. They are not sent, and do not hold back other
+    /// entries.
     ///
     /// - Throws: The failures of ``open()``.
     public var damagedFiles: [String] {
@@ -250,8 +255,8 @@ public final class Outbox: Sendable {
 
     // MARK: End
 
-    /// Ends the outbox: requests that are being sent are waited for, for at most ``Configuration/closeDeadline``, and then
-    /// cancelled. All entries stay on the disk. Sequences end, and later calls fail as `closed`.
+    /// Ends the outbox. It waits for requests that are being sent, for at most ``Configuration/closeDeadline``, and
+    /// then cancels them. All entries stay on the disk. Sequences end, and later calls fail as `closed`.
     public func close() async {
         endFollowing()
         await core.close()
@@ -259,7 +264,8 @@ public final class Outbox: Sendable {
 }
 
 extension Outbox: OwnedPendingWrites {
-    /// Tries the entries that the network did not carry, and waits until none of them can be sent any more, or for a time.
+    /// Tries the entries that failed because of the network, and waits until no entry can be sent, for at most the
+    /// deadline.
     public func sendPending(waitingAtMost deadline: Duration) async { await core.sendPending(waitingAtMost: deadline) }
 
     package var sender: any PendingWrites { core }

@@ -7,12 +7,12 @@ extension OutboxCore {
     ///
     /// - Parameters:
     ///   - codecs: The codecs of the request or its caller; `nil` means those of the data-request service.
-    ///   - reply: Waits for the response; `nil` if nothing does.
+    ///   - reply: Waits for the response; `nil` if no caller waits.
     func add(
         _ request: DataRequest, _ codecs: CodecRegistry?, in key: OrderingKey?, _ reply: OutboxReply? = nil
     ) async throws(RequestFailure) -> OutboxEntry.ID {
         try Self.check(request)
-        // The key for hashes of header fields is known afterwards.
+        // The key for hashes of header fields is known after this call.
         try await open()
         var record = try record(of: request, codecs, key)
         adoptEnvironment()
@@ -32,7 +32,7 @@ extension OutboxCore {
         return id
     }
 
-    /// Keeps a place, and gives the record its identifier.
+    /// Reserves a place, and gives the record its identifier.
     private func reserve(_ record: inout OutboxRecord) throws(RequestFailure) -> OutboxEntry.ID {
         var result: Result<OutboxEntry.ID, OutboxMachine.Refusal>?
         changing { machine, moment in
@@ -113,7 +113,7 @@ extension OutboxCore {
 }
 
 extension OutboxRecord {
-    /// The size of the body, as far as it is known, and a little for the rest.
+    /// The size of the body, as far as it is known.
     var expectedSize: Int {
         switch parts.body {
         case .bytes(let bytes): bytes.count

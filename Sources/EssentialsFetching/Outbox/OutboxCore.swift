@@ -4,7 +4,8 @@ import EssentialsTools
 import FoundationEssentials
 import Logging
 
-/// Carries out what ``OutboxMachine`` decides. All changes are made under one lock; nobody is called under it.
+/// Carries out the decisions of ``OutboxMachine``. All changes are made under one lock, and no other code is called
+/// under it.
 final class OutboxCore: Sendable {
     private struct State {
         var machine: OutboxMachine
@@ -14,7 +15,7 @@ final class OutboxCore: Sendable {
         /// The requests that are being sent.
         var sending: [OutboxEntry.ID: Task<Void, Never>] = [:]
         var timer: (time: Duration, task: Task<Void, Never>)?
-        /// Provided when nothing can be sent now; `nil` if nothing waits for that.
+        /// Provided when nothing can be sent now; `nil` if no task waits for that.
         var rested: OneShot<Void>?
         var readers: [Int: OutboxMailbox] = [:]
         var replies = OutboxReplies()
@@ -24,7 +25,7 @@ final class OutboxCore: Sendable {
         var faults = 0
         /// The key for hashes of header fields; `nil` until the outbox is open.
         var key: FingerprintKey?
-        /// The environment of now.
+        /// The current environment.
         var identity: EnvironmentIdentity
         /// The environments that were reported as absent.
         var reported: Set<OutboxEnvironment> = []
@@ -56,7 +57,7 @@ final class OutboxCore: Sendable {
             fraction: Double(clock.random() >> 11) * 0x1p-53)
     }
 
-    /// The environment of now, and by what it is recognized after a restart.
+    /// The current environment, and the form in which it is recognized after a restart.
     func currentEnvironment() -> (identity: EnvironmentIdentity, name: OutboxEnvironment) {
         let (known, key) = state.withLock { ($0.identity, $0.key) }
         if known.versioned.isCurrent(in: environment) { return (known, OutboxEnvironment(known, key)) }
@@ -65,7 +66,7 @@ final class OutboxCore: Sendable {
             defer { state.identity = current }
             return state.identity
         }
-        // Settings of the application can end with it, outside the lock.
+        // Settings of the application may be released with it, outside the lock.
         _ = consume former
         return (current, OutboxEnvironment(current, key))
     }
@@ -75,7 +76,7 @@ final class OutboxCore: Sendable {
     /// Reads the machine.
     func reading<Value>(_ read: (OutboxMachine) -> Value) -> Value { state.withLock { read($0.machine) } }
 
-    /// Changes the machine and carries out what it decides.
+    /// Changes the machine and carries out its actions.
     ///
     /// - Parameter id: The entry whose attempt has ended.
     func changing(
@@ -93,7 +94,7 @@ final class OutboxCore: Sendable {
                 case .tell(let entry):
                     for delivery in state.readers.values.compactMap({ $0.put(entry) }) { isDone.append(delivery.make) }
                     if let call = state.replies.change(entry) { isDone.append(call) }
-                // The task begins with this lock, so it is known before it can end.
+                // The task begins under this lock, so it is known before it can end.
                 case .send(let id): state.sending[id] = Task { await self.send(id) }
                 case .remove, .setAside, .restore: others.append(action)
                 }
@@ -186,9 +187,9 @@ final class OutboxCore: Sendable {
 
     // MARK: Opening and closing
 
-    /// Takes the lock of the directory and reads the entries, unless this has been done.
+    /// Takes the lock of the directory and reads the entries, unless this was already done.
     ///
-    /// The store opens for one caller, and the others wait for it. A failed opening is repeated by the next caller.
+    /// The store opens for one caller while the others wait. A failed opening is repeated by the next caller.
     func open() async throws(RequestFailure) {
         let (isOpen, isClosed) = state.withLock { ($0.isOpen, $0.isClosed) }
         guard !isClosed else { throw Self.closed }
@@ -197,7 +198,7 @@ final class OutboxCore: Sendable {
             state.withLock { $0.key = found.key }
             adoptEnvironment()
             changing { $0.load(found.entries, $1) }
-            // Only now, because a caller that finds the outbox open reads the entries at once.
+            // This is set last, because a caller that finds the outbox open reads the entries at once.
             state.withLock { $0.isOpen = true }
             reportAbsentEnvironments()
         }
@@ -205,7 +206,7 @@ final class OutboxCore: Sendable {
         guard !state.withLock({ $0.isClosed }) else { throw Self.closed }
     }
 
-    /// Other credentials may be those of somebody else, so nothing is added or sent for the partition with them.
+    /// Other credentials may belong to another account, so nothing is added or sent for the partition with them.
     static var suspended: RequestFailure {
         RequestFailure(
             .authorization, "The credentials were replaced or cleared, and no partition has been entered since.",
@@ -216,7 +217,7 @@ final class OutboxCore: Sendable {
         RequestFailure(.closed, "The outbox was closed.", remedy: "Create another one.")
     }
 
-    /// Uses the environment of now.
+    /// Adopts the current environment.
     func adoptEnvironment() {
         let name = currentEnvironment().name
         guard reading({ $0.environment }) != name else { return }
@@ -227,7 +228,7 @@ final class OutboxCore: Sendable {
     /// The maximum number of environments that are reported once. Beyond it they are reported again.
     private static let maximumReported = 256
 
-    /// Logs for which environments entries wait, once for each.
+    /// Logs once for each environment that entries wait for it.
     private func reportAbsentEnvironments() {
         let (absent, current) = state.withLock { state -> ([(OutboxEnvironment, Int)], OutboxEnvironment) in
             let absent = state.machine.absentEnvironments.filter { !state.reported.contains($0.key) }
@@ -247,7 +248,7 @@ final class OutboxCore: Sendable {
         }
     }
 
-    /// Ends what runs without being asked for, because the outbox was released.
+    /// Ends all work that runs in the background, because the outbox was released.
     func stop() {
         let (timer, tasks, ended) = state.withLock { state in
             state.isClosed = true
@@ -293,7 +294,7 @@ final class OutboxCore: Sendable {
         await rested?.valueUnlessCancelled()
     }
 
-    /// As ``idle()``, for at most a time.
+    /// Waits like ``idle()``, but for at most the deadline.
     func idle(within deadline: Duration) async {
         guard !reading({ $0.isIdle }) else { return }
         await withTaskGroup { group in
@@ -311,7 +312,7 @@ final class OutboxCore: Sendable {
         }
     }
 
-    /// Takes note of a status of the reachability service.
+    /// Records a status of the reachability service.
     func note(isReachable: Bool) {
         let last = state.withLock { state in
             defer { state.isReachable = isReachable }
@@ -320,7 +321,7 @@ final class OutboxCore: Sendable {
         if isReachable, last == false { changing { $0.pathIsBack($1) } }
     }
 
-    /// Tries what the network did not carry, and waits for it at most a time.
+    /// Tries the entries that failed because of the network, and waits for them, for at most the deadline.
     func sendPending(waitingAtMost deadline: Duration) async {
         try? await open()
         changing { $0.pathIsBack($1) }
@@ -329,12 +330,12 @@ final class OutboxCore: Sendable {
 
     // MARK: Partitions
 
-    /// Enters a partition, or leaves the present one, and waits until no request of another one is being sent.
+    /// Enters a partition, or leaves the current one, and waits until no request of another partition is being sent.
     func enter(_ partition: EntityPartition?) async {
         if let partition { requests.sender?.enter(partition) }
         changing { machine, moment in
             let actions = machine.enter(partition, moment)
-            // Entries that had no credentials are not to wait any longer.
+            // Entries that had no credentials must not wait any longer.
             return partition == nil ? actions : actions + machine.drain(moment)
         }
         let tasks = state.withLock { state in state.machine.strangers.compactMap { state.sending[$0] } }
@@ -347,7 +348,7 @@ final class OutboxCore: Sendable {
     func add(_ mailbox: OutboxMailbox) -> Int {
         let number = nextNumber()
         state.withLock { state in
-            // Nobody waits for it yet.
+            // No reader waits for the mailbox yet.
             for entry in state.machine.entries { _ = mailbox.put(entry) }
             if !state.isClosed { state.readers[number] = mailbox }
         }
@@ -359,7 +360,7 @@ final class OutboxCore: Sendable {
 
     // MARK: Replies
 
-    /// Lets a caller wait for the response to an entry that is not stored yet.
+    /// Makes a caller wait for the response to an entry that is not stored yet.
     func expect(_ reply: OutboxReply, for id: OutboxEntry.ID) {
         let isClosed = state.withLock { state in
             if !state.isClosed { state.replies.add(reply, for: id) }
@@ -368,7 +369,7 @@ final class OutboxCore: Sendable {
         if isClosed { reply.complete(.failure(Self.closed)) }
     }
 
-    /// A caller waits no longer.
+    /// Ends the wait of a caller.
     func forget(_ id: OutboxEntry.ID) { state.withLock { $0.replies.remove(id) } }
 
     private func note(_ outcome: OutboxReply.Outcome, _ id: OutboxEntry.ID) {
@@ -382,7 +383,7 @@ final class OutboxCore: Sendable {
         do throws(RequestFailure) {
             stored = try await store.request(id)
         } catch {
-            // The disk may deliver it another time, such as when descriptors are free again.
+            // A later attempt may read it, for example when descriptors are free again.
             let failure = RequestFailure(.resources, error.message, underlying: error)
             return changing(ending: id) { $0.failed(id, failure, $1) }
         }

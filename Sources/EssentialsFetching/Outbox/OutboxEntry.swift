@@ -11,13 +11,13 @@ public import FoundationEssentials
 /// }
 /// ```
 public struct OutboxEntry: Sendable, Hashable, Identifiable {
-    /// Identifies an entry, also after a restart. Later entries have greater identifiers.
+    /// Identifies an entry, even after a restart. Later entries have greater identifiers.
     public struct ID: Sendable, Hashable, Comparable, CustomStringConvertible {
         let number: UInt64
 
         init(number: UInt64) { self.number = number }
 
-        /// Reads the text of an identifier; `nil` if it is none.
+        /// Reads the text of an identifier; `nil` if the text is not valid.
         public init?(_ text: String) {
             guard text.utf8.count == 16, let number = UInt64(text, radix: 16) else { return nil }
             self.number = number
@@ -25,14 +25,14 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
             guard description == text else { return nil }
         }
 
-        /// Sixteen hexadecimal digits.
+        /// The identifier as sixteen hexadecimal digits.
         public var description: String { StableHash.hexadecimal(number) }
 
         /// Whether an entry was added before another one.
         public static func < (one: ID, other: ID) -> Bool { one.number < other.number }
     }
 
-    /// What happens to an entry.
+    /// The state of an entry.
     public enum State: Sendable, Hashable {
         /// It waits for its turn.
         case waiting
@@ -54,9 +54,10 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
 
     /// Why the current environment is not that of an entry.
     public enum EnvironmentDifference: Sendable, Hashable {
-        /// It has another name or, if the entry's environment has no name, another base URL.
+        /// The current environment has another name. If the entry's environment has no name, it has another base URL.
         case environment
-        /// It has the same name or base URL, and other header fields, such as those of another tenant.
+        /// The current environment has the same name or base URL, but other header fields, such as those of another
+        /// tenant.
         case headerFields
     }
 
@@ -66,19 +67,19 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
     public let method: HTTPRequest.Method
     /// The path of the request without its query.
     public let path: String
-    /// The key of its order.
+    /// The ordering key.
     public let orderingKey: OrderingKey
     /// The account for which it was added.
     public let partition: EntityPartition
     /// When it was added, by the wall clock.
     public let date: Date
-    /// The value of its `Idempotency-Key` field, which is the same for all attempts, also after a restart.
+    /// The value of its `Idempotency-Key` field, which is the same for all attempts, even after a restart.
     public let idempotencyKey: String
     /// The size on the disk.
     public internal(set) var byteCount: Int
     /// How often a server may have received it since this process has opened the outbox.
     public internal(set) var attempts = 0
-    /// What happens to it.
+    /// The state of the entry.
     public internal(set) var state = State.waiting
     /// When it was added, by the clock of the machine; `nil` if that is not known.
     var bootTime: BootTime?
@@ -88,7 +89,7 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
     /// Why it waits for its environment; `nil` unless its state is ``State/otherEnvironment``.
     public internal(set) var environmentDifference: EnvironmentDifference?
 
-    /// The name of the environment for which it was added; empty if that has none.
+    /// The name of the environment for which it was added; empty if the environment has none.
     public var environmentName: String { environment.name }
 
     /// The base URL of its environment when it was added, without the query. An environment with a name may have another
@@ -102,11 +103,11 @@ public struct OutboxFailure: Error, Sendable, Hashable {
     public let reason: RequestFailure.Reason
     /// The status of the response, if there was one.
     public let status: Int?
-    /// What has happened, in one sentence without secrets.
+    /// The description of the failure, in one sentence without secrets.
     public let message: String
     /// When it was given up, by the wall clock.
     public let date: Date
-    /// Whether it was given up because of its age alone, which is undone if the clock was wrong.
+    /// Whether it was given up only because of its age. This is undone if the clock was wrong.
     let isByAge: Bool
 
     init(reason: RequestFailure.Reason, status: Int? = nil, message: String, date: Date, isByAge: Bool = false) {
@@ -121,7 +122,7 @@ public struct OutboxFailure: Error, Sendable, Hashable {
         self.init(reason: failure.reason, status: failure.status?.code, message: failure.message, date: date)
     }
 
-    /// The beginning of the message of a failure by age, by which those of the first version are recognized.
+    /// The beginning of the message of a failure by age. It identifies such failures of the first version.
     static let expiredMessage = "The entry waited for longer than "
 
     static func expired(_ age: Duration, date: Date) -> OutboxFailure {

@@ -2,8 +2,9 @@ import EssentialsRequests
 
 /// The environment for which an entry of an outbox was added.
 ///
-/// It is the same environment if it has the same name, at whatever URL, or without a name the same base URL. With other
-/// header fields, such as those of another tenant, it is another one. Of the fields only a keyed hash is known.
+/// An environment is the same if it has the same name, regardless of its URL, or if it has no name and the same base
+/// URL. With other header fields, such as those of another tenant, it is another environment. Only a keyed hash of the
+/// fields is known.
 struct OutboxEnvironment: Sendable, Hashable {
     /// The name; empty without one.
     let name: String

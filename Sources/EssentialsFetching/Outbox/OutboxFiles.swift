@@ -6,10 +6,10 @@ import Glibc
 
 /// The files of an outbox. All calls can block, so they belong on a file thread.
 ///
-/// An entry is a file whose name ends with `.request`. It is written into an empty file `.spare`, whose name was flushed to
-/// the disk together with those of others, so that an entry needs one flush of its own. A complete file with either name is
-/// an entry, so the renaming need not be flushed, and an incomplete `.spare` was never added. A large body has a file
-/// `.body`, and a file `.failed` says why an entry was given up.
+/// An entry is a file whose name ends with `.request`. It is written into an empty file `.spare`, whose name was
+/// flushed to the disk together with the names of others, so an entry needs only one flush of its own. A complete file
+/// with either name is an entry, so the renaming need not be flushed. An incomplete `.spare` was never added. A large
+/// body has a file `.body`, and a file `.failed` says why an entry was given up.
 struct OutboxFiles: Sendable {
     enum Kind: String, CaseIterable {
         case spare, request, body, failed, damaged
@@ -60,7 +60,7 @@ struct OutboxFiles: Sendable {
 
     /// Takes the lock of the directory; `nil` if another outbox has it.
     func lock() throws(FileError) -> FileLock? {
-        // The file can be replaced while it is locked, so it is tried twice.
+        // The file can be replaced while it is being locked, so there are two attempts.
         for _ in 0..<2 {
             do throws(OwnFile.Refusal) {
                 let lock = try FileLock.attempt(
@@ -75,10 +75,10 @@ struct OutboxFiles: Sendable {
         return nil
     }
 
-    /// The process that has the lock; `nil` if this cannot be found out.
+    /// The process that has the lock; `nil` if it is unknown.
     func holder() -> Int? { FileLock.owner(of: path(of: Self.lockName), Self.rules) }
 
-    /// Files that are written in place have no other writers and names.
+    /// The rules for files that are written in place: they have no other writers and names.
     private static let rules: OwnFile.Rules = [.oneName, .noOtherWriters]
 
     /// Opens a file that is written in place: a file of this user without other writers and names.
@@ -152,13 +152,13 @@ struct OutboxFiles: Sendable {
     /// Stores the key for this user only, and returns when it is on the disk. The caller has the lock of the directory.
     func write(_ key: FingerprintKey) throws(FileError) {
         let temporary = Self.keyName + ".new"
-        // What a killed process has left.
+        // A killed process may have left this file.
         try directory.remove(temporary)
         try AtomicFile.write(
             [key.bytes], to: path(of: Self.keyName), temporary: path(of: temporary), .contentAndName, calls: calls)
     }
 
-    /// The bytes of a file; `nil` if there is none, if it is no file of this user, or if it is too large.
+    /// The bytes of a file; `nil` if there is no such file, if it is not a file of this user, or if it is too large.
     func read(_ name: Name, upTo maximum: Int) throws(FileError) -> [UInt8]? { try read(name.text, upTo: maximum) }
 
     private func read(_ name: String, upTo maximum: Int) throws(FileError) -> [UInt8]? {
@@ -194,7 +194,7 @@ struct OutboxFiles: Sendable {
 
     func remove(_ name: Name) throws(FileError) { try directory.remove(name.text) }
 
-    /// Removes all files of an entry, the one that makes it an entry first.
+    /// Removes all files of an entry, beginning with the one that makes it an entry.
     func removeAll(of id: OutboxEntry.ID) throws(FileError) {
         for kind in [Kind.request, .damaged, .failed, .body] { try remove(Name(id, kind)) }
     }

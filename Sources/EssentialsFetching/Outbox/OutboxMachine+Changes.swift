@@ -3,13 +3,13 @@ import EssentialsRequests
 import EssentialsTools
 import FoundationEssentials
 
-/// Changes by hand and by events outside of the outbox.
+/// Changes by hand and by events outside the outbox.
 extension OutboxMachine {
     // MARK: By hand
 
     /// Sends an entry again that was given up. It gets its old place in its order.
     ///
-    /// The caller removes what was stored about the failure, and calls ``restored(_:_:)`` or ``notRestored(_:_:)``.
+    /// The caller removes the stored failure, and calls ``restored(_:_:)`` or ``notRestored(_:_:)``.
     ///
     /// - Returns: Whether there is such an entry.
     mutating func retry(_ id: OutboxEntry.ID) -> Bool {
@@ -21,7 +21,7 @@ extension OutboxMachine {
         return true
     }
 
-    /// What was stored about a failure could not be removed.
+    /// A stored failure could not be removed.
     mutating func notRestored(_ id: OutboxEntry.ID, _ moment: Moment) -> [Action] {
         guard var item = items[id], case .restoring = item.phase else { return [] }
         changingCount -= 1
@@ -30,7 +30,7 @@ extension OutboxMachine {
         return pump(moment)
     }
 
-    /// What was stored about a failure is removed.
+    /// A stored failure was removed.
     mutating func restored(_ id: OutboxEntry.ID, _ moment: Moment) -> [Action] {
         guard var item = items[id], case .restoring(let isByHand) = item.phase else { return [] }
         changingCount -= 1
@@ -38,7 +38,7 @@ extension OutboxMachine {
         item.phase = .waiting
         item.entry.attempts = 0
         (item.delays, item.lastBackoff) = (0, .zero)
-        // Its age counts from now, or it would be given up at once.
+        // Its age counts from now. Otherwise it would be given up at once.
         if isByHand { item.age = OutboxAge(from: moment) }
         items[id] = item
         join(item)
@@ -76,7 +76,7 @@ extension OutboxMachine {
 
     // MARK: Events
 
-    /// Tries all entries now, other than those for which the server has named a time.
+    /// Tries all entries now, except those for which the server has named a time.
     mutating func drain(_ moment: Moment) -> [Action] { hasten(moment) { $0 != .server } }
 
     /// The server is reachable again.
@@ -113,7 +113,7 @@ extension OutboxMachine {
         return changingScope(moment) { $0.partition = partition }
     }
 
-    /// The environment of now.
+    /// The environment has changed.
     mutating func enter(environment: OutboxEnvironment, _ moment: Moment) -> [Action] {
         guard environment != self.environment else { return [] }
         return changingScope(moment) { $0.environment = environment }
@@ -127,7 +127,7 @@ extension OutboxMachine {
         return told.sorted { $0.id < $1.id }.map { .tell($0) } + pump(moment)
     }
 
-    /// The environments for which entries wait that are not the current one, and how many.
+    /// The environments, apart from the current one, for which entries wait, with the number of these entries.
     var absentEnvironments: [OutboxEnvironment: Int] {
         lanes.reduce(into: [:]) { absent, lane in
             guard lane.key.environment != environment, !lane.value.ids.isEmpty else { return }
@@ -135,7 +135,7 @@ extension OutboxMachine {
         }
     }
 
-    /// The entries that are being sent for another partition or environment than the present ones.
+    /// The entries that are being sent for a partition or environment that is no longer the current one.
     var strangers: [OutboxEntry.ID] {
         items.values.filter { $0.phase == .sending && !isActive(Lane($0.entry)) }.map(\.entry.id)
     }

@@ -16,7 +16,7 @@ extension OutboxMachine {
     mutating func join(_ item: Item) {
         let lane = Lane(item.entry)
         var state = lanes[lane] ?? LaneState()
-        // Most entries are the last ones.
+        // Most entries are added at the end.
         let isLast = state.ids.last.map { $0 < item.entry.id } ?? true
         let place = isLast ? state.ids.count : state.ids.firstIndex { $0 > item.entry.id } ?? state.ids.count
         state.ids.insert(item.entry.id, at: place)
@@ -24,7 +24,7 @@ extension OutboxMachine {
         ages(item)
     }
 
-    /// Takes an entry out of its lane, and lets the next one have its turn.
+    /// Removes an entry from its lane, so that the next one gets its turn.
     mutating func leave(_ item: Item) {
         let (lane, id) = (Lane(item.entry), item.entry.id)
         guard var state = lanes[lane] else { return }
@@ -70,7 +70,7 @@ extension OutboxMachine {
         return nil
     }
 
-    /// Sends as much as is allowed.
+    /// Sends as many entries as allowed.
     mutating func pump(_ moment: Moment) -> [Action] {
         var actions: [Action] = []
         while !isStopped, sendingCount < limits.maximumConcurrent, let id = nextReady(), var item = items[id] {
@@ -89,7 +89,7 @@ extension OutboxMachine {
 
     // MARK: Age
 
-    /// Notes when an entry will be too old.
+    /// Records when an entry will be too old.
     mutating func ages(_ item: Item) {
         let expiry = item.age.start + limits.maximumAge
         nextExpiry = nextExpiry.map { min($0, expiry) } ?? expiry
@@ -103,7 +103,7 @@ extension OutboxMachine {
         for (id, item) in items.sorted(by: { $0.key < $1.key }) {
             switch item.phase {
             case .waiting, .delayed: break
-            // The age of these counts again when they wait again.
+            // The age of these entries counts again when they wait again.
             case .storing, .sending, .removing, .settingAside, .failed, .restoring: continue
             }
             var aged = item
@@ -117,7 +117,8 @@ extension OutboxMachine {
         return actions
     }
 
-    /// Takes back the entries that were given up because of their age alone, and are not so old by the present wall clock.
+    /// Takes back the entries that were given up only because of their age, if they are younger by the current wall
+    /// clock.
     private mutating func revive(_ moment: Moment) -> [Action] {
         guard !agedOut.isEmpty else { return [] }
         nextRevival = moment.now + Self.revivalPeriod
@@ -125,7 +126,7 @@ extension OutboxMachine {
         for id in agedOut.sorted() {
             guard var item = items[id], case .failed(let failure) = item.phase, failure.isByAge else { continue }
             if item.age.reaches(limits.maximumAge, at: moment) {
-                // Nothing makes it younger.
+                // It cannot become younger.
                 if !item.age.isDated { agedOut.remove(id) }
                 continue
             }

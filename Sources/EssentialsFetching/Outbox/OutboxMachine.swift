@@ -5,8 +5,8 @@ import FoundationEssentials
 
 /// Decides which entries of an outbox are sent, and when.
 ///
-/// It knows neither a clock nor files nor tasks: moments are given to it, and it returns actions. The caller reports their
-/// results.
+/// It has no clock, files or tasks: moments are passed to it, and it returns actions. The caller reports their results.
+///
 /// At any time at most one entry of a lane is being sent, and it is the first one of its lane.
 struct OutboxMachine: Sendable {
     /// Entries of one lane are sent in their order.
@@ -20,7 +20,7 @@ struct OutboxMachine: Sendable {
         }
     }
 
-    /// When something happens.
+    /// The moment of an event.
     struct Moment: Sendable {
         /// The monotonic time.
         var now: Duration
@@ -32,7 +32,7 @@ struct OutboxMachine: Sendable {
         var fraction = 1.0
     }
 
-    /// What the caller does.
+    /// An action for the caller.
     enum Action: Sendable, Hashable {
         /// Sends the entry and calls ``sent(_:status:_:)`` or ``failed(_:_:_:)``.
         case send(OutboxEntry.ID)
@@ -40,9 +40,9 @@ struct OutboxMachine: Sendable {
         case remove(OutboxEntry.ID)
         /// Stores why the entry was given up, and calls ``setAside(_:_:)``.
         case setAside(OutboxEntry.ID, OutboxFailure)
-        /// Removes why the entry was given up, and calls ``restored(_:_:)`` or ``notRestored(_:_:)``.
+        /// Removes the stored failure of the entry, and calls ``restored(_:_:)`` or ``notRestored(_:_:)``.
         case restore(OutboxEntry.ID)
-        /// The entry has changed.
+        /// Notifies the readers that the entry has changed.
         case tell(OutboxEntry)
     }
 
@@ -57,12 +57,13 @@ struct OutboxMachine: Sendable {
         /// Its failure is being stored.
         case settingAside(OutboxFailure)
         case failed(OutboxFailure)
-        /// Its failure is being removed, because somebody has asked for that, or because it is not too old after all.
+        /// Its failure is being removed, because this was requested by hand, or because the entry is not too old after
+        /// all.
         case restoring(byHand: Bool)
     }
 
     enum DelayCause: Sendable, Hashable {
-        /// The network did not carry it, so it is tried as soon as the server is reachable.
+        /// The network has failed, so the entry is tried as soon as the server is reachable.
         case network
         case backoff
         /// The server has named the time.
@@ -80,13 +81,13 @@ struct OutboxMachine: Sendable {
     }
 
     struct LaneState: Sendable {
-        /// The entries that are to be sent, in their order.
+        /// The entries to send, in their order.
         var ids: [OutboxEntry.ID] = []
         /// The entry that is being sent or has just been sent.
         var busy: OutboxEntry.ID?
     }
 
-    /// How often the wall clock is read for entries that were given up because of it.
+    /// How often the wall clock is read again for entries that were given up because of it.
     static let revivalPeriod = Duration.seconds(300)
     /// The longest `Retry-After` that counts.
     static let longestDelay = Duration.seconds(30 * 24 * 3600)
@@ -108,11 +109,11 @@ struct OutboxMachine: Sendable {
     var changingCount = 0
     var bytes = 0
     private var lastNumber: UInt64 = 0
-    /// No entry becomes too old before this time; `nil` if none waits.
+    /// No entry becomes too old before this time; `nil` if no entry waits.
     var nextExpiry: Duration?
-    /// The entries that were given up because of their age alone, by the wall clock.
+    /// The entries that were given up only because of their age, by the wall clock.
     var agedOut: Set<OutboxEntry.ID> = []
-    /// When the wall clock is read again for these.
+    /// When the wall clock is read again for these entries.
     var nextRevival = Duration.zero
 
     init(_ limits: Outbox.Limits, partition: EntityPartition?, environment: OutboxEnvironment) {
@@ -121,7 +122,7 @@ struct OutboxMachine: Sendable {
 
     // MARK: Reading
 
-    /// The entry as it is now.
+    /// The current state of an entry.
     func entry(_ id: OutboxEntry.ID) -> OutboxEntry? { items[id].map(shown) }
 
     /// All entries in the order in which they were added.
@@ -132,7 +133,7 @@ struct OutboxMachine: Sendable {
 
     var isStopped: Bool { isPaused || isEnded }
 
-    /// When ``tick(_:)`` is to be called; `nil` if there is nothing to wait for.
+    /// When ``tick(_:)`` must be called; `nil` if there is nothing to wait for.
     var nextWake: Duration? {
         let times = [isStopped ? nil : delayed.first, nextExpiry, agedOut.isEmpty ? nil : nextRevival]
         return times.compactMap { $0 }.min()
@@ -166,7 +167,7 @@ struct OutboxMachine: Sendable {
         case bytes(Int)
     }
 
-    /// Takes over the entries that were found on the disk. Readers that began before are given all of them.
+    /// Takes over the entries that were found on the disk. Readers that began earlier receive all of them.
     mutating func load(_ found: [(entry: OutboxEntry, failure: OutboxFailure?)], _ moment: Moment) -> [Action] {
         var told: [Action] = []
         for (entry, failure) in found.sorted(by: { $0.entry.id < $1.entry.id }) where items[entry.id] == nil {
@@ -183,13 +184,13 @@ struct OutboxMachine: Sendable {
 
     /// The identifier of the next entry.
     mutating func nextID(_ date: Date) -> OutboxEntry.ID {
-        // Microseconds, so that an identifier is not used again after a restart with an empty directory.
+        // It counts microseconds, so that an identifier is not used again after a restart with an empty directory.
         let microseconds = UInt64(max(0, min(date.timeIntervalSince1970, 1e12)) * 1e6)
         lastNumber = max(lastNumber &+ 1, microseconds)
         return OutboxEntry.ID(number: lastNumber)
     }
 
-    /// Keeps a place for an entry whose files will be written. Later entries of its lane wait for it.
+    /// Reserves a place for an entry whose files will be written. Later entries of its lane wait for it.
     mutating func reserve(_ entry: OutboxEntry, _ moment: Moment) throws(Refusal) {
         guard items.count < limits.maximumCount else { throw .count(failedCount) }
         guard entry.byteCount <= limits.maximumBytes - bytes else { throw .bytes(failedCount) }
@@ -200,7 +201,7 @@ struct OutboxMachine: Sendable {
     /// The number of bytes for which there is space.
     var spaceLeft: Int { max(0, limits.maximumBytes - bytes) }
 
-    /// The files of an entry are written.
+    /// The files of an entry were written.
     ///
     /// - Parameter byteCount: Their size.
     mutating func stored(_ id: OutboxEntry.ID, byteCount: Int, _ moment: Moment) -> [Action] {
@@ -215,7 +216,7 @@ struct OutboxMachine: Sendable {
         return [.tell(shown(item))] + pump(moment)
     }
 
-    /// The files of an entry could not be written, so there is none.
+    /// The files of an entry could not be written, so the entry does not exist.
     mutating func notStored(_ id: OutboxEntry.ID, _ moment: Moment) -> [Action] {
         guard items[id]?.phase == .storing else { return [] }
         changingCount -= 1
@@ -279,7 +280,7 @@ struct OutboxMachine: Sendable {
         return [.tell(shown(item))] + pump(moment)
     }
 
-    /// The files of an entry cannot be read any more, so it was set aside by other means.
+    /// The files of an entry cannot be read any more. The store has already set them aside.
     mutating func lost(_ id: OutboxEntry.ID, _ moment: Moment) -> [Action] {
         guard items[id]?.phase == .sending else { return [] }
         sendingCount -= 1
@@ -287,7 +288,7 @@ struct OutboxMachine: Sendable {
         return pump(moment)
     }
 
-    /// Gives an entry up that is not sent at the moment. Its lane waits until this is stored.
+    /// Gives up an entry that is not being sent. Its lane waits until the failure is stored.
     mutating func giveUp(
         _ id: OutboxEntry.ID, _ item: inout Item, _ failure: OutboxFailure, _ moment: Moment
     ) -> [Action] {
@@ -302,7 +303,7 @@ struct OutboxMachine: Sendable {
         return [.setAside(id, failure)]
     }
 
-    /// Why an entry was given up is stored, or could not be.
+    /// The failure of an entry was stored, or could not be stored.
     mutating func setAside(_ id: OutboxEntry.ID, _ moment: Moment) -> [Action] {
         guard var item = items[id], case .settingAside(let failure) = item.phase else { return [] }
         changingCount -= 1
@@ -312,7 +313,7 @@ struct OutboxMachine: Sendable {
         return [.tell(shown(item))] + pump(moment)
     }
 
-    /// The files of an entry are removed.
+    /// The files of an entry were removed.
     mutating func removed(_ id: OutboxEntry.ID, _ moment: Moment) -> [Action] {
         guard let item = items[id], case .removing(let isDropped) = item.phase else { return [] }
         changingCount -= 1
@@ -323,7 +324,7 @@ struct OutboxMachine: Sendable {
         return [.tell(told)] + pump(moment)
     }
 
-    /// The files of an entry could not be removed. One that was sent is not sent again by this process.
+    /// The files of an entry could not be removed. If the entry was sent, this process does not send it again.
     mutating func notRemoved(_ id: OutboxEntry.ID, _ moment: Moment) -> [Action] {
         guard var item = items[id], case .removing(isDropped: true) = item.phase else { return removed(id, moment) }
         changingCount -= 1

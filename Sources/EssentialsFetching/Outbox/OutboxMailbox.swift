@@ -8,7 +8,7 @@ struct UnreadEntries: MailboxContents {
     static let maximumCount = 10_000
 
     private var newest: [OutboxEntry.ID: OutboxEntry] = [:]
-    /// The entries in the order of their first unread change. Some are dropped already.
+    /// The entries in the order of their first unread change. Some of them may already be dropped.
     private var order = Fifo<OutboxEntry.ID>()
 
     mutating func put(_ entry: OutboxEntry) {
@@ -30,6 +30,6 @@ extension OutboxMailbox {
 
     /// Adds a change.
     ///
-    /// - Returns: The delivery that is to be made outside of all locks.
+    /// - Returns: The delivery, which must be made outside all locks.
     func put(_ entry: OutboxEntry) -> Delivery? { changeHeld { $0.put(entry) }.1 }
 }

@@ -4,12 +4,12 @@ import EssentialsStorage
 import EssentialsTools
 import FoundationEssentials
 
-/// An entry as it is stored: the request, and what belongs to it in the outbox.
+/// An entry as it is stored: the request, and its data in the outbox.
 ///
-/// The bytes are a record with the mark `SEoutbox` and two parts: the head and the body. A body that was read from a file,
-/// or is large, is a file of its own.
+/// The bytes are a record with the mark `SEoutbox` and two parts: the head and the body. A body that was read from a
+/// file, or that is large, has its own file.
 struct OutboxRecord: Sendable {
-    /// What was read.
+    /// The result of reading.
     enum Content: Sendable {
         case record(OutboxRecord)
         case damaged
@@ -21,7 +21,7 @@ struct OutboxRecord: Sendable {
     static let format = RecordFormat(mark: "SEoutbox", version: 3, partCount: 2)
     /// The maximum size of a body that is stored with its entry.
     static let largestInlineBody = 64 << 10
-    /// The maximum size of everything that is stored besides the body.
+    /// The maximum size of everything that is stored except the body.
     static let maximumHead = 1 << 20
 
     var id: OutboxEntry.ID
@@ -33,7 +33,7 @@ struct OutboxRecord: Sendable {
     var orderingKey: String
     var idempotencyKey: String
     var parts: StoredRequestParts
-    /// The size of the file that holds the body; `nil` if there is none.
+    /// The size of the file that holds the body; `nil` if the body has no file.
     var bodyFileSize: UInt64?
     /// The checksum of that file; `nil` if it is not known.
     var bodyChecksum: UInt64?
@@ -259,7 +259,7 @@ extension OutboxFailure {
         return Self.format.bytes(of: [writer.bytes])
     }
 
-    /// Reads a failure. That there is one matters more than what it was, so damaged bytes give a general one.
+    /// Reads a failure. Damaged bytes give a general failure, because it matters most that there is one.
     init(bytes: [UInt8], date: Date) {
         let read = bytes.withUnsafeBytes { bytes -> OutboxFailure? in
             guard case .record(_, let parts) = Self.format.content(of: bytes) else { return nil }

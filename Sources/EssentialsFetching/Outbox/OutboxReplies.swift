@@ -2,7 +2,7 @@ import EssentialsHTTP
 import EssentialsRequests
 import EssentialsTools
 
-/// What waits for the response to an entry: how its response is read, and the continuation of the caller.
+/// The wait of a caller for the response to an entry, and how the response is read.
 final class OutboxReply: Sendable {
     typealias Outcome = Result<DataResponse, RequestFailure>
 
@@ -22,9 +22,9 @@ final class OutboxReply: Sendable {
         (self.codecs, errorModel, self.requesting) = (codecs, request.errorModel, requesting)
     }
 
-    /// The request of the stored entry, with what is known of the caller's.
+    /// The request of the stored entry, with the settings of the caller that are not stored.
     ///
-    /// With codecs, the body of the entry is bytes. They read the response and the error model.
+    /// With codecs, the body of the entry is bytes. The codecs read the response and the error model.
     func prepared(_ request: DataRequest) -> DataRequest {
         var request = requesting(request)
         request.errorModel = errorModel
@@ -34,7 +34,7 @@ final class OutboxReply: Sendable {
 
     func complete(_ outcome: Outcome) { completion.provide(outcome) }
 
-    /// Waits for the response. A task that is cancelled stops waiting; the entry stays.
+    /// Waits for the response. A cancelled task stops waiting, but the entry stays.
     func response() async throws(RequestFailure) -> DataResponse {
         guard let outcome = await completion.valueUnlessCancelled() else {
             throw RequestFailure(
@@ -45,7 +45,7 @@ final class OutboxReply: Sendable {
     }
 }
 
-/// The callers of an outbox that wait for a response, by entry. There are at most as many as there are entries.
+/// The callers of an outbox that wait for a response, by entry. Each entry has at most one.
 struct OutboxReplies: Sendable {
     private struct Waiting {
         let reply: OutboxReply
@@ -61,12 +61,12 @@ struct OutboxReplies: Sendable {
 
     mutating func remove(_ id: OutboxEntry.ID) { waiting[id] = nil }
 
-    /// An attempt has ended.
+    /// Records the outcome of an attempt.
     mutating func note(_ outcome: OutboxReply.Outcome, _ id: OutboxEntry.ID) { waiting[id]?.last = outcome }
 
-    /// An entry has changed.
+    /// Records a change of an entry.
     ///
-    /// - Returns: What is to be called outside of all locks, if the caller need not wait any longer.
+    /// - Returns: A closure to call outside all locks, if the caller need not wait any longer.
     mutating func change(_ entry: OutboxEntry) -> (() -> Void)? {
         guard let (reply, last) = waiting[entry.id].map({ ($0.reply, $0.last) }) else { return nil }
         let outcome: OutboxReply.Outcome
@@ -85,13 +85,13 @@ struct OutboxReplies: Sendable {
         return { reply.complete(outcome) }
     }
 
-    /// An entry is gone without a response.
+    /// Ends the wait for an entry that is gone without a response.
     mutating func lose(_ id: OutboxEntry.ID) -> (() -> Void)? {
         guard let reply = waiting.removeValue(forKey: id)?.reply else { return nil }
         return { reply.complete(.failure(Self.gone)) }
     }
 
-    /// The outbox has ended.
+    /// Ends all waits, because the outbox has ended.
     mutating func endAll(_ failure: RequestFailure) -> [() -> Void] {
         defer { waiting = [:] }
         return waiting.values.map { entry in { entry.reply.complete(.failure(failure)) } }

@@ -1,7 +1,7 @@
 import EssentialsHTTP
 import EssentialsRequests
 
-/// What the outcome of an attempt means for an entry.
+/// Decides what happens to an entry after an attempt.
 enum OutboxRules {
     enum Verdict: Sendable, Hashable {
         /// It is given up.
@@ -12,12 +12,14 @@ enum OutboxRules {
         case later(hastened: Bool)
     }
 
-    /// Returns what a failure means. An entry has an idempotency key, so the retry rules for idempotent requests apply.
+    /// Returns the verdict on a failure. An entry has an idempotency key, so the retry rules for idempotent requests
+    /// apply.
     ///
     /// An entry also survives failures that only mean that it cannot be sent now.
     static func verdict(on failure: RequestFailure, retriesInternalServerError: Bool) -> Verdict {
         if failure.reason == .status { return verdict(onStatus: failure.status?.code ?? 0, retriesInternalServerError) }
-        // Without a token, also for good, an entry waits for the next login. A cancellation is no failure at all.
+        // If there is no token, even permanently, an entry waits for the next login. A cancellation does not count as a
+        // failure.
         if failure.isOfThisProgram || failure.reason == .authorization { return .later(hastened: failure.isOfNetwork) }
         let verdict = RetryRules.verdict(
             on: .failure(failure), isIdempotent: true, retriesInternalServerError: retriesInternalServerError)
@@ -38,8 +40,8 @@ enum OutboxRules {
         return .final
     }
 
-    /// Whether no byte of the request has reached a server. Without a report of the transport, the reason decides, which
-    /// is enough here: a wrong guess costs an attempt that is not counted.
+    /// Whether no byte of the request has reached a server. Without a report of the transport, the reason decides. This
+    /// is sufficient here, because a wrong guess only means that an attempt is not counted.
     private static func isUnsent(_ failure: RequestFailure) -> Bool {
         switch failure.transmission {
         case .unsent, .refused: true

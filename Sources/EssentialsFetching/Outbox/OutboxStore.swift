@@ -6,17 +6,17 @@ import Glibc
 
 /// Reads and writes the entries of an outbox. It runs on a file thread.
 actor OutboxStore {
-    /// What was found in the directory.
+    /// The contents of the directory.
     struct Found: Sendable {
         var entries: [(entry: OutboxEntry, failure: OutboxFailure?)] = []
         /// The key for hashes of header fields.
         var key = FingerprintKey.process
     }
 
-    /// What an entry is sent as.
+    /// The result of reading an entry for an attempt.
     enum Request: Sendable {
         case request(OutboxRecord, file: StoredBody?)
-        /// It was damaged since it was added, and has been set aside.
+        /// The entry was damaged after it was added, and has been set aside.
         case damaged
     }
 
@@ -30,7 +30,7 @@ actor OutboxStore {
     private var isClosed = false
     /// Empty files for the next entries.
     private var spares: [OutboxFiles.Name] = []
-    /// Whether an entry is left under the name of a spare file, because it could not be read.
+    /// Whether an entry that could not be read still has the name of a spare file.
     private var hasUnreadSpares = false
     private(set) var damaged: [String] = []
     /// The key for hashes of header fields, which is stored with the first entry that needs it.
@@ -42,7 +42,8 @@ actor OutboxStore {
 
     // MARK: Opening
 
-    /// Takes the lock and reads what is there, once. The entries are handed over before any other work on the directory.
+    /// Takes the lock and reads the directory, once. The entries are handed over before any other work on the
+    /// directory.
     func open(_ install: @Sendable (Found) -> Void) throws(RequestFailure) {
         guard !isClosed else { throw Self.closed }
         guard lock == nil else { return }
@@ -92,8 +93,8 @@ actor OutboxStore {
         return found
     }
 
-    /// Keeps an empty file for later, and renames one that an entry was written to. Another one is what a process has left
-    /// that was killed before the entry was added.
+    /// Keeps an empty file for later, and renames a file to which an entry was written. Any other file was left by a
+    /// process that was killed before the entry was added.
     private func unpack(_ spare: OutboxFiles.Name) -> OutboxEntry.ID? {
         if files.size(of: spare) == 0 {
             spares.append(spare)
@@ -130,7 +131,7 @@ actor OutboxStore {
     ) -> (entry: OutboxEntry, failure: OutboxFailure?)? {
         if kinds.contains(.damaged) { damaged.append(OutboxFiles.Name(id, .damaged).text) }
         guard kinds.contains(.request) else {
-            // What is left of an entry that was removed, unless it may belong to one that could not be read.
+            // These files are left from a removed entry, unless they may belong to an entry that could not be read.
             if !kinds.contains(.damaged), !hasUnreadSpares { try? files.removeAll(of: id) }
             return nil
         }
@@ -139,7 +140,7 @@ actor OutboxStore {
         do throws(FileError) {
             bytes = try files.read(name, upTo: Self.largestFile)
         } catch {
-            // The disk may deliver it another time.
+            // A later attempt may read it.
             damaged.append(name.text)
             return nil
         }
@@ -175,7 +176,7 @@ actor OutboxStore {
         damaged.append((try? files.move(name, to: target)) == nil ? name.text : target.text)
     }
 
-    /// Reads the entries without the lock, and changes nothing. What is damaged is left out.
+    /// Reads the entries without the lock, and changes nothing. Damaged entries are left out.
     func list() throws(RequestFailure) -> [OutboxEntry] {
         let texts = try onDirectory("could not be read") { () throws(FileError) in
             try files.directory.names(upTo: OutboxFiles.maximumNames)
@@ -183,7 +184,7 @@ actor OutboxStore {
         let names = Set(texts.compactMap { OutboxFiles.Name($0) })
         var entries: [OutboxEntry.ID: OutboxEntry] = [:]
         for name in names where name.kind == .request || name.kind == .spare {
-            // A file may be gone since the names were read.
+            // A file may have been removed since the names were read.
             guard let bytes = try? files.read(name, upTo: Self.largestFile),
                 case .record(let record) = OutboxRecord.content(of: bytes)
             else { continue }
@@ -234,10 +235,10 @@ actor OutboxStore {
         }
     }
 
-    /// The failure if an entry turns out to be larger than the space that is left.
+    /// The failure for an entry that turns out to be larger than the remaining space.
     static let noSpace = RequestFailure(.queueFull, "The outbox has no space for the request.")
 
-    /// Writes the file of a large body, notes its size and checksum in the record, and returns the size.
+    /// Writes the file of a large body, records its size and checksum, and returns the size.
     private func writeBody(
         _ record: inout OutboxRecord, _ body: RequestBody, _ space: Int
     ) async throws(RequestFailure) -> Int {
@@ -297,14 +298,14 @@ actor OutboxStore {
         try onDirectory("could not be changed") { () throws(FileError) in try files.removeAll(of: id) }
     }
 
-    /// Stores why an entry was given up.
+    /// Stores the failure for which an entry was given up.
     func setAside(_ id: OutboxEntry.ID, _ failure: OutboxFailure) throws(RequestFailure) {
         try onDirectory("could not be changed") { () throws(FileError) in
             try files.write(failure.bytes, to: OutboxFiles.Name(id, .failed))
         }
     }
 
-    /// Removes why an entry was given up.
+    /// Removes the failure for which an entry was given up.
     func restore(_ id: OutboxEntry.ID) throws(RequestFailure) {
         try onDirectory("could not be changed") { () throws(FileError) in
             try files.remove(OutboxFiles.Name(id, .failed))
