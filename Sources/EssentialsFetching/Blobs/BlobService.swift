@@ -47,7 +47,7 @@ public final class BlobService: Sendable {
         /// Whether a blob that is no longer fresh is used if its server cannot be reached, or responds with 500, 502, 503
         /// or 504. The default is `true`. `no-cache` and `must-revalidate` forbid it.
         public var servesStale = true
-        /// The hosts outside the base URL from which blobs may be loaded. The default is none.
+        /// The hosts outside the base URL from which blobs may be loaded. By default there are none.
         public var foreignHosts: [ForeignHost] = []
         /// The account whose blobs are stored, until ``BlobService/enter(_:)`` is called. Blobs of other accounts are
         /// not found. The default is `shared`.

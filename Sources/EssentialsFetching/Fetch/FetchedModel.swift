@@ -4,7 +4,6 @@ import EssentialsRequests
 ///
 /// The code between them has no type parameter, because generic code of a library looks types up at run time, at each
 /// call of a function. This would take a third of the time of a fetch.
-/// call of a function. This would take a third of the time of a fetch.
 typealias FetchedModel = any AnyObject & Sendable
 
 /// The object that holds a model.

@@ -18,8 +18,7 @@ public import EssentialsRequests
 ///
 /// The functions are called from any task. An error that they throw never ends a fetch: a failed read counts as a miss.
 /// A cache may forget any model at any time. It must not find a model under another key than that with which it was
-/// saved, and a
-/// model whose encoding cannot be read any more is a miss.
+/// saved, and a model whose encoding cannot be read any more is a miss.
 public protocol AsyncCache: Sendable {
     /// The key with which the header fields of environments are hashed for the keys of models. The default is
     /// `FingerprintKey.common`. A cache that outlives the process can instead keep a random key with its models.

@@ -6,7 +6,7 @@ import EssentialsTools
 
 /// Keeps requests on the disk until a server has accepted them.
 ///
-/// **What it promises:** a request that was added takes effect exactly once at a server that honours the field
+/// **The promise:** a request that was added takes effect exactly once at a server that honours the field
 /// `Idempotency-Key`, and at least once at any other. A failure, the end of the process, or a loss of power does not
 /// lose it. At a server that ignores the key it can take effect twice, if a response is lost, or if the process is
 /// killed between the response and the removal of the entry.

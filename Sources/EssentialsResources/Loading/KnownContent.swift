@@ -9,7 +9,7 @@ enum KnownContent: Sendable {
     /// The response cache's name for the body. The cache validates its stored responses by itself.
     case body(UInt64)
 
-    /// The condition of a request that was sent; `nil` if it has none. An entity tag wins over a date
+    /// The condition of a request that was sent; `nil` if it has none. An entity tag takes precedence over a date
     /// ([RFC 9110, 13.1.3](https://www.rfc-editor.org/rfc/rfc9110#section-13.1.3)).
     init?(sent fields: HTTPFields) {
         guard

@@ -5,7 +5,7 @@
 /// among the following phases by weight, so the end of a phase does not change the progress. Progress never decreases,
 /// and reaches 1 only when the request ends.
 struct ProgressRules: Sendable {
-    /// What happened to a request.
+    /// An event of a request.
     enum Event: Sendable, Hashable {
         /// Time has passed.
         case time

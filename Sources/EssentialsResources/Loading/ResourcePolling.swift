@@ -7,7 +7,7 @@ import FoundationEssentials
 /// Events are recorded in order, under the lock of the resource. Soon after, they are passed to the machine outside
 /// that lock, because the clock is foreign code.
 final class ResourcePolling: Sendable {
-    /// What has happened to the resource.
+    /// An event of the resource.
     enum Event: Sendable {
         case joined(ResourceRefresh?, number: UInt64)
         case left(number: UInt64)

@@ -12,8 +12,8 @@
 /// reports that there is no route. Observers that come and go do not restart the interval.
 ///
 /// The loads send `Cache-Control: max-age=0`
-/// ([RFC 9111, 5.2.1.1](https://www.rfc-editor.org/rfc/rfc9111#section-5.2.1.1)), and `no-cache` for an invalid resource.
-/// All resources of a service share one timer.
+/// ([RFC 9111, 5.2.1.1](https://www.rfc-editor.org/rfc/rfc9111#section-5.2.1.1)), and `no-cache` for an invalid
+/// resource. All resources of a service share one timer.
 public struct ResourceRefresh: Sendable {
     let schedule: RefreshSchedule
     /// Returns after a load whether no further load is needed.

@@ -62,10 +62,9 @@ extension Resource {
     /// }
     /// ```
     ///
-    /// Changes that the reader has not taken yet are buffered up to a limit. Beyond it the oldest are dropped, and the next
-    /// element contains the number of missed ones. The sequence ends when the calling task is cancelled or the service
-    /// is closed.
-    /// Its reader keeps the resource alive and counts as an observer.
+    /// Changes that the reader has not taken yet are buffered up to a limit. Beyond it the oldest are dropped, and the
+    /// next element contains the number of missed ones. The sequence ends when the calling task is cancelled or the
+    /// service is closed. Its reader keeps the resource alive and counts as an observer.
     ///
     /// - Parameters:
     ///   - buffering: How many changes wait for a slow reader. Beyond it the oldest are dropped and counted.
@@ -95,8 +94,7 @@ extension Resource {
     /// ```
     ///
     /// A reader that is slower than the changes finds only the newest content. Equal contents in a row appear once, if
-    /// they
-    /// can be compared. The sequence ends when the calling task is cancelled or the service is closed.
+    /// they can be compared. The sequence ends when the calling task is cancelled or the service is closed.
     public var contents: ValueSequence<Content> { readableContents(areEqual: nil) }
 
     /// - Parameter areEqual: Compares two contents; `nil` if they cannot be compared.

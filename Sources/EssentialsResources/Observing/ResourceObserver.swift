@@ -28,8 +28,7 @@ public protocol ResourceObserver: AnyObject, Sendable {
     var reportsProgress: Bool { get }
 
     /// Called when no more changes of the resource will come, because the observer was removed, its last owner was
-    /// released, or the
-    /// service was closed. An observer that was itself released does not receive this call.
+    /// released, or the service was closed. An observer that was itself released does not receive this call.
     ///
     /// A call of ``resourceChanged(_:of:)`` that has begun on another thread may still be running. The default
     /// implementation does nothing.

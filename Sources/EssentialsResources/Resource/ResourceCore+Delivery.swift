@@ -102,7 +102,7 @@ extension ResourceCore {
     /// - Parameters:
     ///   - receiver: The observer.
     ///   - refresh: How often the resource is loaded again for this observer.
-    ///   - service: The service, whose configuration may also ask for regular loads; `nil` begins no regular loads.
+    ///   - service: The service, whose configuration may also request regular loads; `nil` begins no regular loads.
     /// - Returns: The number with which it is removed.
     func add(
         _ receiver: any ChangeReceiver, refreshing refresh: ResourceRefresh? = nil,

@@ -31,7 +31,7 @@ public final class HTTPResourceService: ResourceService {
         /// as JSON once, after its resource has become unused, when contents are set or resources are looked up.
         /// Content that cannot be encoded counts as 16 KiB.
         public var maximumUnusedBytes = 32 << 20
-        /// The hosts outside the base URL from which resources may be loaded. The default is none.
+        /// The hosts outside the base URL from which resources may be loaded. By default there are none.
         public var foreignHosts: [ForeignHost] = []
         /// Reports that memory is short, so that unused resources are dropped. The default is `nil`.
         public var memoryPressure: (any MemoryPressureSource)?
@@ -190,7 +190,7 @@ public final class HTTPResourceService: ResourceService {
         table.dropUnused()
     }
 
-    /// Changes the limits for unused resources, and drops at once what exceeds them.
+    /// Changes the limits for unused resources, and drops resources beyond them at once.
     ///
     /// - Parameters:
     ///   - count: The number of resources.

@@ -7,7 +7,6 @@ import FoundationEssentials
 /// as the page of a captive portal or a document with an error. Views of bytes, text, JSON values and image headers
 /// read such bodies too, so they decide only if no view of a model does. A view that could not read the current content
 /// either does not decide, because its type may never fit this resource.
-/// decides nothing: it may never fit this resource.
 enum ReadingRules {
     /// The types that are read from nearly any body.
     private static let rawTypes: Set<ObjectIdentifier> = {

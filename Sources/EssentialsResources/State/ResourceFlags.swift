@@ -21,7 +21,7 @@ struct ResourceFlags: ~Copyable, Sendable {
     private let deadline = Atomic<Int64>(.min)
     /// The version of the state at which the last account or environment was left.
     private let beginning = Atomic<UInt64>(0)
-    /// Counts what can end the delivery of a change to observers that have not received it yet.
+    /// Counts the events that can end the delivery of a change to observers that have not received it yet.
     private let interruptionCount = Atomic<UInt64>(0)
 
     /// The flags.

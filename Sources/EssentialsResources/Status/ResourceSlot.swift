@@ -59,7 +59,7 @@ public final class ResourceSlot<Content: Sendable>: Sendable {
         }
     }
 
-    /// What to show now.
+    /// The current element.
     public var current: ResourceSlotElement<Content> { position.element }
 
     /// The elements to show: the current one, then each that differs from the previous one. Content that is in memory
@@ -102,7 +102,7 @@ public final class ResourceSlot<Content: Sendable>: Sendable {
     }
 }
 
-/// What a ``ResourceSlot`` shows.
+/// The element that a ``ResourceSlot`` shows.
 ///
 /// ```swift
 /// let image = element.value(placeholder: .grey, alternative: .broken)

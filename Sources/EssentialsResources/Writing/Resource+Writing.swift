@@ -14,9 +14,8 @@ import FoundationEssentials
 /// the write. A write that has not been sent yet when the credentials are cleared or replaced fails as `authorization`.
 ///
 /// A change that is passed as `optimistically` is shown at once, as a layer on top of the server's content, until the
-/// write
-/// has ended. It must be pure, because it is called again, outside all locks, whenever the content below it changes. It
-/// changes content of this handle's type. Handles with another content type show the server's content.
+/// write has ended. It must be pure, because it is called again, outside all locks, whenever the content below it
+/// changes. It changes content of this handle's type. Handles with another content type show the server's content.
 ///
 /// If the write fails or is cancelled, only its own change is removed, and the observers receive
 /// ``ResourceEvent/undone(_:)``. The failure is thrown, and ``ResourceState/failure`` stays as it is. If the server

@@ -262,7 +262,7 @@ struct ResourceWrite: Sendable {
         return rules.effect(head, hasBody: false, isRedirected: { false }, namesTarget: { _ in false }) == .deleted
     }
 
-    // MARK: What follows
+    // MARK: Follow-up
 
     /// Removes the resource's entities from the caches, because they are older than the write. They are those of the
     /// write's account and environment, even if others were entered meanwhile.

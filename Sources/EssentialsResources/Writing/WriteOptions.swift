@@ -22,7 +22,7 @@ public struct WriteOptions: OptionSet, Sendable, Hashable {
     /// The write does not wait for earlier writes of the resource, and later ones do not wait for it.
     public static let concurrent = WriteOptions(rawValue: 2)
     /// Requests the new representation (`Prefer: return=representation`,
-    /// [RFC 7240, 4.2](https://www.rfc-editor.org/rfc/rfc7240#section-4.2)), and takes the body of a 200 or 201 response to
-    /// PUT or PATCH as the new content, unless the response says otherwise.
+    /// [RFC 7240, 4.2](https://www.rfc-editor.org/rfc/rfc7240#section-4.2)), and takes the body of a 200 or 201
+    /// response to PUT or PATCH as the new content, unless the response says otherwise.
     public static let returningContent = WriteOptions(rawValue: 4)
 }
