@@ -44,8 +44,8 @@ public final class BlobService: Sendable {
         public var maximumBytes = 256 << 20
         /// How long a blob is fresh if the server gives no lifetime. The default is one hour.
         public var expiration = Duration.seconds(3_600)
-        /// Whether a blob that is no longer fresh is used if its server cannot be reached, or responds with 500, 502, 503
-        /// or 504. The default is `true`. `no-cache` and `must-revalidate` forbid it.
+        /// Whether a blob that is no longer fresh is used if its server cannot be reached, or responds with 500, 502,
+        /// 503 or 504. The default is `true`. `no-cache` and `must-revalidate` forbid it.
         public var servesStale = true
         /// The hosts outside the base URL from which blobs may be loaded. By default there are none.
         public var foreignHosts: [ForeignHost] = []
@@ -100,8 +100,8 @@ public final class BlobService: Sendable {
     ///     user of the process only (mode 0700), and so are the files (0600). If it is a symbolic link, or if other
     ///     users can write to it, nothing is stored, as if the disk had failed.
     ///   - configuration: Sizes, times and hosts.
-    /// - Throws: `file` if the path is empty or contains a zero byte; `resources` if there is no thread for files, or if
-    ///   too many stores have joined the data-request service (see `PrivateStateRegistry`).
+    /// - Throws: `file` if the path is empty or contains a zero byte; `resources` if there is no thread for files, or
+    ///   if too many stores have joined the data-request service (see `PrivateStateRegistry`).
     public convenience init(
         requests: any DataRequestService, environment: any EnvironmentService, open: (any DataRequestService)? = nil,
         directory: String, configuration: Configuration = Configuration()
@@ -137,9 +137,9 @@ public final class BlobService: Sendable {
     ///   - address: A whole URL, or a path below the base URL.
     ///   - maximum: The maximum number of bytes. The default is 64 MiB.
     ///   - priority: The priority of the request. The default is `nil`, which means `normal`.
-    /// - Throws: `tooLarge` if there are more bytes, `hostRefused` if the host is not listed, `file` if a blob of more than
-    ///   1 MiB cannot be written, `cancelled` if the task is cancelled, `closed` after ``close()``, and every failure of
-    ///   the request.
+    /// - Throws: `tooLarge` if there are more bytes, `hostRefused` if the host is not listed, `file` if a blob of more
+    ///   than 1 MiB cannot be written, `cancelled` if the task is cancelled, `closed` after ``close()``, and every
+    ///   failure of the request.
     public func bytes(
         at address: String, upTo maximum: Int = BlobService.defaultMaximum, priority: RequestPriority? = nil
     ) async throws(RequestFailure) -> Data {

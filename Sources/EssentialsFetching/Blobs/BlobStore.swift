@@ -4,8 +4,8 @@ import EssentialsStorage
 import EssentialsTools
 import FoundationEssentials
 
-/// The files of a ``BlobService``: records of a directory, whose bodies are files with the bytes alone, so that a program can
-/// use them as they are; see ``BlobRecord``. It runs on a file thread.
+/// The files of a ``BlobService``: records of a directory, whose bodies are files with the bytes alone, so that a
+/// program can use them as they are; see ``BlobRecord``. It runs on a file thread.
 actor BlobStore {
     private let queue = FileQueue()
     nonisolated let records: RecordDirectory
@@ -138,8 +138,8 @@ actor BlobStore {
         }
     }
 
-    /// Removes a blob whose bytes turned out to be damaged, unless another response has replaced it. The next use loads it
-    /// again.
+    /// Removes a blob whose bytes turned out to be damaged, unless another response has replaced it. The next use loads
+    /// it again.
     func discard(_ entry: BlobEntry) { records.discard(entry.record) }
 
     /// Removes all blobs of a scope, including those of other processes. Blobs that cannot be removed are recorded, so

@@ -38,8 +38,8 @@ public struct OutdatedModel: Sendable {
         OutdatedModel(Value.self) { operation in FetchKey(key).map { operation.key($0) } }
     }
 
-    /// The model that ``FetchingService/get(_:parameters:query:headerFields:below:from:options:retry:key:as:)`` of the same
-    /// service stores for a path.
+    /// The model that ``FetchingService/get(_:parameters:query:headerFields:below:from:options:retry:key:as:)`` of the
+    /// same service stores for a path.
     public static func get<Value: Codable & Sendable>(
         _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
         headerFields: HTTPFields = HTTPFields(), below keyPath: String? = nil, as type: Value.Type

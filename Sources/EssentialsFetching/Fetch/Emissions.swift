@@ -62,7 +62,8 @@ public struct Emissions<Value: Sendable>: AsyncSequence, Sendable {
         return Emission(first)
     }
 
-    /// Fetches and returns the last value; `nil` if there is none. With ``FetchSource/cacheThenBackend`` it is the server's.
+    /// Fetches and returns the last value; `nil` if there is none. With ``FetchSource/cacheThenBackend`` it is the
+    /// server's.
     ///
     /// - Throws: The failure that ended the sequence, even if there were values before it.
     public func last() async throws(RequestFailure) -> Emission<Value>? {
@@ -73,7 +74,8 @@ public struct Emissions<Value: Sendable>: AsyncSequence, Sendable {
     }
 }
 
-/// Creates the runs of ``Emissions``, one for each iteration. All models of a source have one type, which the sequence knows.
+/// Creates the runs of ``Emissions``, one for each iteration. All models of a source have one type, which the sequence
+/// knows.
 protocol EmissionSource: Sendable {
     func begin() -> any EmissionRun
 

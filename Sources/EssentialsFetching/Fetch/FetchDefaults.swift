@@ -16,8 +16,8 @@ public struct FetchDefaults: Sendable {
     public var source: FetchSource
     /// The options for emitting and storing values.
     public var options: FetchOptions
-    /// How failed requests are sent again. The default is `nil`, which means the policy of the request, the environment or
-    /// the data-request service.
+    /// How failed requests are sent again. The default is `nil`, which means the policy of the request, the environment
+    /// or the data-request service.
     public var retry: RetryPolicy?
     /// Whether fetches share a GET or HEAD request with equal ones that run at the same time, unless the request says
     /// otherwise. The default is `true`. Without sharing, a request costs a few microseconds less.

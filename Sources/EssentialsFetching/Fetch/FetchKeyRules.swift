@@ -93,8 +93,8 @@ enum FetchKeyRules {
         return "\(path)?\(sorted)"
     }
 
-    /// The header fields that can select a representation or an account; `nil` if one of them is a credential or makes the
-    /// response incomplete.
+    /// The header fields that can select a representation or an account; `nil` if one of them is a credential or makes
+    /// the response incomplete.
     private static func selecting(_ fields: HTTPFields) -> [HTTPField]? {
         guard !fields.isEmpty else { return [] }
         var selecting: [HTTPField] = []

@@ -64,11 +64,11 @@ final class FetchOperation: Sendable {
     }
 
     /// The text of an environment in keys: only the name, if nothing else distinguishes the environment from others.
-    /// Otherwise the name of the snapshot, the fingerprint of the trust policy and a hash of the header fields are added.
-    /// Different environments have different texts.
+    /// Otherwise the name of the snapshot, the fingerprint of the trust policy and a hash of the header fields are
+    /// added. Different environments have different texts.
     ///
-    /// - Parameter name: The name that the service gives to the environment. If it is not the base URL, it also stands for
-    ///   the name of the snapshot.
+    /// - Parameter name: The name that the service gives to the environment. If it is not the base URL, it also stands
+    ///   for the name of the snapshot.
     static func text(
         of name: String, in identity: EnvironmentIdentity, key: @autoclosure () -> FingerprintKey
     ) -> String {

@@ -18,8 +18,8 @@ public struct FetchOptions: Sendable, Hashable {
     public var emitsValue: Bool
     /// Whether a failure is thrown. The default is `true`.
     ///
-    /// With `false`, a failure ends the sequence as if it were complete, and a cached value that covers a failure does not
-    /// carry it.
+    /// With `false`, a failure ends the sequence as if it were complete, and a cached value that covers a failure does
+    /// not carry it.
     public var emitsFailure: Bool
     /// Whether the fetch changes the cache: it stores the server's value, and deletes the cached one if the server has
     /// no value any more. The default is `true`. The source alone decides whether the cache is read.

@@ -15,8 +15,8 @@ extension FetchingService {
     ///   - path: The path below the environment's base URL.
     ///   - parameters: Named values for the query.
     ///   - query: Items that are added to the query in this order.
-    ///   - headerFields: The request's own header fields. They distinguish cached models, except for those that select no
-    ///     representation, such as `Cache-Control`. If they contain credentials or a range, the model is cached only
+    ///   - headerFields: The request's own header fields. They distinguish cached models, except for those that select
+    ///     no representation, such as `Cache-Control`. If they contain credentials or a range, the model is cached only
     ///     under a given key.
     ///   - keyPath: The names that lead to the model inside the document, with points in between, such as `data.items`.
     ///     They are names as the codec decodes them. The default is `nil`, which means the whole document.

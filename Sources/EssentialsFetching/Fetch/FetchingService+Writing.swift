@@ -124,7 +124,8 @@ extension FetchingService {
 
     // MARK: Whole requests
 
-    /// Sends a write and reads a model from its response; see ``post(_:body:query:headerFields:below:retry:outdating:as:)``.
+    /// Sends a write and reads a model from its response; see
+    /// ``post(_:body:query:headerFields:below:retry:outdating:as:)``.
     @_disfavoredOverload  // A definition has a more specific form.
     @discardableResult
     public func send<Value: Decodable & Sendable>(

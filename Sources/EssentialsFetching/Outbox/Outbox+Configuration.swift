@@ -30,8 +30,8 @@ extension Outbox {
         public var retriesInternalServerError = true
         /// The options with which entries are sent. The options of the added requests are not stored.
         public var options = TransportOptions()
-        /// How long ``Outbox/close()`` waits for requests that are being sent before it cancels them. The default is five
-        /// seconds.
+        /// How long ``Outbox/close()`` waits for requests that are being sent before it cancels them. The default is
+        /// five seconds.
         public var closeDeadline = Duration.seconds(5)
         /// The clock for waits, ages and random numbers. The default is the system's. With a clock without
         /// `RequestClock.bootTime`, the age of entries of an earlier process is measured by the date.

@@ -102,10 +102,10 @@ public final class Outbox: Sendable {
 
     /// Adds a request, and returns when it is on the disk, where it survives a loss of power.
     ///
-    /// Method, path, query, parameters, header fields, body, expected statuses and the use of cookies are stored. A model is
-    /// encoded now, and a file is copied. Parameters are encoded when they are sent, so that interceptors can add to
-    /// them. If the request or the caller has codecs, the parameters are encoded now. Options, retries, codecs and the
-    /// error model are not stored; see ``Configuration/options``.
+    /// Method, path, query, parameters, header fields, body, expected statuses and the use of cookies are stored. A
+    /// model is encoded now, and a file is copied. Parameters are encoded when they are sent, so that interceptors can
+    /// add to them. If the request or the caller has codecs, the parameters are encoded now. Options, retries, codecs
+    /// and the error model are not stored; see ``Configuration/options``.
     ///
     /// - Parameters:
     ///   - request: A request, a builder or a definition.
@@ -126,8 +126,8 @@ public final class Outbox: Sendable {
 
     /// Sends the entries that can be sent now, and returns when there is nothing more to send at the moment.
     ///
-    /// Pauses after failures are skipped, except those that a server has requested. The call ends early if the calling task
-    /// is cancelled; sending continues.
+    /// Pauses after failures are skipped, except those that a server has requested. The call ends early if the calling
+    /// task is cancelled; sending continues.
     ///
     /// - Throws: The failures of ``open()``.
     public func drain() async throws(RequestFailure) {
@@ -163,8 +163,8 @@ public final class Outbox: Sendable {
     /// except `shared` until the partition is entered again. Until then, adding fails as `authorization`.
     public func enter(_ partition: EntityPartition) async { await core.enter(partition) }
 
-    /// Leaves the partition: nothing is sent and nothing can be added until ``enter(_:)``. Requests that are being sent are
-    /// cancelled, and the function returns when they have ended. They are sent again in their partition.
+    /// Leaves the partition: nothing is sent and nothing can be added until ``enter(_:)``. Requests that are being sent
+    /// are cancelled, and the function returns when they have ended. They are sent again in their partition.
     public func leave() async { await core.enter(nil) }
 
     /// The partition that was entered; `nil` after ``leave()``.

@@ -92,8 +92,8 @@ public struct OutboxEntry: Sendable, Hashable, Identifiable {
     /// The name of the environment for which it was added; empty if the environment has none.
     public var environmentName: String { environment.name }
 
-    /// The base URL of its environment when it was added, without the query. An environment with a name may have another
-    /// one when the entry is sent.
+    /// The base URL of its environment when it was added, without the query. An environment with a name may have
+    /// another one when the entry is sent.
     public var baseURL: String { environment.baseURL }
 }
 

@@ -127,8 +127,8 @@ extension ModelCaching {
     }
 
     /// The matching models of a path, now and each time that a fetch or other code saves or deletes their list; see
-    /// ``AsyncCache/liveModels(matching:key:)`` and ``models(matching:at:parameters:query:headerFields:below:)``. Nothing is
-    /// fetched.
+    /// ``AsyncCache/liveModels(matching:key:)`` and ``models(matching:at:parameters:query:headerFields:below:)``.
+    /// Nothing is fetched.
     ///
     /// ```swift
     /// for await coins in service.liveModels(matching: ModelFilter(text, in: \Coin.name), at: "coins") { show(coins) }

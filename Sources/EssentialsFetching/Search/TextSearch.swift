@@ -137,8 +137,8 @@ struct TextSearch: Sendable {
 /// Folds texts, so that texts that are equal in a comparison have the same bytes.
 enum TextFolding {
     /// Whether a mark of a combining class is a diacritic: one above, below or around a letter, or a point of Hebrew or
-    /// Arabic ([UAX #44, 5.7.4](https://www.unicode.org/reports/tr44/#Canonical_Combining_Class_Values)). Other marks are
-    /// parts of letters, such as the voicing of kana.
+    /// Arabic ([UAX #44, 5.7.4](https://www.unicode.org/reports/tr44/#Canonical_Combining_Class_Values)). Other marks
+    /// are parts of letters, such as the voicing of kana.
     private static func isDiacritic(_ order: UInt8) -> Bool { order >= 200 || (10...36).contains(order) }
 
     /// The maximum number of marks of one letter that are put in order.

@@ -35,9 +35,9 @@ public struct ResourcePattern: Sendable {
 
     /// Creates a pattern with wildcards.
     ///
-    /// - Throws: `invalidRequest` if the pattern is malformed: three stars in a row, a control character, more than 1,024
-    ///   bytes, a scheme other than `http` and `https`, no host after a scheme, `**` in a host, credentials, or a `%` that
-    ///   begins no escape in a pattern with a scheme.
+    /// - Throws: `invalidRequest` if the pattern is malformed: three stars in a row, a control character, more than
+    ///   1,024 bytes, a scheme other than `http` and `https`, no host after a scheme, `**` in a host, credentials, or a
+    ///   `%` that begins no escape in a pattern with a scheme.
     public init(_ glob: String) throws(RequestFailure) { self.init(.glob(try Glob(glob)), glob) }
 
     /// Selects the resources whose whole URL, including the query, contains a match of a regular expression.

@@ -27,8 +27,8 @@ public struct DependentResource<Source: Sendable, Content: Sendable>: Sendable {
     /// ```
     ///
     /// A reader that is slower than the changes finds only the newest state. The sequence ends when the calling task is
-    /// cancelled or the service of the source is closed. Its reader counts as an observer of the source and of the present
-    /// target.
+    /// cancelled or the service of the source is closed. Its reader counts as an observer of the source and of the
+    /// present target.
     ///
     /// - Parameter loading: Whether the source is also loaded when the observation begins, and each target when the
     ///   source leads to it.

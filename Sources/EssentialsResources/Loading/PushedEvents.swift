@@ -71,9 +71,9 @@ extension ResourceService {
     /// - Parameters:
     ///   - path: The path of the stream, as in ``resource(_:as:variant:)``.
     ///   - patterns: Resources that events may change, even if no event has done so yet.
-    ///   - replays: Whether the server sends all missed events to a client that names its last one. Then nothing becomes
-    ///     invalid after an interruption, as long as events have ids that can be sent: up to 1,024 bytes, without control
-    ///     characters. The default is `false`.
+    ///   - replays: Whether the server sends all missed events to a client that names its last one. Then nothing
+    ///     becomes invalid after an interruption, as long as events have ids that can be sent: up to 1,024 bytes,
+    ///     without control characters. The default is `false`.
     ///   - maximumSize: The maximum size of an event in bytes. A larger one ends the stream as `tooLarge`.
     ///   - receive: Receives the events in order. The next event is read when it has returned.
     /// - Returns: The subscription, which ends with its last reference.

@@ -58,9 +58,9 @@ public struct ResourceGroup<each Content: Sendable>: Sendable {
 /// for await (cart, user) in ResourceGroup(shop.cart, shop.user("7")).states { draw(cart.content, user.content) }
 /// ```
 ///
-/// A reader that is slower than the changes finds only the newest states, so the work for a group does not grow with the
-/// changes between two reads. The sequence ends when the calling task is cancelled or the services are closed, and never
-/// throws. Its reader counts as an observer of each resource, and keeps them in memory.
+/// A reader that is slower than the changes finds only the newest states, so the work for a group does not grow with
+/// the changes between two reads. The sequence ends when the calling task is cancelled or the services are closed, and
+/// never throws. Its reader counts as an observer of each resource, and keeps them in memory.
 public struct ResourceGroupStates<each Content: Sendable>: AsyncSequence, Sendable {
     /// The states, in the order of the group.
     public typealias Element = (repeat ResourceState<each Content>)

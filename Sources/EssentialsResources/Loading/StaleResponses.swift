@@ -57,8 +57,8 @@ final class StaleResponses: Sendable {
 }
 
 extension HTTPResourceService {
-    /// The response cache through which a resource is loaded; `nil` if there is none. Resources outside the base URL are
-    /// loaded through another service.
+    /// The response cache through which a resource is loaded; `nil` if there is none. Resources outside the base URL
+    /// are loaded through another service.
     func responseCache(of core: ResourceCore) -> (any ResponseCaching)? {
         guard let responseCache, core.address.place == .below else { return nil }
         return responseCache

@@ -13,9 +13,9 @@ extension Resource {
     /// }
     /// ```
     ///
-    /// A reader that is slower than the changes finds only the newest state, so nothing piles up. There can be any number
-    /// of readers, each with its own position. The sequence ends when the calling task is cancelled or the service is
-    /// closed. Its reader keeps the resource alive and counts as an observer.
+    /// A reader that is slower than the changes finds only the newest state, so nothing piles up. There can be any
+    /// number of readers, each with its own position. The sequence ends when the calling task is cancelled or the
+    /// service is closed. Its reader keeps the resource alive and counts as an observer.
     ///
     /// - Parameters:
     ///   - loading: Whether the resource is also loaded when the observation begins.

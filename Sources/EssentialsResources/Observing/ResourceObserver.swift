@@ -13,8 +13,8 @@
 /// An observer has owners, and observes as long as one of them is alive; see ``Resource/addObserver(_:owner:)``. Code
 /// that can store a ``ResourceObservation`` needs no owners.
 ///
-/// The methods are called on the thread that makes the change, in the order of the changes, never by two threads at once
-/// for one resource, and without a lock. They must return quickly. A change that they make is delivered after the
+/// The methods are called on the thread that makes the change, in the order of the changes, never by two threads at
+/// once for one resource, and without a lock. They must return quickly. A change that they make is delivered after the
 /// current one has reached all observers.
 public protocol ResourceObserver: AnyObject, Sendable {
     /// The type of the resources' content.
@@ -62,8 +62,8 @@ extension Resource {
     /// ```
     ///
     /// - Parameters:
-    ///   - observer: The observer. It counts as an observer of the resource and keeps the resource in memory, but not the
-    ///     service.
+    ///   - observer: The observer. It counts as an observer of the resource and keeps the resource in memory, but not
+    ///     the service.
     ///   - owner: The object whose lifetime limits the observation; `nil` means the observer itself.
     /// - Returns: A token that removes the observer.
     @discardableResult

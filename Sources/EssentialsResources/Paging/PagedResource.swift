@@ -132,8 +132,8 @@ public final class PagedResource<Page: Sendable, Item: Sendable & Identifiable>:
     /// Loads the page after the last one, or the first page if none is shown.
     ///
     /// - Returns: Whether there was a page to load.
-    /// - Throws: The failures of ``Resource/loadIfNeeded(priority:)``; `protocolViolation` for an invalid link; `tooLarge`
-    ///   for a link or a cursor that is too long, and if the list has ``maximumLength`` pages.
+    /// - Throws: The failures of ``Resource/loadIfNeeded(priority:)``; `protocolViolation` for an invalid link;
+    ///   `tooLarge` for a link or a cursor that is too long, and if the list has ``maximumLength`` pages.
     @discardableResult
     public func next() async throws(RequestFailure) -> Bool { try await perform(.next) }
 
@@ -148,9 +148,9 @@ public final class PagedResource<Page: Sendable, Item: Sendable & Identifiable>:
     ///
     /// All pages are loaded in the environment and with the credentials with which the operation began.
     ///
-    /// - Throws: The failures of ``Resource/load(_:priority:)``; `protocolViolation` for an invalid link; `authorization` if
-    ///   the credentials were cleared or replaced between two pages, and `cancelled` if another environment or partition
-    ///   was entered.
+    /// - Throws: The failures of ``Resource/load(_:priority:)``; `protocolViolation` for an invalid link;
+    ///   `authorization` if the credentials were cleared or replaced between two pages, and `cancelled` if another
+    ///   environment or partition was entered.
     public func refresh(_ mode: PageRefresh = .allThenSwap) async throws(RequestFailure) {
         try await perform(.refresh(mode))
     }

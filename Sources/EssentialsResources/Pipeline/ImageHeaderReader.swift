@@ -86,7 +86,8 @@ struct ImageHeaderReader {
     /// The lengths of the headers of all versions.
     private static let bitmapHeaders: Set<Int> = [12, 16, 40, 52, 56, 64, 108, 124]
 
-    /// The oldest header has two bytes for each number. In all others a negative height means that the top row is first.
+    /// The oldest header has two bytes for each number. In all others a negative height means that the top row is
+    /// first.
     private var bitmap: Size? {
         if little(4, at: 14) == 12 { return size(width: little(2, at: 18), height: little(2, at: 20)) }
         guard let width = little(4, at: 18), let height = little(4, at: 22), width <= Int32.max else { return nil }

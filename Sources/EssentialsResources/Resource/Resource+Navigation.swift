@@ -10,8 +10,8 @@ import EssentialsRequests
 /// let line = user.child("orders").child(segment: id).child("lines", as: [Line].self)
 /// ```
 extension Resource {
-    /// The resource below this one. Its path is text as in ``ResourceService/resource(_:as:variant:)``, and the query of
-    /// this resource is kept. An empty path gives the URL with a slash at its end.
+    /// The resource below this one. Its path is text as in ``ResourceService/resource(_:as:variant:)``, and the query
+    /// of this resource is kept. An empty path gives the URL with a slash at its end.
     public func child<Other: Sendable>(_ path: String, as type: Other.Type = Other.self) -> Resource<Other> {
         any.child(path, as: type)
     }

@@ -27,7 +27,8 @@ extension Resource {
             })
     }
 
-    /// Starts a load like that of ``load(_:priority:)`` and returns at once. The load runs to its end even if no task waits.
+    /// Starts a load like that of ``load(_:priority:)`` and returns at once. The load runs to its end even if no task
+    /// waits.
     @discardableResult
     public func startLoad(_ mode: LoadMode = .current) -> ResourceRequest<Content> { loadRequest(mode).start() }
 

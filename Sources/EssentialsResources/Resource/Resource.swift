@@ -199,8 +199,8 @@ public struct Resource<Content: Sendable>: Sendable {
     /// content of this resource.
     ///
     /// - Parameter request: The request. Its own conditions take precedence over those of the resource.
-    /// - Throws: The failures of ``load(_:priority:)`` and of `BuildableRequest.build()`. A 304 response to a condition of the
-    ///   request is thrown as `status` and leaves the state as it is.
+    /// - Throws: The failures of ``load(_:priority:)`` and of `BuildableRequest.build()`. A 304 response to a condition
+    ///   of the request is thrown as `status` and leaves the state as it is.
     @discardableResult
     public func load(using request: some BuildableRequest) async throws(RequestFailure) -> Content {
         let request: DataRequest = try request.build()

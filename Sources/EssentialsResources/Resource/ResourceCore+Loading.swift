@@ -99,8 +99,8 @@ extension ResourceCore {
     /// - Parameter priority: The priority; `nil` means that of the resource's requests.
     func raise(_ run: LoadRun, to priority: RequestPriority?) { run.priority.raise(to: priority ?? ownPriority) }
 
-    /// Raises the priority of all loads to that of the resource's requests. It is called when an observer is added, because
-    /// an observer counts like a waiting task.
+    /// Raises the priority of all loads to that of the resource's requests. It is called when an observer is added,
+    /// because an observer counts like a waiting task.
     func raiseLoads() {
         for run in contents.withLock({ $0.runs }) { raise(run, to: nil) }
     }

@@ -34,8 +34,8 @@ extension ResourceCore {
         }
     }
 
-    /// Changes the layers, or the server's content below them. The closures of the layers are called outside the lock, and
-    /// again if the content has changed meanwhile.
+    /// Changes the layers, or the server's content below them. The closures of the layers are called outside the lock,
+    /// and again if the content has changed meanwhile.
     ///
     /// - Parameters:
     ///   - plan: Changes a copy of the content.

@@ -37,7 +37,8 @@ extension ResourceCore {
         // Handles for further types may be created meanwhile, so the number of views is compared under the lock.
         while verdict == nil {
             let (views, layers) = contents.withLock { ($0.views, $0.layers) }
-            // The views have moved to another resource, because both have the same URL now. The loads of both have ended.
+            // The views have moved to another resource, because both have the same URL now. The loads of both have
+            // ended.
             guard views.count >= known else {
                 verdict = .unknown
                 break

@@ -65,8 +65,8 @@ extension HTTPResourceService {
     /// takes longer. The entities of other accounts stay.
     ///
     /// - Parameters:
-    ///   - pattern: Selects the resources. In the caches it also selects entities of resources that the service does not
-    ///     know at present.
+    ///   - pattern: Selects the resources. In the caches it also selects entities of resources that the service does
+    ///     not know at present.
     ///   - store: The store that is purged in addition to the state.
     ///   - extent: Whether requests other than loads are cancelled too.
     /// - Returns: Whether all caches have removed their entities. A cache that has failed or takes longer tries again

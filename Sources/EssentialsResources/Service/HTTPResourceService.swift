@@ -109,9 +109,9 @@ public final class HTTPResourceService: ResourceService {
     ///   - cache: Stores entities of all resources, so that a restarted program has content at once; see
     ///     ``ResourceConfiguration/usesServiceCache``. `nil` means that only caches of pipelines are used.
     ///   - configuration: Settings of all resources.
-    /// - Throws: `resources` if too many stores have joined the data-request service (see `PrivateStateRegistry`), or if
-    ///   the source of memory pressure gets no descriptor or thread; `invalidRequest` if the data-request service stores
-    ///   responses and an entity cache would store the same bytes, at the stage `raw`.
+    /// - Throws: `resources` if too many stores have joined the data-request service (see `PrivateStateRegistry`), or
+    ///   if the source of memory pressure gets no descriptor or thread; `invalidRequest` if the data-request service
+    ///   stores responses and an entity cache would store the same bytes, at the stage `raw`.
     public init(
         requests: any DataRequestService, environment: any EnvironmentService, open: (any DataRequestService)? = nil,
         reachability: (any ReachabilityService)? = nil, cache: (any EntityCache)? = nil,
@@ -241,8 +241,8 @@ public final class HTTPResourceService: ResourceService {
     /// of resources can still be read. Entities that wait for an entity cache are written, for at most
     /// ``HTTPResourceService/Configuration/cacheDeadline``.
     ///
-    /// The data-request service is not shut down, unless the service has created it from a base URL. Closing a locator that
-    /// holds the service calls this function.
+    /// The data-request service is not shut down, unless the service has created it from a base URL. Closing a locator
+    /// that holds the service calls this function.
     public func close() async {
         closed.store(true, ordering: .releasing)
         endFollowing()

@@ -70,8 +70,8 @@ public final class ResourceSlot<Content: Sendable>: Sendable {
     /// ```
     ///
     /// A reader that is slower than the changes finds only the newest element. There can be any number of readers. The
-    /// sequence ends when the calling task is cancelled, because another resource can be assigned at any time. Its reader
-    /// holds the slot.
+    /// sequence ends when the calling task is cancelled, because another resource can be assigned at any time. Its
+    /// reader holds the slot.
     public var elements: ValueSequence<ResourceSlotElement<Content>> {
         ValueSequence(
             of: { self.position }, isSame: { $0.isSame(as: $1) }, showing: { $0.element },

@@ -68,8 +68,8 @@ public final class ResourceStatusSet: Sendable {
     /// The statuses: the current one, then each that differs from the previous one.
     ///
     /// A reader that is slower than the changes finds only the newest status. There can be any number of readers. The
-    /// sequence ends when the calling task is cancelled or the service is closed. Its reader counts as an observer of each
-    /// resource, and keeps them in memory.
+    /// sequence ends when the calling task is cancelled or the service is closed. Its reader counts as an observer of
+    /// each resource, and keeps them in memory.
     public var statuses: ValueSequence<ResourceStatus> {
         ValueSequence(of: { self.current }, isSame: { $0.isSame(as: $1) }, showing: { $0 }) { signal in
             let resources = self.members.map { AnyResource(service: $0.service, core: $0.handle) }

@@ -92,8 +92,8 @@ extension Resource {
 
     /// Changes a part of the content.
     ///
-    /// After a success the content is the body of the response, as for PUT. Otherwise the optimistic change becomes part
-    /// of the content, and the resource is invalid.
+    /// After a success the content is the body of the response, as for PUT. Otherwise the optimistic change becomes
+    /// part of the content, and the resource is invalid.
     ///
     /// For the parameters see ``post(_:_:headerFields:optimistically:invalidating:)``.
     @discardableResult

@@ -20,7 +20,8 @@ struct WriteRules: Sendable {
 
     /// The method that was sent.
     var method: HTTPRequest.Method
-    /// Whether the write went to the URL of the resource. A write to another URL changes the resource in an unknown way.
+    /// Whether the write went to the URL of the resource. A write to another URL changes the resource in an unknown
+    /// way.
     var isOfResource = true
     /// Whether the new representation was requested.
     var asksForContent = false
