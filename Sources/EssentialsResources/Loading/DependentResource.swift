@@ -20,7 +20,7 @@ public struct DependentResource<Source: Sendable, Content: Sendable>: Sendable {
     /// The current target; `nil` if the source has no content, or if its content leads to no resource.
     public var target: Resource<Content>? { source.content.flatMap(derive) }
 
-    /// The states: the present one, then the newest one after each change of the source or the target.
+    /// The states: the current one, then the newest one after each change of the source or the target.
     ///
     /// ```swift
     /// for await state in orders.states(loading: .ifNeeded) { draw(state.content) }
@@ -28,7 +28,7 @@ public struct DependentResource<Source: Sendable, Content: Sendable>: Sendable {
     ///
     /// A reader that is slower than the changes finds only the newest state. The sequence ends when the calling task is
     /// cancelled or the service of the source is closed. Its reader counts as an observer of the source and of the
-    /// present target.
+    /// current target.
     ///
     /// - Parameter loading: Whether the source is also loaded when the observation begins, and each target when the
     ///   source leads to it.

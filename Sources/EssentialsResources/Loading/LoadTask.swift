@@ -8,7 +8,7 @@ struct LoadTask: Sendable {
     let run: LoadRun
     let wish: LoadWish
 
-    /// Performs the load in the present task.
+    /// Performs the load in the current task.
     func perform() async {
         if run.awaitsCache {
             await service.readCaches(of: core, in: wish.environment)

@@ -116,7 +116,7 @@ final class PrefetchQueue: Sendable {
         var isBeginning = false
     }
 
-    /// The maximum number of loads that run at a time.
+    /// The maximum number of loads that run at the same time.
     static let maximumLoads = 4
     /// The maximum number of resources that wait. Beyond it the oldest are dropped.
     static let maximumWaiting = 1_024

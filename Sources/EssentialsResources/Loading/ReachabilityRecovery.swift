@@ -16,7 +16,7 @@ final class ReachabilityRecovery: Sendable {
         var isStopped = false
     }
 
-    /// The maximum number of loads that run at a time.
+    /// The maximum number of loads that run at the same time.
     static let maximumLoads = 4
     /// The time over which the loads begin.
     static let spread = Duration.seconds(2)

@@ -175,7 +175,7 @@ final class RequestBox<Content: Sendable>: Sendable {
         }
     }
 
-    /// Lets ``cancel()`` take and cancel the request that runs in a chain.
+    /// Lets ``cancel()`` take and cancel the running request of a chain.
     func whenCancelled(take inner: @escaping @Sendable () -> RequestBox?) {
         state.withLock { if $0.outcome == nil { $0.takeInner = inner } }
     }

@@ -16,7 +16,7 @@ public struct ResourceGroup<each Content: Sendable>: Sendable {
     /// Creates a group.
     public init(_ resources: repeat Resource<each Content>) { self.resources = (repeat each resources) }
 
-    /// The states: the present ones, then the newest ones after each change of one of the resources.
+    /// The states: the current ones, then the newest ones after each change of one of the resources.
     ///
     /// - Parameter loading: Whether resources are also loaded when the observation begins, in parallel.
     public func states(loading: ObserverLoading = .none) -> ResourceGroupStates<repeat each Content> {
@@ -26,7 +26,7 @@ public struct ResourceGroup<each Content: Sendable>: Sendable {
     /// The states without a load; see ``states(loading:)``.
     public var states: ResourceGroupStates<repeat each Content> { states() }
 
-    /// The present states.
+    /// The current states.
     public var current: (repeat ResourceState<each Content>) { (repeat (each resources).state) }
 
     /// Returns the contents. Resources that are not fresh are loaded in parallel.
@@ -70,7 +70,7 @@ public struct ResourceGroupStates<each Content: Sendable>: AsyncSequence, Sendab
     let group: ResourceGroup<repeat each Content>
     let loading: ObserverLoading
 
-    /// Begins with the present states.
+    /// Begins with the current states.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 
     /// Reads the states.

@@ -31,7 +31,7 @@ final class ResourcePolling: Sendable {
         var machine: RefreshMachine
         /// The events that the machine has not received yet.
         var events: [Event] = []
-        /// The numbers of the loads that run.
+        /// The numbers of the running loads.
         var loads: [UInt64] = []
         /// The interval of the configuration.
         var configured: ResourceRefresh?

@@ -71,7 +71,7 @@ public struct ResourceRequest<Content: Sendable>: Sendable {
 
     // MARK: Hooks
 
-    /// Calls a closure with the outcome, also after a cancellation.
+    /// Calls a closure with the outcome, even after a cancellation.
     @discardableResult
     public func onCompletion(
         _ hook: @escaping @Sendable (Result<ResourceResponse<Content>, RequestFailure>) async -> Void

@@ -3,8 +3,8 @@ import EssentialsTools
 #if DEBUG
     /// Counts the living objects and tasks of resources, so that a test finds what it has left behind.
     ///
-    /// Only objects are counted that the task of the test creates, or tasks that begin there. Tests that run at the
-    /// same time therefore do not disturb each other. Release builds count nothing.
+    /// Only objects that are created by the task of the test, or by tasks that begin there, are counted. Tests that run
+    /// at the same time therefore do not disturb each other. Release builds count nothing.
     final class LiveObjects: Sendable {
         /// The kinds of counted objects.
         enum Kind: Sendable, Hashable {
@@ -28,7 +28,7 @@ import EssentialsTools
             case ownedObserver
         }
 
-        /// The counter of the present task; `nil` if nothing is counted.
+        /// The counter of the current task; `nil` if nothing is counted.
         @TaskLocal static var current: LiveObjects?
 
         private let numbers = Mutex<[Kind: Int]>([:])

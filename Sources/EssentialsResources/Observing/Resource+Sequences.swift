@@ -3,7 +3,7 @@ public import EssentialsRequests
 import EssentialsTools
 
 extension Resource {
-    /// The states: the present one, then the newest one after each change.
+    /// The states: the current one, then the newest one after each change.
     ///
     /// ```swift
     /// for await state in cart.states(loading: .ifNeeded) {

@@ -24,7 +24,7 @@ public struct PagedState<Item: Sendable>: Sendable {
 }
 
 extension PagedResource {
-    /// The states of a list in pages: the present one, then the newest one after each change.
+    /// The states of a list in pages: the current one, then the newest one after each change.
     ///
     /// ```swift
     /// for await state in films.states(loading: .ifNeeded) { draw(state.items) }
@@ -41,7 +41,7 @@ extension PagedResource {
         let list: PagedResource
         let loading: ObserverLoading
 
-        /// Begins with the present state.
+        /// Begins with the current state.
         public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 
         /// Reads the states.

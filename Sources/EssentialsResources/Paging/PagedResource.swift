@@ -97,7 +97,7 @@ public final class PagedResource<Page: Sendable, Item: Sendable & Identifiable>:
 
     // MARK: State
 
-    /// The present state. Reading it sends nothing and waits for nothing.
+    /// The current state. Reading it sends nothing and waits for nothing.
     public var state: PagedState<Item> {
         let shown = shown
         // A change of the list weighs more than a change of a page, because it can replace pages by others.
@@ -119,7 +119,7 @@ public final class PagedResource<Page: Sendable, Item: Sendable & Identifiable>:
         return state
     }
 
-    /// The states: the present one, then the newest one after each change.
+    /// The states: the current one, then the newest one after each change.
     ///
     /// - Parameter loading: Whether the first page is also loaded if no page is shown when the observation begins.
     public func states(loading: ObserverLoading = .none) -> States { States(list: self, loading: loading) }

@@ -47,7 +47,7 @@ public struct Resource<Content: Sendable>: Sendable {
 
     // MARK: State
 
-    /// The present state. Reading it sends nothing and waits for nothing.
+    /// The current state. Reading it sends nothing and waits for nothing.
     @inlinable public var state: ResourceState<Content> { ResourceState(snapshot: snapshot, time: service.time) }
 
     @inlinable var snapshot: ResourceSnapshot<Content> {

@@ -21,7 +21,7 @@ enum ReadingRules {
     ///
     /// - Parameters:
     ///   - projections: What the views have read from the response. A view without a projection cannot read it.
-    ///   - views: The views with their present content. Without views any response becomes the content.
+    ///   - views: The views with their current content. Without views any response becomes the content.
     static func refusal(of projections: [any AnyProjection], by views: [ResourceView]) -> RequestFailure? {
         let failures = failures(of: projections, by: views)
         guard !failures.isEmpty else { return nil }

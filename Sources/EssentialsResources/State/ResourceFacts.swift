@@ -37,7 +37,7 @@ struct ResourceFacts: Sendable {
     var pendingLayers: UInt8 = 0
     /// The progress of the newest load, if an observer has requested it. It fills a gap in the layout.
     var progress = LoadProgress.none
-    /// The number of loads that run.
+    /// The number of running loads.
     var loads = 0
 
     // They have a third of the size of optional durations, because every resource has two copies of them.

@@ -110,7 +110,7 @@ public final class ResourceSlot<Content: Sendable>: Sendable {
 public enum ResourceSlotElement<Content: Sendable>: Sendable {
     /// There is no resource, or its first content is being loaded.
     case placeholder
-    /// The content, also while it is loaded again and after a failed load.
+    /// The content, even while it is loaded again or after a failed load.
     case content(Content)
     /// There is neither content nor a load, because the load has failed or was cancelled. The failure is `nil` if there
     /// is none.

@@ -62,7 +62,7 @@ public final class ResourceStatusSet: Sendable {
 
     // MARK: Status
 
-    /// The present status. Reading it sends nothing and waits for nothing.
+    /// The current status. Reading it sends nothing and waits for nothing.
     public var current: ResourceStatus { StatusRules.status(of: parts, by: rules) }
 
     /// The statuses: the current one, then each that differs from the previous one.
