@@ -36,7 +36,7 @@ struct CacheFaultTests {
         fixture.cache.fails(false)
         #expect(await access.entity(for: CacheFixture.key) == nil)
         #expect(fixture.cache.calls.count == 3)
-        // What is to be written waits, and is found meanwhile.
+        // The entity waits to be written, and is found meanwhile.
         access.add(.store(fixture.entity("new")), for: CacheFixture.key)
         access.work()
         #expect(await access.entity(for: CacheFixture.key)?.body == fixture.entity("new").body)
@@ -50,7 +50,7 @@ struct CacheFaultTests {
         #expect(access.problems.count == 3)
     }
 
-    @Test("A flush ends the rest of a cache, so that closing a service waits for no 30 seconds")
+    @Test("A flush ends the pause of a cache, so closing a service does not wait for 30 seconds")
     func flushDuringRest() async throws {
         let fixture = CacheFixture()
         let access = CacheAccess(fixture.cache, fixture.clock.requestClock, Logger(label: "test"))
@@ -81,7 +81,7 @@ struct CacheFaultTests {
         latch.open()
     }
 
-    @Test("Entities that are removed are not found any more, also while the cache has not removed them or fails to")
+    @Test("Removed entities are not found any more, even if the cache has not removed them yet or fails to")
     func purge() async throws {
         let fixture = CacheFixture()
         let access = CacheAccess(fixture.cache, fixture.clock.requestClock, Logger(label: "test"))
@@ -117,7 +117,7 @@ struct CacheFaultTests {
         #expect(fixture.cache.entities.isEmpty)
     }
 
-    @Test("A flush without work does not end the rests that come later")
+    @Test("A flush without work does not end later pauses")
     func idleFlush() async throws {
         let fixture = CacheFixture()
         let access = CacheAccess(fixture.cache, fixture.clock.requestClock, Logger(label: "test"))
@@ -133,7 +133,7 @@ struct CacheFaultTests {
         #expect(fixture.cache.entities.count == 1)
     }
 
-    @Test("Of more caches than a service keeps, those with nothing to write are forgotten, except its own")
+    @Test("Beyond the maximum number of caches, those with nothing to write are forgotten, except the service's own")
     func manyCaches() async throws {
         let fixture = CacheFixture()
         let caching = EntityCaching(fixture.cache, fixture.clock.requestClock, Logger(label: "test"))
@@ -145,7 +145,7 @@ struct CacheFaultTests {
         #expect(caching.access(to: fixture.cache) === own)
     }
 
-    @Test("All caches of a service are purged: that of the service before its first use, and those of pipelines")
+    @Test("All caches of a service are purged, including its own before the first use and those of pipelines")
     func purgeAll() async throws {
         let fixture = CacheFixture()
         let other = CacheDouble()

@@ -24,7 +24,7 @@ struct EntityCachingTests {
         #expect(item.state.entity?.mediaType == .json)
     }
 
-    @Test("An observer hears of fresh content of a cache and of no request")
+    @Test("An observer receives fresh content of a cache, and no event of a request")
     func freshEvents() async throws {
         let fixture = CacheFixture()
         fixture.cache.set(fixture.entity("Ada"), for: CacheFixture.key)
@@ -52,7 +52,7 @@ struct EntityCachingTests {
         observation.cancel()
     }
 
-    @Test("A load by hand shows content of a cache and asks the server, however fresh it is")
+    @Test("A load by hand shows content of a cache and contacts the server, even if the content is fresh")
     func loadByHand() async throws {
         let fixture = CacheFixture()
         fixture.cache.set(fixture.entity("old"), for: CacheFixture.key)
@@ -65,7 +65,7 @@ struct EntityCachingTests {
         observation.cancel()
     }
 
-    @Test("A hit makes no content younger: it is as old as it was stored, and expires accordingly")
+    @Test("A hit does not make content younger: it keeps its age, and expires accordingly")
     func age() async throws {
         let fixture = CacheFixture()
         var entity = fixture.entity("Ada", age: .seconds(15))
@@ -83,7 +83,7 @@ struct EntityCachingTests {
         #expect(fixture.cache.calls.filter { $0.hasPrefix("read") }.count == 1)
     }
 
-    @Test("Content that was stored in the future is stale, because the clock went back")
+    @Test("Content with a date in the future is stale, because the clock was set back")
     func clockWentBack() async throws {
         let fixture = CacheFixture()
         fixture.cache.set(fixture.entity("old", age: .seconds(-1)), for: CacheFixture.key)
@@ -117,7 +117,7 @@ struct EntityCachingTests {
         #expect(item.state.provenance == .network)
     }
 
-    @Test("An entity that comes while the request runs is shown until the response is there")
+    @Test("An entity that arrives during the request is shown until the response arrives")
     func lateButUseful() async throws {
         let fixture = CacheFixture()
         let (cache, server) = (Latch(), Latch())
@@ -143,7 +143,7 @@ struct EntityCachingTests {
         #expect(item.content?.name == "new")
     }
 
-    @Test("An entity that comes after an override or a wipe is dropped")
+    @Test("An entity that arrives after an override or a wipe is dropped")
     func overtaken() async throws {
         for isWiped in [false, true] {
             let fixture = CacheFixture()
@@ -164,7 +164,7 @@ struct EntityCachingTests {
         }
     }
 
-    @Test("An observer alone lets the cache be read, without a request")
+    @Test("An observer alone makes the cache be read, without a request")
     func observer() async throws {
         let fixture = CacheFixture()
         fixture.cache.set(fixture.entity("old", age: .seconds(99)), for: CacheFixture.key)
@@ -196,7 +196,7 @@ struct EntityCachingTests {
         #expect(reads() == 2)
     }
 
-    @Test("An invalid resource asks the server in spite of fresh content in the cache")
+    @Test("An invalid resource contacts the server despite fresh content in the cache")
     func invalid() async throws {
         let fixture = CacheFixture()
         fixture.cache.set(fixture.entity("old"), for: CacheFixture.key)
@@ -206,7 +206,7 @@ struct EntityCachingTests {
         #expect(try await item.loadIfNeeded().name == "new")
     }
 
-    @Test("Content that no view can read is removed from the cache, and the server is asked")
+    @Test("Content that no view can read is removed from the cache, and the server is contacted")
     func unreadable() async throws {
         let fixture = CacheFixture()
         var entity = fixture.entity("old")

@@ -24,7 +24,7 @@ struct EntityStoringTests {
         func log(event: LogEvent) { messages("\(event.message)") }
     }
 
-    @Test("A program that starts again finds what an earlier one has loaded, with its age")
+    @Test("A restarted program finds content that an earlier one has loaded, with its age")
     func nextStart() async throws {
         let fixture = CacheFixture()
         fixture.transport.on(.get, "/v1/item").answer(json: Item(name: "Ada"), headerFields: [.setCookie: "a=b"])
@@ -116,7 +116,7 @@ struct EntityStoringTests {
         #expect(fixture.cache.entities[CacheFixture.key]?.body == fixture.entity("new").body)
     }
 
-    @Test("Keys hold the environment, the trust policy, the variant and the partition")
+    @Test("Keys contain the environment, the trust policy, the variant and the partition")
     func keys() async throws {
         let fixture = CacheFixture()
         fixture.transport.on(.get, "/v1/item").answer(json: Item(name: "Ada"))
@@ -136,7 +136,7 @@ struct EntityStoringTests {
         #expect(key.stage == "decoding")
     }
 
-    @Test("Trust policies that differ have other fingerprints, and equal ones the same")
+    @Test("Different trust policies have different fingerprints, and equal ones have the same")
     func fingerprints() throws {
         let pin = try Pin(kind: .publicKey, digest: Array(repeating: 7, count: 32))
         let policies = [
@@ -147,10 +147,10 @@ struct EntityStoringTests {
         #expect(TrustFingerprint.text(of: .system) == TrustFingerprint.text(of: TrustPolicy()))
     }
 
-    // MARK: What is not stored
+    // MARK: Responses that are not stored
 
     @Test(
-        "A persistent cache stores no response with no-store, and loses the one before",
+        "A persistent cache does not store a response with no-store, and removes the earlier one",
         arguments: ["no-store", "private, No-Store", "max-age=5 , no-store "])
     func noStore(directives: String) async throws {
         for isPersistent in [true, false] {
@@ -166,7 +166,7 @@ struct EntityStoringTests {
     }
 
     @Test(
-        "Without a partition a persistent cache stores no response to a request with credentials, which is logged once")
+        "Without a partition a persistent cache stores no response to a request with credentials, and logs that once")
     func credentials() async throws {
         let messages = Mutex<[String]>([])
         let fixture = CacheFixture()
@@ -184,7 +184,9 @@ struct EntityStoringTests {
         #expect(messages.withLock { $0.filter { $0.contains("no partition") }.count } == 1)
     }
 
-    @Test("Responses to requests with credentials are stored in memory, in a partition, and if it is allowed")
+    @Test(
+        "Responses to requests with credentials are stored in memory, in a partition, and if the configuration allows it"
+    )
     func credentialsAllowed() async throws {
         for isPersistent in [false, true] {
             let fixture = CacheFixture(isPersistent: isPersistent)
@@ -204,7 +206,8 @@ struct EntityStoringTests {
     }
 
     @Test(
-        "Only statuses of whole entities are stored", arguments: [(200, true), (203, true), (206, false), (404, false)])
+        "Only responses with the status of a whole entity are stored",
+        arguments: [(200, true), (203, true), (206, false), (404, false)])
     func statuses(status: Int, isStored: Bool) {
         let refusal = EntityCacheRules.refusal(
             ofStatus: status, [:], isPersonal: false, partition: .shared, isPersistent: true, allowsSensitive: false)
@@ -212,7 +215,7 @@ struct EntityStoringTests {
     }
 
     @Test(
-        "Secrets in fields and queries and redirects to another origin count as credentials, and so does what is not known"
+        "Secrets in fields and queries count as credentials, and so do redirects to another origin and unknown requests"
     )
     func otherCredentials() throws {
         #expect(EntityCacheRules.hasSecrets(query: "page=1&access%5Ftoken=x"))
@@ -248,7 +251,7 @@ struct EntityStoringTests {
 
     // MARK: Stages
 
-    @Test("The caches are asked from the last stage to the first, and a hit fills those of later stages")
+    @Test("The caches are read from the last stage to the first, and a hit fills the caches of later stages")
     func stages() async throws {
         let fixture = CacheFixture()
         let (early, late) = (CacheDouble(), CacheDouble())
@@ -290,7 +293,7 @@ struct EntityStoringTests {
         #expect(found.values.first?.isNaN == true && found.values.dropFirst() == [.infinity, -.infinity, 1])
     }
 
-    @Test("A hit whose later stages fail counts as none, and is removed")
+    @Test("A hit whose later stages fail counts as a miss, and is removed")
     func failingStage() async throws {
         let fixture = CacheFixture()
         fixture.cache.set(fixture.entity("old"), for: CacheFixture.key)

@@ -59,7 +59,7 @@ struct HangingCacheTests {
         await service.close()
     }
 
-    @Test("A wipe that purges returns false at once if a cache fails, and the entity is not found, also after a flush")
+    @Test("A wipe that purges returns false at once if a cache fails, and the entity is not found, even after a flush")
     func failing() async throws {
         let fixture = CacheFixture()
         fixture.cache.set(fixture.entity("old"), for: CacheFixture.key)
@@ -96,7 +96,7 @@ struct HangingCacheTests {
         return calls
     }
 
-    @Test("A file that cannot be removed hinders no other, and is not found, by no process and not after a restart")
+    @Test("A file that cannot be removed affects no other, and no process finds it, even after a restart")
     func oneFile() async throws {
         let directory = CacheDirectory()
         for number in 1...3 { try await directory.cache().store(entity(), for: key("\(number)")) }
@@ -115,7 +115,7 @@ struct HangingCacheTests {
             #expect(try await cache.entity(for: key("1", "bob")) != nil)
         }
         #expect(cache.hasNotedRemovals)
-        // A later start removes it, and then what is stored is found.
+        // A later start removes it, and then a newly stored entity is found.
         let again = try directory.cache()
         #expect(try await again.entity(for: key("2")) == nil)
         #expect(directory.names == [CacheDirectory.name(of: key("1", "bob"))])
@@ -135,7 +135,7 @@ struct HangingCacheTests {
         #expect(directory.names.count == 1)
     }
 
-    @Test("A scope with a condition reads the keys only, and removes only what it contains")
+    @Test("A scope with a condition reads only the keys, and removes only the entities that it contains")
     func condition() async throws {
         let directory = CacheDirectory()
         let cache = try directory.cache()
@@ -145,7 +145,7 @@ struct HangingCacheTests {
         #expect(try await cache.entity(for: key("b")) != nil)
     }
 
-    @Test("A store that can neither remove nor write down is named as readable after a restart")
+    @Test("A store that can neither remove entities nor record the removal is named as readable after a restart")
     func readable() async throws {
         let (fixture, directory) = (CacheFixture(), CacheDirectory())
         let resource = EntityKey(url: "https://h/v1/item", stage: "decoding", partition: "ada")
@@ -166,14 +166,14 @@ struct HangingCacheTests {
         #expect(try await directory.cache().entity(for: resource) != nil)
     }
 
-    /// Writes down that the entities of a partition are to be removed, as a process does before it removes the first one.
+    /// Records that the entities of a partition are to be removed, as a process does before it removes the first one.
     private func beginRemoval(of partition: EntityPartition, in directory: CacheDirectory) throws {
         var removals = RecordRemovals()
         removals.begin(RecordScope(EntityScope(partition: partition)), isWhole: true)
         try directory.write(Data(removals.bytes), CacheDirectory.removals)
     }
 
-    @Test("Damaged notes of removals hide everything that was there, and nothing that is stored afterwards")
+    @Test("Damaged records of removals hide all earlier entities, and no entity that is stored afterwards")
     func damagedNotes() async throws {
         let directory = CacheDirectory()
         try await directory.cache().store(entity(), for: key("1"))
@@ -185,7 +185,7 @@ struct HangingCacheTests {
         for cache in [cache, try directory.cache()] { #expect(try await cache.entity(for: key("1")) != nil) }
     }
 
-    @Test("A process that was killed between two files has its removal finished by the next start")
+    @Test("The next start finishes the removal of a process that was killed between two files")
     func killed() async throws {
         let directory = CacheDirectory()
         try await directory.cache().store(entity(), for: key("1"))
@@ -207,7 +207,7 @@ struct HangingCacheTests {
         for waiter in waiters { #expect(await waiter.value) }
     }
 
-    @Test("A file that cannot be removed neither rests the cache nor keeps it from storing for any account")
+    @Test("A file that cannot be removed neither pauses the cache nor prevents it from storing for any account")
     func usable() async throws {
         let (fixture, directory) = (CacheFixture(), CacheDirectory())
         let cache = try directory.cache(calls: calls(keeping: key("2")))
@@ -231,7 +231,7 @@ struct HangingCacheTests {
         let count = Mutex(2)
     }
 
-    @Test("What could not be removed is tried again with the next removal, of whatever account")
+    @Test("A removal that has failed is tried again with the next removal of any account")
     func again() async throws {
         let (directory, left) = (CacheDirectory(), Attempts())
         let name = CacheDirectory.name(of: key("2"))
@@ -258,21 +258,21 @@ struct HangingCacheTests {
         #expect(try !directory.isRemovalUnfinished)
     }
 
-    @Test("A removal ends the notes of all scopes that could not be listed before")
+    @Test("A removal ends the records of all scopes that could not be listed before")
     func unlisted() async throws {
         let directory = CacheDirectory()
         let cache = try directory.cache()
         try await cache.store(entity(), for: key("1"))
         try beginRemoval(of: "ada", in: directory)
         #expect(try await cache.entity(for: key("1")) == nil)
-        // A union of removals that waited has neither this partition nor this origin.
+        // The union of the waiting removals has neither this partition nor this origin.
         try await cache.removeAll(in: EntityScope(matching: { $0.partition == "ada" || $0.partition == "bob" }))
         #expect(directory.names == [])
         try await cache.store(entity(), for: key("1"))
         for cache in [cache, try directory.cache()] { #expect(try await cache.entity(for: key("1")) != nil) }
     }
 
-    @Test("An entity is found that is stored for an account whose earlier ones could not be listed")
+    @Test("A new entity is found for an account whose earlier entities could not be listed")
     func storedAfterUnlisted() async throws {
         let directory = CacheDirectory()
         let cache = try directory.cache()
@@ -286,7 +286,7 @@ struct HangingCacheTests {
         }
     }
 
-    @Test("Of two processes that write down removals at the same time, none loses those of the other one")
+    @Test("Two processes that record removals at the same time lose no record of each other")
     func twoNotes() async throws {
         let directory = CacheDirectory()
         var calls = FileCalls.system

@@ -6,11 +6,11 @@ import TestTools
 
 @testable import EssentialsResources
 
-/// Plays the part of a response cache in front of a server with one resource: it serves what it has stored, validates it
-/// by itself, and names loads and bodies.
+/// Acts as a response cache in front of a server with one resource: it serves stored responses, validates them by
+/// itself, and numbers loads and bodies.
 final class ResponseCacheDouble: DataRequestService, ResponseCaching {
     private struct State {
-        /// What the server would send.
+        /// The content of the server.
         var name = "Ada"
         var fields: HTTPFields = [:]
         var status = HTTPResponse.Status.ok
@@ -23,13 +23,13 @@ final class ResponseCacheDouble: DataRequestService, ResponseCaching {
         var hold: Latch?
         var hasHeld = false
         var isUpdatedWhileServing = false
-        /// Whether a missing response is the status 504, as between caches, instead of a failure of its own.
+        /// Whether a missing response is the status 504, as between caches, instead of a failure.
         var missesWithStatus = false
         /// How the server responds to writes.
         var writeStatus = HTTPResponse.Status.noContent
         var readers: [(after: UInt64, continuation: AsyncStream<DataResponse>.Continuation)] = []
 
-        /// Fetches the resource, or confirms what is stored.
+        /// Fetches the resource, or confirms the stored response.
         mutating func fetch() -> DataResponse {
             lastLoad += 1
             if stored?.name != name { lastBody += 1 }
@@ -37,7 +37,7 @@ final class ResponseCacheDouble: DataRequestService, ResponseCaching {
             return response
         }
 
-        /// What is stored.
+        /// The stored response.
         var response: DataResponse {
             var fields = fields
             fields[.contentType] = "application/json"
@@ -57,34 +57,34 @@ final class ResponseCacheDouble: DataRequestService, ResponseCaching {
     var requests: [DataRequest] { state.withLock { $0.requests } }
     /// The number of requests that the cache has sent to the server.
     var fetches: UInt64 { state.withLock { $0.lastLoad } }
-    /// Whether a response waits.
+    /// Whether a response is waiting.
     var hasHeld: Bool { state.withLock { $0.hasHeld } }
     /// The number of readers of updates.
     var readerCount: Int { state.withLock { $0.readers.count } }
 
-    /// Lets the server have other content.
+    /// Changes the content of the server.
     func change(_ name: String) { state.withLock { $0.name = name } }
-    /// Lets the server send these fields.
+    /// Makes the server send these fields.
     func send(_ fields: HTTPFields) { state.withLock { $0.fields = fields } }
-    /// Lets the server respond with a status.
+    /// Makes the server respond with a status.
     func answer(_ status: HTTPResponse.Status) { state.withLock { $0.status = status } }
-    /// Says how stored responses are used from now on.
+    /// Sets how stored responses are used from now on.
     func use(age: Duration, isStale: Bool = false) {
         state.withLock { $0.use = StoredResponseUse(age: age, isStale: isStale) }
     }
-    /// Lets the next request wait before the cache looks at it.
+    /// Makes the next request wait before the cache handles it.
     func delay(_ latch: Latch) { state.withLock { $0.delay = latch } }
-    /// Lets the next response wait.
+    /// Makes the next response wait.
     func hold(_ latch: Latch) { state.withLock { $0.hold = latch } }
-    /// Lets the server respond to writes with a status.
+    /// Makes the server respond to writes with a status.
     func answerWrites(_ status: HTTPResponse.Status) { state.withLock { $0.writeStatus = status } }
     /// Whether a response is stored.
     var isStored: Bool { state.withLock { $0.stored != nil } }
-    /// Lets a missing response be the status 504.
+    /// Makes a missing response be the status 504.
     func missWithStatus() { state.withLock { $0.missesWithStatus = true } }
-    /// Forgets what is stored.
+    /// Forgets the stored response.
     func clear() { state.withLock { $0.stored = nil } }
-    /// Lets the next stored response be replaced before it has reached its caller.
+    /// Replaces the next stored response before it has reached its caller.
     func updateWhileServing() { state.withLock { $0.isUpdatedWhileServing = true } }
 
     func send(_ request: DataRequest) async throws(RequestFailure) -> DataResponse {
@@ -113,8 +113,8 @@ final class ResponseCacheDouble: DataRequestService, ResponseCaching {
         return response
     }
 
-    /// Sends a write to the server. One that has not failed invalidates what is stored (RFC 9111, 4.4). The content of the
-    /// server is that of ``change(_:)``.
+    /// Sends a write to the server. A write that has not failed invalidates the stored response (RFC 9111, 4.4). The
+    /// content of the server is set by ``change(_:)``.
     private func written() throws(RequestFailure) -> DataResponse {
         let status = state.withLock { state in
             if (200...399).contains(state.writeStatus.code) { state.stored = nil }
@@ -127,7 +127,7 @@ final class ResponseCacheDouble: DataRequestService, ResponseCaching {
         return DataResponse(status, headerFields: [:], body: Data())
     }
 
-    /// The failure of a request that accepts only a stored response; `nil` if there is one.
+    /// The failure of a request that accepts only a stored response; `nil` if there is a stored response.
     private func missing(_ request: DataRequest) -> RequestFailure? {
         guard request.headerFields[.cacheControl] == "only-if-cached" else { return nil }
         let (isStored, missesWithStatus) = state.withLock { ($0.stored != nil, $0.missesWithStatus) }
@@ -137,7 +137,7 @@ final class ResponseCacheDouble: DataRequestService, ResponseCaching {
         return RequestFailure(.status, "Nothing is stored.", response: FailedResponse(head: head, body: Data()))
     }
 
-    /// Validates what is stored in the background.
+    /// Validates the stored response in the background.
     func update() {
         let (readers, response) = state.withLock { state in
             state.isUpdatedWhileServing = false

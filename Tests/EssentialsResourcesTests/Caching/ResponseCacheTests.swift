@@ -7,7 +7,7 @@ import Testing
 
 @testable import EssentialsResources
 
-@Suite("Entity caches beside a response cache", .leavesNothing)
+@Suite("Entity caches together with a response cache", .leavesNothing)
 struct ResponseCacheTests {
     /// A service whose responses come from a response cache.
     private final class StoringRequests: DataRequestService, ResponseCaching {
@@ -55,7 +55,7 @@ struct ResponseCacheTests {
             configuration: configuration)
     }
 
-    @Test("The age of a stored response is taken off its freshness, and goes into the entity cache")
+    @Test("The age of a stored response shortens its freshness, and is stored in the entity cache")
     func age() async throws {
         let (clock, cache) = (ManualClock(), CacheDouble())
         let requests = StoringRequests([response("Ada", StoredResponseUse(age: .seconds(20)))])
@@ -103,7 +103,7 @@ struct ResponseCacheTests {
     }
 
     @Test(
-        "The age in a response of a cache is read up to the largest number that caches know",
+        "The age field of a stored response is read up to the maximum that caches use",
         arguments: [
             ("20", 20), ("0", 0), ("", 0), ("-3", 0), ("1.5", 0), ("99999999999999999999999", 1 << 31),
         ])
@@ -132,7 +132,7 @@ struct ResponseCacheTests {
             configuration: configuration)
     }
 
-    @Test("Clearing the authorization removes the entities of the origin in the present partition")
+    @Test("Clearing the authorization removes the entities of the origin in the current partition")
     func authorization() async throws {
         let fixture = CacheFixture()
         let service = try fixture.service()

@@ -27,7 +27,7 @@ struct ResponseCacheWritingTests {
     }
 
     @Test(
-        "A successful write invalidates both: what the cache has stored, and the content of the resource",
+        "A successful write invalidates both the stored response of the cache and the content of the resource",
         arguments: [HTTPRequest.Method.put, .patch, .post, .delete])
     func success(method: HTTPRequest.Method) async throws {
         let item = try item()
@@ -46,7 +46,8 @@ struct ResponseCacheWritingTests {
         #expect(cache.fetches == 2)
     }
 
-    @Test("Another service over the same cache, which hears nothing of the write, is not served the old response")
+    @Test(
+        "Another service over the same cache does not get the old response, even though it does not know of the write")
     func otherService() async throws {
         let (writer, reader) = (try item(), try item())
         try await writer.load()

@@ -52,7 +52,7 @@ struct ResponseCachingTests {
 
     // MARK: Conditions and bodies
 
-    @Test("The cache validates, so the resource sends no condition, and the directive says what it accepts")
+    @Test("The cache validates, so the resource sends no condition, and the directive names the accepted responses")
     func noCondition() async throws {
         try await item.loadIfNeeded()
         try await item.load()
@@ -65,7 +65,7 @@ struct ResponseCachingTests {
         #expect(cache.fetches == 3)
     }
 
-    @Test("A body that the resource has already runs no pipeline, whether it was validated or stored")
+    @Test("A body that the resource already has does not run the pipeline, whether it was validated or stored")
     func knownBody() async throws {
         try await item.load()
         #expect(pipelineRuns == 1)
@@ -103,7 +103,7 @@ struct ResponseCachingTests {
         #expect(pipelineRuns == 5)
     }
 
-    @Test("A condition of the caller's reaches the cache, whose 304 is the caller's and changes nothing")
+    @Test("A caller's own condition reaches the cache, and its 304 goes to the caller and changes nothing")
     func ownCondition() async throws {
         try await item.load()
         cache.use(age: .seconds(4))
@@ -119,7 +119,7 @@ struct ResponseCachingTests {
     // MARK: Only stored responses
 
     @Test(
-        "A load of stored responses that finds none fails as notCached, and the server is not asked",
+        "A load that accepts only stored responses fails as notCached if there is none, without contacting the server",
         arguments: [false, true])
     func notCached(asStatus: Bool) async throws {
         if asStatus { cache.missWithStatus() }
@@ -133,7 +133,7 @@ struct ResponseCachingTests {
         guard case .failed(let shown) = await changes.next()?.event else { throw Missing() }
         #expect(shown.reason == .notCached)
         #expect(item.content == nil && item.state.failure?.reason == .notCached && !item.isFresh)
-        // The server was not asked, so the next load does not wait for the retry time.
+        // The server was not contacted, so the next load does not wait for the retry time.
         #expect(try await item.loadIfNeeded().name == "Ada")
         #expect(item.state.failure == nil)
         cache.use(age: .seconds(3))
@@ -200,7 +200,7 @@ struct ResponseCachingTests {
 
     // MARK: Order
 
-    @Test("A stored response that is older than the content changes nothing, also if its load began later")
+    @Test("A stored response that is older than the content changes nothing, even if its load began later")
     func olderStored() async throws {
         try await item.load()
         let (first, second) = (Latch(), Latch())
@@ -223,7 +223,7 @@ struct ResponseCachingTests {
         #expect(item.state.version == version + 1)
     }
 
-    @Test("Of two responses the number of the cache decides, if the loads say nothing else")
+    @Test("The number of the cache decides which of two responses counts, unless the loads decide it")
     func numbers() {
         var machine = ResourceMachine()
         let (one, two, three) = (
@@ -248,7 +248,7 @@ struct ResponseCachingTests {
 
     // MARK: Updates
 
-    @Test("The response that replaces a stale one in the background arrives as new content of the network")
+    @Test("The response that replaces a stale one in the background arrives as new content from the network")
     func update() async throws {
         var changes = try await showStale()
         cache.change("Grace")
@@ -262,7 +262,7 @@ struct ResponseCachingTests {
     }
 
     @Test(
-        "A stale response that the server confirms in the background is one of the network, and nothing is read again")
+        "A stale response that the server confirms in the background counts as from the network, and is not read again")
     func confirmation() async throws {
         var changes = try await showStale()
         cache.update()
@@ -272,7 +272,7 @@ struct ResponseCachingTests {
         #expect(item.state.freshFor == .seconds(30) && pipelineRuns == 1)
     }
 
-    @Test("An update that came before the stale response was shown is not missed")
+    @Test("An update that arrives before the stale response is shown is not missed")
     func earlyUpdate() async throws {
         try await item.load()
         cache.use(age: .seconds(90), isStale: true)
@@ -314,7 +314,7 @@ struct ResponseCachingTests {
         #expect(item.content?.name == "Grace" && item.state.isInvalid && !item.isFresh)
     }
 
-    @Test("An update that is no success changes nothing")
+    @Test("An update without a success status changes nothing")
     func failed() async throws {
         _ = try await showStale()
         let version = item.state.version
@@ -345,7 +345,7 @@ struct ResponseCachingTests {
 
     // MARK: Freshness
 
-    @Test("The lifetime is the server's, and the age is the cache's, which knows it best")
+    @Test("The lifetime is that of the server, and the age is that of the cache")
     func serverLifetime() async throws {
         try service.configure("/item") { $0.expiration = .byServer(else: .seconds(5)) }
         cache.send([.cacheControl: "max-age=60", .age: "1"])

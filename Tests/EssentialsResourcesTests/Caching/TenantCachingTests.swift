@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Entity caches: tenants of one server", .leavesNothing, .timeLimit(.minutes(1)))
 struct TenantCachingTests {
-    /// Header fields by which a server tells tenants apart, and the value of the other tenant.
+    /// Header fields by which a server distinguishes tenants, and the value of the other tenant.
     static let tenants: [(name: String, one: String, other: String)] = [
         ("X-Tenant", "a", "b"), ("Accept-Language", "de", "en"), ("X-Api-Key", "key-a", "key-b"),
         ("Authorization", "Bearer a", "Bearer b"), ("Cookie", "tenant=a", "tenant=b"),
@@ -28,7 +28,7 @@ struct TenantCachingTests {
     }
 
     @Test(
-        "Environments that differ in one header field find only their own entities, also after a restart",
+        "Environments that differ in one header field find only their own entities, even after a restart",
         arguments: tenants)
     func restart(name: String, one: String, other: String) async throws {
         let directory = CacheDirectory()
@@ -73,7 +73,7 @@ struct TenantCachingTests {
         #expect(!key.environment.isEmpty)
     }
 
-    @Test("A response for one user is kept apart without an account, and one that varies by anything is not kept")
+    @Test("Without an account a private response is stored separately, and one that varies by everything is not stored")
     func privateResponses() async throws {
         for (directives, vary, isStored) in [
             ("private", nil, false), ("max-age=9", "*", false), ("max-age=9", "Accept", true),
@@ -89,7 +89,7 @@ struct TenantCachingTests {
             await service.close()
             #expect(fixture.cache.entities.isEmpty != isStored, "\(directives), \(vary ?? "-")")
         }
-        // An account may keep what is for its user, and nobody may keep what no later request can ask for.
+        // An account may store a response for its user. A response that no later request can match is never stored.
         for (fields, isStored) in [([.cacheControl: "private"], true), ([.vary: "Accept, *"], false)]
             as [(HTTPFields, Bool)]
         {

@@ -23,7 +23,7 @@ struct WipedEntityTests {
         }
     }
 
-    @Test("What was wiped does not come back from the cache after the resource was dropped", arguments: Wipe.allCases)
+    @Test("Wiped content does not come back from the cache after the resource was dropped", arguments: Wipe.allCases)
     func dropped(kind: Wipe) async throws {
         let fixture = CacheFixture()
         fixture.transport.on(.get, "/v1/item").answer(json: Item(name: "old")).thenAnswer(.internalServerError)
@@ -60,7 +60,7 @@ struct WipedEntityTests {
         #expect(fixture.cache.entities.isEmpty)
     }
 
-    @Test("A cache of a pipeline that is used for the first time has not kept what was wiped before")
+    @Test("A pipeline's cache that is used for the first time does not contain entities that were wiped before")
     func firstUse() async throws {
         let fixture = CacheFixture()
         let other = CacheDouble()
@@ -75,7 +75,7 @@ struct WipedEntityTests {
         await service.close()
     }
 
-    @Test("A wipe removes only the entities of the account that is entered", arguments: [true, false])
+    @Test("A wipe removes only the entities of the entered account", arguments: [true, false])
     func accounts(isPurging: Bool) async throws {
         let fixture = CacheFixture()
         fixture.transport.on(.get, "/v1/item").answer(json: Item(name: "x"))
@@ -93,7 +93,7 @@ struct WipedEntityTests {
         #expect(fixture.cache.entities.keys.map(\.partition) == ["alice"])
     }
 
-    @Test("So many wipes that they are joined still remove nothing of another account")
+    @Test("Wipes that are merged because there are many still remove nothing of another account")
     func manyWipes() async throws {
         let fixture = CacheFixture()
         fixture.transport.on(.get, "/v1/item").answer(json: Item(name: "x"))
@@ -132,7 +132,7 @@ struct WipedEntityTests {
         #expect(fixture.cache.entities.isEmpty)
     }
 
-    @Test("What an operation brings that began before the removal of a scope is not added, and later changes are")
+    @Test("An operation that began before the removal of a scope adds nothing to it, and a later operation does")
     func scopes() {
         var queue = WriteBehind()
         let (entity, key) = (
@@ -147,7 +147,7 @@ struct WipedEntityTests {
         #expect(queue.knowledge(of: key) == .none)
         queue.add(.store(entity), for: key, since: .now)
         #expect(queue.knowledge(of: key) == .entity(entity))
-        // Of removals that are not remembered one by one, the oldest counts for all keys.
+        // Beyond the removals that are remembered one by one, a removal counts for all keys.
         let early = Epoch.now
         for _ in 0...RemovedScopes.maximum { queue.removeAll(in: EntityScope(partition: "nobody")) }
         #expect(queue.wasRemoved(key, since: early))

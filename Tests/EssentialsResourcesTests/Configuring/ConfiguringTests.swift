@@ -34,7 +34,7 @@ struct ConfiguringTests {
         #expect(plain.any.configurationNames() == [])
     }
 
-    @Test("A block for some methods leaves the others alone")
+    @Test("A block for some methods does not affect other methods")
     func methods() throws {
         let fixture = try ResourceFixture()
         try fixture.service.configure("/**", methods: [.post, .put], name: "writes") { $0.maximumBody = 1 }
@@ -44,7 +44,7 @@ struct ConfiguringTests {
         #expect(item.any.configurationNames(for: .put) == ["writes"])
     }
 
-    @Test("After a trial, a configuration is computed at first need, once for each method, and never by navigation")
+    @Test("After a trial, a configuration is computed when first needed, once for each method, and never by navigation")
     func lazy() throws {
         let fixture = try ResourceFixture()
         let counter = Counter()
@@ -116,7 +116,8 @@ struct ConfiguringTests {
         #expect(item.configuration().expiration == .seconds(30))
     }
 
-    @Test("A change of the environment lets configurations be computed again, and a pattern of one URL moves with it")
+    @Test(
+        "After a change of the environment, configurations are computed again, and a pattern of one URL moves with it")
     func environmentChange() throws {
         let fixture = try ResourceFixture()
         let counter = Counter()

@@ -85,7 +85,7 @@ struct DecoratorTests {
         #expect(journal.all == ["last before", "first before", "first after", "last after"])
     }
 
-    @Test("What a decorator replaces is never sent")
+    @Test("A request that a decorator replaces is never sent")
     func replacing() async throws {
         let fixture = try ResourceFixture()
         try fixture.service.configure("/item") {
@@ -102,7 +102,7 @@ struct DecoratorTests {
         #expect(failure?.underlying is Refused)
     }
 
-    @Test("A repeated request is changed by mutations again, and not decorated again")
+    @Test("A repeated request is changed by mutations again, but not decorated again")
     func repeated() async throws {
         let fixture = try ResourceFixture()
         fixture.transport.on(.get, "/v1/item").answer(text: "ok")

@@ -45,7 +45,7 @@ struct IdentityClient: Sendable {
     let models: ModelCache
     let fetching: IdentityFetching
     let blobs: BlobService
-    /// There is none in a program that only looks at what is stored.
+    /// The outbox; `nil` in a program that only reads the stores.
     let outbox: Outbox?
 
     /// - Parameter isReader: Whether the program only reads the caches.
@@ -99,7 +99,7 @@ struct IdentityClient: Sendable {
         fetching.account.value = partition
     }
 
-    /// Ends all services, and writes what waits.
+    /// Ends all services, and writes pending changes.
     func close() async {
         await outbox?.close()
         await resources.close()

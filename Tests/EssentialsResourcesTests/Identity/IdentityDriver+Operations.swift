@@ -67,7 +67,7 @@ extension IdentityDriver {
         let (path, emissions, shared) = descriptions[index]
         note("iterate fetch \(index) of \(path)")
         var begun = model.view
-        // What a shared fetch has found stays in it, whatever is deleted.
+        // The values of a shared fetch stay in it, regardless of later deletions.
         if let shared { begun.modelsDeleted = shared.modelsDeleted }
         let (model, view, isShared) = (model, begun, shared != nil)
         operations.begin(path) {
@@ -149,7 +149,7 @@ extension IdentityDriver {
 
     /// Adds an entry to the outbox for the account that is entered.
     private func addToOutbox() async {
-        // Between two accounts nobody knows to whom a write belongs, so the application adds none.
+        // Between two accounts it is unknown to which account a write belongs, so the application adds no entry.
         guard !needsToEnter, let outbox = client.outbox else { return }
         let item = model.makeLocal(.outboxEntry)
         let path = "o\(choose(2))"

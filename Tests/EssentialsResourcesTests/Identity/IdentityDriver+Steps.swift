@@ -6,7 +6,7 @@ import EssentialsTestKit
 import EssentialsTools
 import FoundationEssentials
 
-/// The steps that change who uses the program and where, and those of the server.
+/// The steps that change the user and the environment, and the steps of the server.
 extension IdentityDriver {
     /// Performs one random step.
     func step() async throws {
@@ -35,11 +35,11 @@ extension IdentityDriver {
         let next = (present + 1 + choose(TestedEnvironment.all.count - 1)) % TestedEnvironment.all.count
         guard let snapshot = try? TestedEnvironment.all[next].snapshot() else { return }
         let isOtherServer = IdentityModel.origin(next) != origin
-        // The user of another server may be somebody else, so the application leaves the account first.
+        // The user of another server may be a different one, so the application leaves the account first.
         if plan.hasAccounts, isOtherServer {
             await enter("")
             needsToEnter = true
-            // The next change may meet observers that are just being told of this one.
+            // The next change may meet observers that are just being notified of this one.
             model.becameBusy()
         }
         note("switch to environment \(next)")
@@ -49,14 +49,14 @@ extension IdentityDriver {
             client.environment.set(snapshot)
             if isLookedUp { _ = client.resource("r0") }
         }
-        // Those who only read see the change a moment later.
+        // Tasks that only read see the change a moment later.
         if !isLookedUp { model.becameBusy() }
     }
 
     private func logIn() async {
         let user = choose(Self.users)
         let left = model.state.withLock { [origin] in $0.leftCookies[origin] ?? [] }
-        // After a restart the application logs out whoever was there before somebody else comes.
+        // After a restart the application logs out the earlier user before another one logs in.
         if model.view.token == nil, left.contains(where: { TestedToken.user(of: $0) != user }) {
             await logOut(waits: true)
             model.becameBusy()
@@ -214,8 +214,8 @@ extension IdentityDriver {
         await end(deletion, "a deletion of models")
     }
 
-    /// Waits for something that needs no response. Its files can take seconds on a busy machine; a logout has five
-    /// seconds of the clock for them, and removals that fail are tried again by the clock.
+    /// Waits for an operation that needs no response. Its files can take seconds on a busy machine. A logout waits five
+    /// seconds of the clock for them, and the clock repeats removals that fail.
     func end(_ operation: IdentityOperations, _ name: String) async {
         let start = ContinuousClock.now
         var hasAdvanced = false

@@ -8,9 +8,9 @@ import TestTools
 
 @testable import EssentialsRequests
 
-/// Drives one random sequence: it chooses the steps, performs them with the product, and lets the model judge.
+/// Drives one random sequence: it chooses the steps, performs them with the product, and lets the model judge them.
 final class IdentityDriver {
-    /// How many steps a sequence has at most.
+    /// The maximum number of steps of a sequence.
     static let maximumSteps = 40
 
     let seed: UInt64
@@ -29,12 +29,12 @@ final class IdentityDriver {
     var descriptions: [(path: String, emissions: Emissions<MadeItem>, shared: IdentityModel.View?)] = []
     var observations: [IdentityObservation] = []
     var subscription: EventSubscription?
-    /// The logouts that nobody has waited for yet.
+    /// The logouts for which the driver has not waited yet.
     var logouts: [Task<Void, Never>] = []
-    /// Whether the application still has to enter the account of the present user.
+    /// Whether the application still has to enter the account of the current user.
     var needsToEnter = false
     var lastToken = 0
-    /// The token of the process before, for each origin.
+    /// The token of the previous process, for each origin.
     var formerTokens: [String: String] = [:]
     /// How often the test has given up waiting for quiet.
     var impatience = 0
@@ -87,7 +87,7 @@ final class IdentityDriver {
 
     // MARK: Quiet
 
-    /// Waits until everything that was begun has ended or waits for a response that is held, and then checks what is shown.
+    /// Waits until every operation has ended or waits for a held response, and then checks the shown values.
     func settle() async {
         let start = ContinuousClock.now
         var (seen, rounds, polls, hasPaused) = (model.activity, 0, 0, false)
@@ -97,12 +97,12 @@ final class IdentityDriver {
             polls += 1
             let activity = model.activity
             if activity != seen || isBusy { (seen, rounds) = (activity, 0) } else { rounds += 1 }
-            // A thread can be held up just before it hands its request over, for as long as others have the processors.
+            // A thread can be delayed just before it hands over its request, as long as others use the processors.
             if rounds == 4, !isAllAtServer, ContinuousClock.now - start < max(.milliseconds(30), Self.turn ?? .zero) {
                 rounds = 3
                 try? await Task.sleep(for: .milliseconds(1))
             }
-            // Or between the moment at which an observer is given a state and that at which it looks at it.
+            // A thread can also be delayed between receiving a state as an observer and checking it.
             if rounds == 4, !hasPaused, let turn = Self.turn {
                 (rounds, hasPaused) = (3, true)
                 try? await Task.sleep(for: turn)
@@ -121,7 +121,7 @@ final class IdentityDriver {
         }
     }
 
-    /// Whether something runs that does not wait for the server.
+    /// Whether any work is running that does not wait for the server.
     private var isBusy: Bool {
         let held = transport.heldPaths
         if operations.paths.contains(where: { !held.contains($0) }) { return true }
@@ -133,7 +133,7 @@ final class IdentityDriver {
         return false
     }
 
-    /// How long a thread which could run may have to wait, because others have the processors; `nil` if they are free.
+    /// How long a runnable thread may have to wait because others use the processors; `nil` if they are free.
     private static var turn: Duration? {
         var load = 0.0
         guard getloadavg(&load, 1) == 1, load > 2 * Double(sysconf(Int32(_SC_NPROCESSORS_ONLN))) else { return nil }
@@ -141,7 +141,7 @@ final class IdentityDriver {
         return .milliseconds(Int(min(5 * load, 300)))
     }
 
-    /// Whether every request that runs has reached the server. It is `false` also for one that waits for a retry.
+    /// Whether every running request has reached the server. It is `false` also for a request that waits for a retry.
     private var isAllAtServer: Bool {
         guard let joins = client.requests.settings.joins?.usage else { return true }
         // Requests of a group reach the server as one.
@@ -151,7 +151,7 @@ final class IdentityDriver {
 
     // MARK: The end
 
-    /// Ends the process, and looks at all that it has stored.
+    /// Ends the process, and checks everything that it has stored.
     private func end() async throws {
         note("end")
         await endProcess()
@@ -177,7 +177,7 @@ final class IdentityDriver {
         while close.count > 0 || operations.count > 0 {
             await Task.yield()
             let elapsed = ContinuousClock.now - start
-            // What waits for the clock alone ends then.
+            // Work that waits only for the clock then ends.
             if elapsed > .milliseconds(500) { clock.advance(by: .seconds(10)) }
             guard elapsed < .seconds(60) else {
                 model.report("the process does not end", "\(close.count) closing, \(operations.paths)")
@@ -187,7 +187,7 @@ final class IdentityDriver {
         transport.setDown(false)
     }
 
-    /// What must not be in any file.
+    /// Checks that the files contain no header field, no ended session, and without accounts no fetched data.
     private func checkFiles() {
         for folder in ["entities", "models", "blobs", "outbox"] {
             for secret in ["secret-zero", "secret-one", "Bearer"] {

@@ -46,7 +46,7 @@ final class IdentityFindings: Sendable {
         }
     }
 
-    /// Runs the sequences that nobody else has taken.
+    /// Runs the sequences that no other task has taken.
     func run() async {
         while let seed = take() {
             do {

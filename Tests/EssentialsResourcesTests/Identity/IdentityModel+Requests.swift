@@ -1,9 +1,9 @@
 import EssentialsFetching
 import EssentialsTools
 
-/// Whether a request may be sent.
+/// Decides whether a request may be sent.
 extension IdentityModel {
-    /// What the server sees of a request.
+    /// The parts of a request that the server sees.
     struct Arrival: Sendable {
         var method = "GET"
         var origin = ""
@@ -13,7 +13,7 @@ extension IdentityModel {
         var token: String?
         var cookie: String?
         var lastEventID: String?
-        /// What the body says.
+        /// The content of the body.
         var body: MadeItem?
 
         var text: String {
@@ -21,7 +21,8 @@ extension IdentityModel {
         }
     }
 
-    /// A request has reached the server: whether its parts belong together, and what the server makes for it.
+    /// Records a request that has reached the server: it checks that its parts belong together, and makes the
+    /// response's item.
     func arrived(_ arrival: Arrival) -> (item: MadeItem, environments: Set<Int>) {
         state.withLock { state in
             state.activity += 1
@@ -41,7 +42,7 @@ extension IdentityModel {
                 checkBody(made, arrival, environments, &state)
             }
             if arrival.path == "events" { checkStream(arrival, environments, &state) }
-            // The server does not see the name, but the test knows which environments were used lately.
+            // The server does not see the name, but the test knows which environments were used recently.
             let used = Set(state.recent.map(\.environment))
             if !environments.isDisjoint(with: used) { environments.formIntersection(used) }
             if let body = arrival.body, let made = state.made[body.number], made.purpose == .write {
@@ -63,8 +64,8 @@ extension IdentityModel {
 
     private func checkCookie(_ arrival: Arrival, _ state: inout State) {
         guard let cookie = arrival.cookie, cookie != "none", cookie != arrival.token else { return }
-        // A process that starts again has the cookies of the one before: those of a user who has not logged out.
-        // A request that was on its way at the logout may still arrive.
+        // A process that starts again has the cookies of the previous one, except those of users who have logged out. A
+        // request that was on its way at the logout may still arrive.
         let isLeft =
             state.leftCookies[arrival.origin]?.contains(cookie) == true || state.recentlyLeftCookies.contains(cookie)
         let user = TestedToken.user(of: cookie)
@@ -73,7 +74,7 @@ extension IdentityModel {
         Self.report("request: the cookie of \(kind)", arrival.text, &state)
     }
 
-    /// Whether a write is sent for its author.
+    /// Checks that a write is sent for its author.
     private func checkBody(_ made: Made, _ arrival: Arrival, _ environments: Set<Int>, _ state: inout State) {
         let all = TestedEnvironment.all
         let name = made.purpose == .outboxEntry ? "outbox" : "write"
@@ -89,8 +90,8 @@ extension IdentityModel {
             Self.report(
                 "\(name): sent in another environment", "\(arrival.text), made in \(made.environments)", &state)
         }
-        // What was submitted without credentials belongs to nobody, and takes those that are there when it is sent. An
-        // entry of an outbox without accounts belongs to the application, which has named nobody else.
+        // A write that was submitted without credentials belongs to no user, and takes the credentials that exist when
+        // it is sent. An outbox entry without accounts belongs to the application, which has named no user.
         guard let author = made.token, made.purpose != .outboxEntry || hasAccounts else { return }
         let isSame =
             made.purpose == .outboxEntry
@@ -101,7 +102,7 @@ extension IdentityModel {
         }
     }
 
-    /// A new subscription begins with whatever credentials there are, also with none.
+    /// A new subscription begins with the current credentials, if there are any.
     func beginFollowing() { state.withLock { $0.followedToken = nil } }
 
     private func checkStream(_ arrival: Arrival, _ environments: Set<Int>, _ state: inout State) {
@@ -122,7 +123,7 @@ extension IdentityModel {
         if arrival.token != nil { state.followedToken = arrival.token }
     }
 
-    /// An event is sent to a stream.
+    /// Makes an event that is sent to a stream.
     func makeEvent(for environments: Set<Int>, _ token: String?) -> MadeItem {
         state.withLock { state in
             state.activity += 1

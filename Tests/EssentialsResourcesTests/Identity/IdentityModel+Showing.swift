@@ -1,25 +1,25 @@
 import EssentialsFetching
 import EssentialsTools
 
-/// Whether something may be shown.
+/// Decides whether something may be shown.
 extension IdentityModel {
-    /// Checks what is shown now, such as the state of a resource at a quiet point.
+    /// Checks a value that is shown now, such as the state of a resource at a quiet point.
     func checkShown(_ number: Int?, in store: TestedStore, _ context: @autoclosure () -> String) {
         guard let number else { return }
         state.withLock { state in
             state.activity += 1
             state.judged["\(store.rawValue) shown", default: 0] += 1
-            // A receiver whose call began before a change may still get what was shown before it.
+            // A receiver whose call began before a change may still get the earlier value.
             for view in state.recent.reversed() where objection(to: number, in: store, view, state) == nil { return }
             guard let objection = objection(to: number, in: store, state.view, state) else { return }
             Self.report("\(store.rawValue): \(objection)", "\(context()): \(Self.text(number, state))", &state)
         }
     }
 
-    /// Checks what an operation has returned that began with a view.
+    /// Checks a value that was returned by an operation that began with a view.
     ///
-    /// - Parameter isOwn: Whether it is a response to the operation's own request. It belongs to those who began it, also
-    ///   after they have left, because nobody else sees it.
+    /// - Parameter isOwn: Whether it is a response to the operation's own request. It belongs to the caller, even after
+    ///   the caller has left the account, because no other user sees it.
     func checkReturned(
         _ number: Int?, in store: TestedStore, to begun: View, isOwn: Bool, _ context: @autoclosure () -> String
     ) {
@@ -58,7 +58,7 @@ extension IdentityModel {
         return state.logins[view.logins...].first { TestedToken.isAt(origin, $0) }
     }
 
-    /// Checks what was found in a store by a program that looks at it with an identity.
+    /// Checks a value that a program with an identity has found in a store.
     func checkStored(_ number: Int?, in store: TestedStore, as view: View, _ context: @autoclosure () -> String) {
         guard let number else { return }
         state.withLock { state in
@@ -83,7 +83,7 @@ extension IdentityModel {
         guard hasAccounts, view.account == user else { return "of an earlier session, without an account" }
         guard !view.isSuspended else { return "of an earlier session, before the account was entered" }
         if made.isLate { return "of an earlier session, from a late response" }
-        // Models of an account stay through a logout; entities and blobs of the account that is entered do not.
+        // Models of an account stay after a logout; entities and blobs of the entered account do not.
         let removed = view.removed[Place(place: Self.origin(view.environment), user: user)] ?? 0
         return store != .model && number <= removed ? "of an earlier session, removed by the logout" : nil
     }
@@ -91,7 +91,7 @@ extension IdentityModel {
     private func removal(of number: Int, _ made: Made, in store: TestedStore, _ view: View) -> String? {
         switch store {
         case .resource:
-            // The result of a write that was under way at the wipe may still be shown.
+            // The result of a write that was in progress at the wipe may still be shown.
             guard made.purpose == .response else { return nil }
             return number <= view.wiped[Self.wipedPlace(view)] ?? 0 ? "wiped before" : nil
         case .model: return number <= view.modelsDeleted[view.account] ?? 0 ? "deleted before" : nil
@@ -99,7 +99,7 @@ extension IdentityModel {
         }
     }
 
-    /// A description of something that was made, and of the present identity.
+    /// A description of an item, and of the current identity.
     static func text(_ number: Int, _ state: State) -> String {
         let made = state.made[number].map {
             "made for \($0.token ?? "nobody") in \($0.environments.sorted())\($0.isLate ? ", late" : "")"

@@ -1,18 +1,20 @@
 import EssentialsFetching
 import EssentialsTools
 
-/// The slow model: who is logged in where, and for whom each byte was made. It shares no code with the product.
+/// The slow model: which user is logged in where, and for whom each item was made. It shares no code with the product.
 ///
-/// What may be shown:
-/// - in an environment what was made for it, because a store compares the name, the base URL and all header fields;
-/// - what was made without credentials, to everybody in that environment, because it belongs to nobody;
-/// - what was made for a session, to that session as long as it lasts;
-/// - what began without credentials takes those of the next session at its origin, and sees what that session sees;
-/// - with accounts, what was made in an earlier session of the user whose account is entered, unless a logout removed it.
+/// These items may be shown:
+/// - in an environment, the items that were made for it, because a store compares the name, the base URL and all header
+///   fields;
+/// - in that environment, to every user, the items that were made without credentials, because they belong to no user;
+/// - to a session, the items that were made for it, as long as it lasts;
+/// - to an operation that began without credentials, those of the next session at its origin, whose credentials it
+///   takes;
+/// - with accounts, the items of an earlier session of the user whose account is entered, unless a logout removed them.
 final class IdentityModel: Sendable {
-    /// Something that the server or the test has made.
+    /// An item that the server or the test has made.
     struct Made: Sendable {
-        /// The environments for which it can have been made: several if the server cannot tell them apart.
+        /// The environments for which it can have been made: several if the server cannot distinguish them.
         var environments: Set<Int>
         let token: String?
         let purpose: Purpose
@@ -27,15 +29,15 @@ final class IdentityModel: Sendable {
         let user: String
     }
 
-    /// What a viewer may see at one moment.
+    /// The items that a viewer may see at one moment.
     struct View: Sendable {
         var environment = 0
         var token: String?
-        /// The account that is entered; empty for the shared one.
+        /// The entered account; empty for the shared one.
         var account = ""
         /// Whether the account waits for `enter`, because the credentials have changed.
         var isSuspended = false
-        /// The number of what was made last.
+        /// The number of the last item.
         var latest = 0
         /// The latest number that a logout removed, by origin and user.
         var removed: [Place: Int] = [:]
@@ -45,7 +47,7 @@ final class IdentityModel: Sendable {
         var modelsDeleted: [String: Int] = [:]
         /// The latest number that was removed from the blobs.
         var blobsRemoved = 0
-        /// How many sessions had begun before.
+        /// The number of sessions that had begun before.
         var logins = 0
     }
 
@@ -58,19 +60,19 @@ final class IdentityModel: Sendable {
         var logins: [String] = []
         /// The tokens whose cookies an earlier process has left in the file, by origin.
         var leftCookies: [String: Set<String>] = [:]
-        /// Those of them that a logout has removed since the test was quiet last.
+        /// The cookies that a logout has removed since the test was last quiet.
         var recentlyLeftCookies: Set<String> = []
         var made: [Int: Made] = [:]
-        /// What was current since the test was quiet last, oldest first. The last one is current.
+        /// The views that were current since the test was last quiet, oldest first. The last one is current.
         var recent: [View] = [View()]
-        /// What ended since the test was quiet last.
+        /// The tokens that have ended since the test was last quiet.
         var recentlyEnded: Set<String> = []
         var isQuiet = true
         /// The token of the latest event stream, until the environment changes.
         var followedToken: String?
         var violations: [IdentityViolation] = []
         var activity = 0
-        /// How often something was judged, by what it was.
+        /// How often each kind of item was judged.
         var judged: [String: Int] = [:]
     }
 
@@ -81,7 +83,7 @@ final class IdentityModel: Sendable {
 
     var violations: [IdentityViolation] { state.withLock { $0.violations } }
     var view: View { state.withLock { $0.view } }
-    /// Counts everything that happens, so that the test can wait until nothing more does.
+    /// Counts all events, so that the test can wait until there are no more.
     var activity: Int { state.withLock { $0.activity } }
 
     func noteActivity() { state.withLock { $0.activity += 1 } }
@@ -99,8 +101,8 @@ final class IdentityModel: Sendable {
 
     // MARK: Changes
 
-    /// Performs a change of the product, during which both identities are allowed. Afterwards only the new one is, if
-    /// nothing was under way before.
+    /// Performs a change of the product, during which both identities are allowed. Afterwards only the new one is
+    /// allowed, if nothing was in progress before.
     func changing(_ update: (inout State) -> Void, _ change: () -> Void) {
         begin(update)
         change()
@@ -122,7 +124,7 @@ final class IdentityModel: Sendable {
         }
     }
 
-    /// Nothing is under way any more, except for requests that the server holds.
+    /// Records that nothing is in progress any more, except for requests that the server holds.
     func becameQuiet() {
         state.withLock { state in
             state.isQuiet = true
@@ -191,7 +193,7 @@ final class IdentityModel: Sendable {
             }, change)
     }
 
-    /// Wipes the resources of the present environment and account. Nothing is removed for an account that is suspended.
+    /// Wipes the resources of the current environment and account. Nothing is removed for a suspended account.
     func wipe(_ change: () -> Void) {
         changing(
             { state in
@@ -224,9 +226,9 @@ final class IdentityModel: Sendable {
         }
     }
 
-    // MARK: What is made
+    // MARK: Items
 
-    /// Makes something on behalf of the present user, which the test sends.
+    /// Makes an item on behalf of the current user, which the test sends.
     func makeLocal(_ purpose: Purpose) -> MadeItem {
         state.withLock { state in
             Self.make([state.view.environment], state.view.token, purpose, &state)
@@ -243,7 +245,7 @@ final class IdentityModel: Sendable {
         return MadeItem(number: number, token: token)
     }
 
-    /// A response leaves the server.
+    /// Records that a response leaves the server.
     func answered(_ number: Int) {
         state.withLock { state in
             state.activity += 1

@@ -1,7 +1,7 @@
 import EssentialsFetching
 import Testing
 
-@Suite("The model of whose data it is")
+@Suite("The model of data ownership")
 struct IdentityModelTests {
     private func shown(
         hasAccounts: Bool = true, _ steps: (IdentityModel) -> Int, in store: TestedStore = .resource
@@ -21,7 +21,9 @@ struct IdentityModelTests {
         return model.arrived(arrival).item.number
     }
 
-    @Test("What was made for another environment is not shown, also if it differs in its name alone", arguments: 1...5)
+    @Test(
+        "An item of another environment is not shown, even if the environments differ only in their name",
+        arguments: 1...5)
     func environments(next: Int) {
         let kind = shown { model in
             let number = make(model)
@@ -31,7 +33,7 @@ struct IdentityModelTests {
         #expect(kind == "resource: of another environment")
     }
 
-    @Test("What was made for a user is not shown to another one before or after the account is entered")
+    @Test("An item of one user is not shown to another user, before or after the account is entered")
     func users() {
         for enters in [false, true] {
             let kind = shown { model in
@@ -46,7 +48,7 @@ struct IdentityModelTests {
         }
     }
 
-    @Test("The account of a user who comes back has its content, unless it was removed by a logout")
+    @Test("The account of a user who comes back has its content, unless a logout removed it")
     func comingBack() {
         for logsOut in [false, true] {
             let kind = shown { model in
@@ -62,7 +64,7 @@ struct IdentityModelTests {
         }
     }
 
-    @Test("Without accounts nothing of an earlier session is shown, and what was made for nobody is shown to everybody")
+    @Test("Without accounts no item of an earlier session is shown, and items without a user are shown to every user")
     func withoutAccounts() {
         let kind = shown(hasAccounts: false) { model in
             model.setCredentials("ada.1.a") {}
@@ -92,7 +94,7 @@ struct IdentityModelTests {
             ])
     }
 
-    @Test("A write that carries the credentials of somebody else is found")
+    @Test("A write with the credentials of another user is found")
     func writes() {
         let model = IdentityModel(hasAccounts: true)
         model.setCredentials("ada.1.a") {}

@@ -12,11 +12,11 @@ final class IdentityOperations: Sendable {
 
     init(_ model: IdentityModel) { self.model = model }
 
-    /// The paths of the operations that run.
+    /// The paths of the running operations.
     var paths: [String] { state.withLock { $0.running.values.map(\.path) } }
     var count: Int { state.withLock { $0.running.count } }
 
-    /// Begins an operation on the calling thread, up to its first wait, so that it begins with the present identity.
+    /// Begins an operation on the calling thread, up to its first wait, so that it begins with the current identity.
     func begin(_ path: String, _ operation: @escaping @Sendable () async -> Void) {
         let number = state.withLock { state in
             state.last += 1

@@ -1,7 +1,7 @@
 import EssentialsHTTP
 import EssentialsTools
 
-/// A stream of events for those who have opened it.
+/// A stream of events for the user who has opened it.
 final class IdentityStream: ResponseBody.Source {
     private struct State {
         var chunks: [BodyChunk] = []
@@ -20,7 +20,7 @@ final class IdentityStream: ResponseBody.Source {
 
     var isOver: Bool { state.withLock { $0.isOver } }
 
-    /// Sends an event that is made for them.
+    /// Sends an event that is made for this user.
     func push() {
         let item = model.makeEvent(for: environments, token)
         let text = "id: \(item.number)\ndata: \(String(decoding: item.json, as: UTF8.self))\n\n"

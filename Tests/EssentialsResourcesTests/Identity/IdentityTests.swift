@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-@Suite("Whose data it is")
+@Suite("Data ownership")
 struct IdentityTests {
     /// How many sequences are tried. `ESSENTIALS_IDENTITY_SEQUENCES` names another number, and
     /// `ESSENTIALS_IDENTITY_SEED` the seed of a single one that is repeated.
@@ -20,7 +20,7 @@ struct IdentityTests {
         getenv(variable).flatMap { UInt64(String(cString: $0)) }
     }
 
-    @Test("No byte is shown to, stored for or sent as anybody but the one for whom it was made")
+    @Test("Data is shown to, stored for and sent as only the user for whom it was made")
     func sequences() async {
         let findings = IdentityFindings(Self.seeds)
         await withTaskGroup { group in

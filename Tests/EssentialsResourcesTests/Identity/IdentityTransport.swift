@@ -3,10 +3,12 @@ import EssentialsTools
 import FoundationEssentials
 import TestTools
 
-/// The server of the test. Each response says for whom it was made, and sets a cookie that names the credentials.
+/// The server of the test. Each response names the user for whom it was made, and sets a cookie that names the
+/// credentials.
 ///
-/// It answers at once or holds a response until the test releases it, in any order. It knows a version of each path for
-/// each user and tenant; their tags are equal texts, so that a tag which was taken from somebody else is not noticed by it.
+/// It responds at once, or holds a response until the test releases it, in any order. It has a version of each path for
+/// each user and tenant. Their entity tags are equal texts, so the server does not notice a tag that belongs to another
+/// user.
 final class IdentityTransport: Transport {
     /// How often something happens, in percent.
     struct Habits: Sendable {
@@ -21,7 +23,7 @@ final class IdentityTransport: Transport {
         var status = 200
         var fields = HTTPFields()
         var body = Data()
-        /// The number of what was made for the request.
+        /// The number of the item that was made for the request.
         var number = 0
         var path = ""
         /// The stream of events; `nil` for all other responses.
@@ -88,7 +90,7 @@ final class IdentityTransport: Transport {
         return held.reply.path
     }
 
-    /// No server can be reached: held requests fail, and so do all others until it is up again.
+    /// Makes the server unreachable: held requests fail, and so do all others until it is up again.
     func setDown(_ isDown: Bool) {
         let held = state.withLock { state in
             state.isDown = isDown

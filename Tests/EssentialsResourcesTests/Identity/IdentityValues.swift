@@ -3,11 +3,11 @@ import EssentialsHTTP
 import EssentialsRequests
 import FoundationEssentials
 
-/// What the server of the test or the test itself has made: a model that says for whom.
+/// An item that the server of the test or the test itself has made. It names the user for whom it was made.
 struct MadeItem: Codable, Sendable, Equatable {
-    /// The running number, under which the model remembers for whom it was made.
+    /// The running number. The model records the user of the item under it.
     var number: Int
-    /// For whom it was made, so that it can be found in files: the token, or `nobody`.
+    /// The user for whom it was made, so that it can be found in files: the token, or `nobody`.
     var maker: String
 
     init(number: Int, token: String?) { (self.number, maker) = (number, Self.maker(token)) }
@@ -29,8 +29,8 @@ struct TestedEnvironment: Sendable, Hashable {
     let tenant: String
     let language: String
 
-    /// Two tenants that differ in one header field, one that differs in its name alone, and another server with two
-    /// languages and with the name and the tenant of the first one.
+    /// Two tenants that differ in one header field, an environment that differs only in its name, and another server
+    /// with two languages and with the name and the tenant of the first one.
     static let all = [
         TestedEnvironment(name: "shop", origin: "https://a.test", tenant: "secret-zero", language: ""),
         TestedEnvironment(name: "shop", origin: "https://a.test", tenant: "secret-one", language: ""),
@@ -50,13 +50,13 @@ struct TestedEnvironment: Sendable, Hashable {
         return EnvironmentSnapshot(name: name, baseURL: try RequestURL(origin + "/v1/"), headerFields: fields)
     }
 
-    /// Whether a server cannot tell the environments apart.
+    /// Whether a server cannot distinguish the environments.
     func looksLike(_ other: TestedEnvironment) -> Bool {
         (origin, tenant, language) == (other.origin, other.tenant, other.language)
     }
 
-    /// Whether one gets the entries of the other from an outbox: the name decides, or the base URL if there is none, and
-    /// the header fields.
+    /// Whether one environment gets the outbox entries of the other: the name decides, or the base URL if there is no
+    /// name, and the header fields.
     func sharesOutbox(with other: TestedEnvironment) -> Bool {
         name == other.name && (!name.isEmpty || origin == other.origin) && tenant == other.tenant
             && language == other.language
@@ -78,14 +78,14 @@ enum TestedToken {
     }
 }
 
-/// Where something was found.
+/// The store in which an item was found.
 enum TestedStore: String, Sendable {
     case resource, model, blob
 }
 
 /// Something that must not happen.
 struct IdentityViolation: Sendable {
-    /// The kind, by which findings are collected.
+    /// The kind, by which findings are grouped.
     let kind: String
     let detail: String
 }

@@ -2,15 +2,15 @@ import EssentialsRequests
 import EssentialsResources
 import EssentialsTools
 
-/// Reads sequences and changes of resources, and checks each element when it comes.
+/// Reads sequences and changes of resources, and checks each element when it arrives.
 ///
-/// Everything that a sequence hands out is on this actor before a barrier that was asked for later.
+/// Every element that a sequence has returned reaches this actor before a barrier that is requested later.
 actor IdentityWatcher {
     private let model: IdentityModel
 
     init(_ model: IdentityModel) { self.model = model }
 
-    /// Returns when everything that was handed out before was checked.
+    /// Returns when all earlier elements were checked.
     func barrier() {}
 
     func readStates(of resource: Resource<MadeItem>, _ name: String) async {

@@ -64,7 +64,7 @@ struct ConditionTests {
         #expect(fixture.transport.requests[1].headerFields[.ifModifiedSince] == nil)
     }
 
-    @Test("The condition of a caller's own request is kept, and none is added to one without")
+    @Test("A caller's own request keeps its condition, and gets none if it has none")
     func ownCondition() async throws {
         let fixture = try ResourceFixture()
         fixture.transport.on(.get, "/v1/item").answer(json: Item(name: "a"), headerFields: [.eTag: "\"1\""])
@@ -91,7 +91,7 @@ struct ConditionTests {
         #expect(item.content == nil)
     }
 
-    @Test("A 304 to a caller's own conditional request is handed to the caller, also if there is no content")
+    @Test("A 304 to a caller's own conditional request goes to the caller, even if there is no content")
     func notModifiedOfOwnRequest() async throws {
         let fixture = try ResourceFixture()
         fixture.transport.on(.get, "/v1/item").answer(.notModified)
@@ -102,7 +102,7 @@ struct ConditionTests {
         #expect(item.content == nil && item.state.failure == nil)
     }
 
-    @Test("One look with a type that cannot be read leaves the next loads conditional")
+    @Test("A view with an unreadable type leaves the next loads conditional")
     func strangeView() async throws {
         let fixture = try ResourceFixture()
         fixture.transport.on(.get, "/v1/item").answer(json: Item(name: "a"), headerFields: [.eTag: "\"1\""])
@@ -122,7 +122,7 @@ struct ConditionTests {
         #expect(item.content?.name == "a" && item.isFresh && number.state.failure?.reason == .decoding)
     }
 
-    @Test("After a large body a look with a type that cannot be read costs one load without a condition")
+    @Test("After a large body, a view with an unreadable type costs one load without a condition")
     func strangeViewOfLargeBody() async throws {
         let fixture = try ResourceFixture()
         let large = Item(name: String(repeating: "a", count: 20_000))

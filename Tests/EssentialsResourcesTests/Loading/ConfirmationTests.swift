@@ -8,7 +8,7 @@ import Testing
 
 @testable import EssentialsResources
 
-@Suite("Resource: what a 304 confirms", .leavesNothing, .timeLimit(.minutes(5)))
+@Suite("Resource: confirmation by 304", .leavesNothing, .timeLimit(.minutes(5)))
 struct ConfirmationTests {
     private func tag(_ tag: String) -> HTTPFields { [.eTag: "\"\(tag)\""] }
 
@@ -48,7 +48,7 @@ struct ConfirmationTests {
         #expect(fixture.transport.requests.map { $0.headerFields[.ifNoneMatch] } == [nil, "\"1\"", "\"1\"", nil])
     }
 
-    @Test("A repeated load keeps its place in the order, so a newer response wins")
+    @Test("A repeated load keeps its place in the order, so a newer response takes precedence")
     func repeatedIsOlder() async throws {
         let (first, second, third) = (Latch(), Latch(), Latch())
         let fixture = try fixture([
@@ -92,7 +92,7 @@ struct ConfirmationTests {
         #expect(fixture.transport.requestCount == 4)
     }
 
-    @Test("A 304 confirms no content that an override, an update or a write has set since", arguments: 0..<3)
+    @Test("A 304 does not confirm content that an override, an update or a write has set since", arguments: 0..<3)
     func changedMeanwhile(change: Int) async throws {
         let latch = Latch()
         let fixture = try fixture([
@@ -110,12 +110,12 @@ struct ConfirmationTests {
         default: try await item.put(Item(name: "mine"))
         }
         latch.open()
-        // The caller receives what the server has, and the state keeps what came later.
+        // The caller receives the server's content, and the state keeps the later content.
         #expect(try await load.value.name == "server")
         #expect(item.content?.name == "mine")
     }
 
-    @Test("A 304 with another strong tag than the content has confirms nothing; a weaker spelling of the tag does")
+    @Test("A 304 with another strong tag than the content's confirms nothing, but a weaker spelling of the tag does")
     func otherTag() async throws {
         let fixture = try ResourceFixture()
         fixture.transport.on(.get, "/v1/item").answer(json: Item(name: "one"), headerFields: [.eTag: "W/\"1\""])
@@ -130,7 +130,7 @@ struct ConfirmationTests {
         #expect(fixture.transport.requestCount == 4)
     }
 
-    @Test("A 304 to a condition of the caller's is handed to the caller, and changes nothing")
+    @Test("A 304 to a caller's own condition goes to the caller, and changes nothing")
     func ownCondition() async throws {
         let fixture = try ResourceFixture()
         fixture.transport.on(.get, "/v1/item").answer(json: Item(name: "one"), headerFields: tag("1"))
@@ -151,7 +151,7 @@ struct ConfirmationTests {
         #expect(state.failure == nil)
     }
 
-    @Test("The tag that a decorator has put in the place of the content's is the caller's own condition")
+    @Test("A tag by which a decorator replaces the content's tag is the caller's own condition")
     func decorated() async throws {
         let fixture = try ResourceFixture()
         fixture.transport.on(.get, "/v1/item").answer(json: Item(name: "one"), headerFields: tag("1"))
@@ -171,7 +171,7 @@ struct ConfirmationTests {
         #expect(item.state.age == .seconds(40) && item.state.failure == nil)
     }
 
-    @Test("A condition in the configuration wins over that of the content")
+    @Test("A condition in the configuration takes precedence over that of the content")
     func configured() async throws {
         let fixture = try ResourceFixture()
         fixture.transport.on(.get, "/v1/item").answer(json: Item(name: "one"), headerFields: tag("1"))
@@ -185,7 +185,7 @@ struct ConfirmationTests {
         #expect(item.state.failure == nil)
     }
 
-    @Test("A request beside the loads gets the 304 to its own condition as a status")
+    @Test("A request that is not a load gets the 304 to its own condition as a status")
     func besideLoads() async throws {
         let fixture = try ResourceFixture()
         fixture.transport.on(.get, "/v1/item").answer(.notModified)
@@ -197,7 +197,7 @@ struct ConfirmationTests {
         #expect(failure?.reason == .status && failure?.status == .notModified)
     }
 
-    @Test("A body that the response cache confirms is not taken for later content")
+    @Test("A body that the response cache confirms is not mistaken for later content")
     func knownBody() async throws {
         let (cache, clock) = (ResponseCacheDouble(), ManualClock())
         var configuration = HTTPResourceService.Configuration()
@@ -217,7 +217,7 @@ struct ConfirmationTests {
         await service.close()
     }
 
-    @Test("A confirmation that waits confirms no entity that another program has stored meanwhile")
+    @Test("A waiting confirmation does not confirm an entity that another program has stored meanwhile")
     func storedMeanwhile() async throws {
         let fixture = CacheFixture()
         fixture.cache.set(fixture.entity("one", age: .seconds(60), fields: tag("1")), for: CacheFixture.key)

@@ -14,7 +14,7 @@ struct EventScopeTests {
 
     init() throws {
         fixture = try ResourceFixture()
-        // Each connection brings one event with an id, and is then held open.
+        // Each connection delivers one event with an ID, and is then held open.
         fixture.transport.on(.get, "/v1/events").answer { [stream] request in
             let name = request.headerFields[.authorization] ?? "nobody"
             return ScriptedAnswer(
@@ -62,10 +62,10 @@ struct EventScopeTests {
         await settled { events.status == .ended }
     }
 
-    @Test("A stream ends with credentials that are replaced, and all that it feeds is invalid")
+    @Test("A stream ends when its credentials are replaced, and all resources that it feeds are invalid")
     func replaced() async throws {
         fixture.requests.setAuthorization(try .bearer("a"))
-        // One of both lies elsewhere, so it is not wiped with the credentials.
+        // One of them lies elsewhere, so it is not wiped with the credentials.
         let foreign: Resource<String> = fixture.service.resource(url: "https://cdn.example.com/x")
         let events = fixture.service.follow(eventsAt: "events") { event, resources in
             if event.data == "Bearer a" {
@@ -105,7 +105,7 @@ struct EventScopeTests {
         await settled { events.status == .ended }
     }
 
-    @Test("A stream without credentials goes on when somebody logs in, and when he logs out")
+    @Test("A stream without credentials continues after a login and after a logout")
     func withoutCredentials() async throws {
         let events = follow()
         await settled { item.content == "nobody" }
@@ -134,7 +134,7 @@ struct EventScopeTests {
         await settled { events.status == .ended }
     }
 
-    @Test("A stream goes on when its token source renews the token, and the account stays entered")
+    @Test("A stream continues when its token source renews the token, and the account stays entered")
     func renewedToken() async throws {
         let count = Mutex(0)
         fixture.requests.setAuthorization(.tokens(Tokens { "\(count.withLock { $0 += 1; return $0 })" }))
@@ -161,7 +161,7 @@ struct EventScopeTests {
         func token(replacing old: AccessToken?) async throws -> AccessToken { try AccessToken(next()) }
     }
 
-    @Test("A logout during a pause sends no id of the last event to the next connection")
+    @Test("A logout during a pause sends no ID of the last event to the next connection")
     func duringPause() async throws {
         fixture.transport.on(.get, "/v1/short").answer(pieces: ["id: 7\ndata: 1\n\n"], headerFields: stream)
         fixture.requests.setAuthorization(try .bearer("a"))
@@ -179,7 +179,7 @@ struct EventScopeTests {
         await settled { events.status == .ended }
     }
 
-    @Test("A stream whose user a header field names ends at a logout, like one with credentials")
+    @Test("A stream whose user is named by a header field ends at a logout, like a stream with credentials")
     func sessionField() async throws {
         try fixture.service.configure("/events") { $0.headerFields["X-Session-Token"] = "ada" }
         let events = follow()
@@ -193,7 +193,9 @@ struct EventScopeTests {
         await settled { events.status == .ended }
     }
 
-    @Test("A logout that happens while another environment is used is waited for after the return", arguments: 0..<2)
+    @Test(
+        "After a return to an environment, its stream waits for a login if a logout happened meanwhile",
+        arguments: 0..<2)
     func logoutElsewhere(order: Int) async throws {
         fixture.transport.on(.get, "/w/events").answer(pieces: [.pause(.seconds(1_000))], headerFields: stream)
         let (home, other) = (
@@ -218,7 +220,7 @@ struct EventScopeTests {
         await settled { events.status == .ended }
     }
 
-    @Test("An environment that changes there and back before anybody sees it interrupts nothing")
+    @Test("An environment that changes and changes back unnoticed interrupts nothing")
     func thereAndBack() async throws {
         let events = follow(replays: true)
         await settled { item.content == "nobody" }
@@ -234,7 +236,7 @@ struct EventScopeTests {
     }
 
     @Test(
-        "A login during a pause sends no id of the last event to the next connection, and what the stream fed is invalid"
+        "After a login during a pause, the next connection has no ID of the last event, and the fed resources are invalid"
     )
     func loginDuringPause() async throws {
         fixture.transport.on(.get, "/v1/short").answer(
@@ -254,7 +256,7 @@ struct EventScopeTests {
         await settled { events.status == .ended }
     }
 
-    @Test("Without a login the next connection has the id of the last event")
+    @Test("Without a login the next connection has the ID of the last event")
     func sameDuringPause() async throws {
         fixture.transport.on(.get, "/v1/short").answer(pieces: ["id: 7\ndata: 1\n\n"], headerFields: stream)
         let events = fixture.service.follow(eventsAt: "short", replays: true) { _, _ in }
@@ -265,7 +267,9 @@ struct EventScopeTests {
         await settled { events.status == .ended }
     }
 
-    @Test("An event that was received before other credentials changes nothing of the next account", arguments: 0..<6)
+    @Test(
+        "An event that was received before the credentials were replaced changes nothing for the next account",
+        arguments: 0..<6)
     func lateEvents(kind: Int) async throws {
         let (begun, ended, finished) = (Latch(), Latch(), Latch())
         try fixture.service.configure("/items/*") { $0.tags = ["items"] }

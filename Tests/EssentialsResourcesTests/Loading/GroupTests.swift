@@ -54,7 +54,7 @@ struct GroupTests {
         #expect(failure?.status == .notFound)
     }
 
-    /// Resources whose responses come when the latch is opened.
+    /// Resources whose responses arrive when the latch is opened.
     private func slow(_ latch: Latch, _ names: String...) -> [Resource<Int>] {
         names.map { name in
             fixture.transport.on(.get, "/v1/\(name)").answer { _ in
@@ -65,7 +65,7 @@ struct GroupTests {
         }
     }
 
-    @Test("Cancelling the task that loads a group ends the loads that nobody else wants")
+    @Test("Cancelling the task that loads a group ends the loads that nothing else needs")
     func groupCancelled() async throws {
         let latch = Latch()
         let items = slow(latch, "a", "b", "c")
@@ -80,7 +80,7 @@ struct GroupTests {
         #expect(fixture.transport.requestCount == 3)
     }
 
-    @Test("If one resource of a group fails, the others go on to load")
+    @Test("If one resource of a group fails, the others continue to load")
     func groupFailureBesideLoads() async throws {
         let latch = Latch()
         let item = slow(latch, "slow")[0]
@@ -95,7 +95,7 @@ struct GroupTests {
         for await state in item.states where state.content == 7 { break }
     }
 
-    @Test("Any number of changes between two reads is one element")
+    @Test("Any number of changes between two reads makes one element")
     func coalesced() async throws {
         let items = (0..<3).map { fixture.service.resource("\($0)", as: Int.self) }
         var states = ResourceGroup(items[0], items[1], items[2]).states.makeAsyncIterator()

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Resource: joining loads, and stored entities", .leavesNothing, .timeLimit(.minutes(5)))
 struct JoiningTests {
-    @Test("A load of what is needed does not join one that accepts only a stored response")
+    @Test("A loadIfNeeded does not join a load that accepts only a stored response")
     func onlyIfStored() async throws {
         let (cache, hold) = (ResponseCacheDouble(), Latch())
         let service = try HTTPResourceService(requests: cache, environment: ConstantEnvironment("https://h/v1/"))
@@ -25,7 +25,7 @@ struct JoiningTests {
         await service.close()
     }
 
-    @Test("An observed resource is loaded for an event beside a load that accepts only a stored response")
+    @Test("An event loads an observed resource even during a load that accepts only a stored response")
     func observed() async throws {
         let (cache, hold) = (ResponseCacheDouble(), Latch())
         let service = try HTTPResourceService(requests: cache, environment: ConstantEnvironment("https://h/v1/"))
@@ -42,7 +42,7 @@ struct JoiningTests {
         await service.close()
     }
 
-    @Test("A load after a wipe shares no response with a request from before", arguments: [false, true])
+    @Test("A load after a wipe does not share the response to an earlier request", arguments: [false, true])
     func wiped(isOne: Bool) async throws {
         let (transport, latch) = (ScriptedTransport(), Latch())
         transport.on(.get, "/v1/item").answer { _ in
@@ -69,7 +69,7 @@ struct JoiningTests {
         for service in services { await service.close() }
     }
 
-    @Test("An older load that asks the server is joined although a newer one does not")
+    @Test("An older load that contacts the server is joined even if a newer one does not contact it")
     func older() async throws {
         let (cache, delay) = (ResponseCacheDouble(), Latch())
         let service = try HTTPResourceService(requests: cache, environment: ConstantEnvironment("https://h/v1/"))
@@ -92,7 +92,7 @@ struct JoiningTests {
         await service.close()
     }
 
-    @Test("A load with a condition of its caller's is not joined, because its 304 is the caller's alone")
+    @Test("A load with a caller's own condition is not joined, because its 304 is only for that caller")
     func ownCondition() async throws {
         let (fixture, latch) = (try ResourceFixture(), Latch())
         fixture.transport.on(.get, "/v1/item").answer { _ in
@@ -110,7 +110,7 @@ struct JoiningTests {
         #expect(item.content?.name == "a" && item.state.failure == nil)
     }
 
-    @Test("A load of stored content is satisfied by the entity of a cache, however old, and sends nothing")
+    @Test("A load of stored content uses the entity of a cache, however old it is, and sends nothing")
     func entity() async throws {
         for age in [Duration.seconds(1), .seconds(1_000)] {
             let fixture = CacheFixture()
@@ -150,7 +150,7 @@ struct JoiningTests {
         #expect(item.content?.name == "mine")
     }
 
-    @Test("What a load has stored in an entity cache satisfies a later load of stored content")
+    @Test("An entity that a load has stored in a cache satisfies a later load of stored content")
     func loadedBefore() async throws {
         let fixture = CacheFixture()
         fixture.transport.on(.get, "/v1/item").answer(json: Item(name: "Ada"))

@@ -102,7 +102,7 @@ struct LoadingLoopbackTests {
         }
     }
 
-    /// Moves the clock to the next load, unless one runs.
+    /// Moves the clock to the next load, unless a load is running.
     private func advance(_ clock: ManualClock, _ item: Resource<Int>) async {
         if !item.isLoading { clock.advanceToNextDeadline() }
         await Task.yield()

@@ -143,7 +143,7 @@ struct LoadingTests {
         #expect(sent == [nil, nil, nil, nil, "\"1\""])
     }
 
-    @Test("An invalidation during a load outlives it, and the next load asks past caches")
+    @Test("An invalidation during a load stays, and the next load bypasses caches")
     func invalidationInFlight() async throws {
         let fixture = try ResourceFixture()
         let latch = Latch()
@@ -212,7 +212,7 @@ struct LoadingTests {
         #expect(item.content?.name == "a")
     }
 
-    @Test("A load with a request of the caller's drives the state of the resource")
+    @Test("A load with a caller's own request changes the state of the resource")
     func loadUsing() async throws {
         let fixture = try ResourceFixture()
         fixture.transport.on(.post, "/v1/search").answer(json: Item(name: "found"))

@@ -120,7 +120,7 @@ struct LoginChainTests {
         #expect(sent(.get) == ["/v1/a"])
     }
 
-    @Test("A login as another account is followed by its partition, in which nothing of the one before is shown")
+    @Test("A login as another account is followed by its partition, which shows nothing of the previous account")
     func partition() async throws {
         backend.loginLatch.open()
         let item: Resource<String> = fixture.service.resource("a")

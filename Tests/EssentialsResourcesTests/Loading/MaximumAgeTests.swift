@@ -29,7 +29,7 @@ struct MaximumAgeTests {
         #expect(values == ["max-age=5", "max-age=9"])
     }
 
-    @Test("Content that was marked as outdated is loaded whatever its age")
+    @Test("Content that was marked as outdated is loaded regardless of its age")
     func invalid() async throws {
         try await item.load()
         item.invalidate()
@@ -64,7 +64,7 @@ struct MaximumAgeTests {
         #expect(try await item.loadIfNeeded(maximumAge: age) == (age > .zero ? 1 : 2))
     }
 
-    @Test("The entity of a cache is enough if it is young enough, and otherwise the server is asked")
+    @Test("The entity of a cache is used if it is young enough, and otherwise the server is contacted")
     func cached() async throws {
         let cache = MemoryEntityCache()
         let stored = try ResourceFixture(cache: cache)

@@ -46,7 +46,7 @@ struct PollingTests {
         clock.advance(by: .seconds(5))
         _ = try await fixture.transport.request(number: 1)
         clock.advance(by: .seconds(60))
-        // The load takes longer than the interval, and no second one begins beside it.
+        // The load takes longer than the interval, and no second load begins meanwhile.
         #expect(fixture.transport.requestCount == 1)
         latch.open()
         try await polled(1)
@@ -71,7 +71,7 @@ struct PollingTests {
         #expect(fixture.transport.requestCount == 1)
     }
 
-    @Test("A load that runs when the last observer leaves is cancelled, and nothing follows it")
+    @Test("A load that is running when the last observer leaves is cancelled, and no load follows it")
     func lastObserver() async throws {
         let latch = Latch()
         fixture.transport.on(.get, "/v1/item").once().answer { _ in
@@ -124,7 +124,7 @@ struct PollingTests {
         observation.cancel()
     }
 
-    @Test("The least interval counts, and that of an observer ends with it")
+    @Test("The shortest interval counts, and the interval of an observer ends with the observer")
     func least() async throws {
         try fixture.service.configure("/item") { $0.refresh = .every(.seconds(60)) }
         try await item.load()
@@ -144,7 +144,7 @@ struct PollingTests {
         slow.cancel()
     }
 
-    @Test("Failures double the pause up to eight times, and a success ends that")
+    @Test("Failures double the pause up to eight times, until a load succeeds")
     func failures() async throws {
         fixture.transport.on(.get, "/v1/bad").answer(.notFound).thenAnswer(.notFound).thenAnswer(.notFound)
             .thenAnswer(.notFound).thenAnswer(.notFound).thenAnswer(json: 1)
@@ -160,7 +160,7 @@ struct PollingTests {
         observation.cancel()
     }
 
-    @Test("A failure's Retry-After lengthens the pause, and counts for at most an hour")
+    @Test("A failure's Retry-After lengthens the pause, but for at most an hour")
     func retryAfter() async throws {
         fixture.transport.on(.get, "/v1/bad").answer(.serviceUnavailable, headerFields: [.retryAfter: "120"])
             .thenAnswer(.tooManyRequests, headerFields: [.retryAfter: "86400"])
@@ -177,7 +177,7 @@ struct PollingTests {
         observation.cancel()
     }
 
-    @Test("A Retry-After from before the first observer counts, and so does a date")
+    @Test("A Retry-After from before the first observer counts, even if it is a date")
     func earlierRetryAfter() async throws {
         let date = HTTPDate.text(of: clock.date.addingTimeInterval(90))
         fixture.transport.on(.get, "/v1/bad").answer(.serviceUnavailable, headerFields: [.retryAfter: date])
@@ -190,7 +190,7 @@ struct PollingTests {
         observation.cancel()
     }
 
-    @Test("Regular loads send max-age=0, and those of an invalid resource no-cache")
+    @Test("Regular loads send max-age=0, and those of an invalid resource send no-cache")
     func directives() async throws {
         let observation = item.observeSynchronously(refreshing: .every(.seconds(5))) { _ in }
         await clock.waitForSleepers(count: 1)
@@ -228,7 +228,7 @@ struct PollingTests {
         observation.cancel()
     }
 
-    @Test("The rule of an observer ends its own interval only")
+    @Test("The rule of an observer ends only its own interval")
     func ruleOfObserver() async throws {
         let slow = item.observeSynchronously(refreshing: .every(.seconds(60))) { _ in }
         let quick = item.observeSynchronously(refreshing: .every(.seconds(5)) { _ in true }) { _ in }
@@ -242,7 +242,7 @@ struct PollingTests {
         slow.cancel()
     }
 
-    @Test("A block of configuration that is added or removed begins or ends the polling of observed resources")
+    @Test("Adding or removing a configuration block begins or ends the polling of observed resources")
     func reconfigured() async throws {
         let observation = item.observeSynchronously { _ in }
         #expect(clock.sleeperCount == 0)
@@ -255,7 +255,7 @@ struct PollingTests {
         observation.cancel()
     }
 
-    @Test("A load that somebody else starts restarts the interval when it ends")
+    @Test("A load that is started by other code restarts the interval when it ends")
     func otherLoads() async throws {
         let observation = item.observeSynchronously(refreshing: .every(.seconds(5))) { _ in }
         await clock.waitForSleepers(count: 1)
@@ -328,7 +328,7 @@ struct PollingTests {
                 }
             }
         }
-        // What the other observers have demanded may still be loading.
+        // Loads that the other observers have demanded may still be running.
         let limit = ContinuousClock.now + .seconds(20)
         while item.isLoading || timer.count != 1, ContinuousClock.now < limit { await Task.yield() }
         #expect(timer.count == 1, "seed \(seed)")

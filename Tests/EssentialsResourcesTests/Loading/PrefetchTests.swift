@@ -22,7 +22,7 @@ struct PrefetchTests {
         range.map { fixture.service.resource(folder, String($0)) }
     }
 
-    @Test("Resources are loaded with the lowest priority and kept without an observer, fresh ones not at all")
+    @Test("Resources that are not fresh are loaded with the lowest priority, and kept without an observer")
     func loads() async throws {
         let items = resources("quick", 0..<20)
         try await items[3].load()
@@ -36,7 +36,7 @@ struct PrefetchTests {
         #expect(fixture.transport.requestCount == 20)
     }
 
-    @Test("Four loads of a service run at a time, whichever call asked for them")
+    @Test("Four loads of a service run at a time, regardless of which call requested them")
     func bounded() async throws {
         let first = fixture.service.prefetch(resources("slow", 0..<10))
         let second = fixture.service.prefetch(resources("slow", 10..<20))
@@ -49,7 +49,7 @@ struct PrefetchTests {
         #expect(fixture.transport.requestCount == 20)
     }
 
-    @Test("More than 1,024 waiting resources drop the oldest, which are counted")
+    @Test("Beyond 1,024 waiting resources the oldest are dropped and counted")
     func limit() async throws {
         let prefetch = fixture.service.prefetch(resources("slow", 0..<2_000))
         #expect(prefetch.dropped == 2_000 - 1_024)
@@ -58,7 +58,7 @@ struct PrefetchTests {
         latch.open()
     }
 
-    @Test("Cancelling ends the loads that nobody else is interested in, and the next ones begin")
+    @Test("Cancelling ends the loads that nothing else needs, and the next ones begin")
     func cancelled() async throws {
         let items = resources("slow", 0..<6)
         let prefetch = fixture.service.prefetch(items)
@@ -75,7 +75,7 @@ struct PrefetchTests {
         #expect(fixture.transport.requestCount == 5)
     }
 
-    @Test("Resources of a closed service end the loads in advance")
+    @Test("Closing the service completes its loads in advance")
     func closed() async throws {
         let prefetch = fixture.service.prefetch(resources("slow", 0..<20))
         await fixture.service.close()
@@ -84,7 +84,7 @@ struct PrefetchTests {
         latch.open()
     }
 
-    @Test("A list without resources is completed")
+    @Test("A prefetch without resources is completed")
     func empty() async {
         await fixture.service.prefetch([] as [Resource<Int>]).waitUntilCompleted()
     }

@@ -18,7 +18,7 @@ struct PriorityTests {
         return try HTTPResourceService(requests: requests, environment: environment)
     }
 
-    @Test("A load that waits for its turn gets the priority of the most interested, whoever comes", arguments: 0..<5)
+    @Test("A waiting load gets the highest priority of its requests, tasks and observers", arguments: 0..<5)
     func raised(interest: Int) async throws {
         let (transport, latch) = (ScriptedTransport(), Latch())
         transport.on(.get, "/v1/first").answer { _ in
@@ -50,7 +50,7 @@ struct PriorityTests {
         }
         latch.open()
         _ = try await transport.request(number: 4)
-        // Those with the same priority keep their order of arrival at it.
+        // Loads with the same priority keep the order in which they got it.
         let order = interest == 0 ? ["first", "b", "c", "a"] : ["first", "c", "b", "a"]
         #expect(transport.requests.map(\.url.path) == order.map { "/v1/\($0)" })
         await prefetch.waitUntilCompleted()

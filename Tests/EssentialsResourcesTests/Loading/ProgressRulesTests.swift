@@ -50,7 +50,7 @@ import Testing
         #expect(progress.finish() == 1)
     }
 
-    @Test("Progress never decreases, also if sizes change or clocks go back")
+    @Test("Progress never decreases, even if sizes change or clocks go back")
     func never() {
         var progress = ProgressRules(isGet: true, hasBody: false, now: .seconds(5))
         #expect(progress.update(.time, at: .zero) == nil)
@@ -90,7 +90,7 @@ import Testing
 
         mutating func raise(_ fraction: Double) { fractions[phase] = max(fractions[phase], fraction) }
 
-        /// What remains is the product of what the phases leave.
+        /// The remaining part is the product of the parts that the phases leave.
         var value: Double {
             var remaining = 1.0
             for index in 0..<4 where starts[index] != nil {

@@ -46,7 +46,7 @@ struct PushedEventsTests {
         latch.open()
     }
 
-    @Test("An event that invalidates an observed resource loads it past caches, and no other one")
+    @Test("An event that invalidates an observed resource loads only this resource, and bypasses caches")
     func invalidates() async throws {
         transport.on(.get, "/v1/items/*").answer(json: 1)
         transport.on(.get, "/v1/events").answer(
@@ -136,7 +136,7 @@ struct PushedEventsTests {
         #expect(item().content == 2)
     }
 
-    @Test("An interruption that finds the right connection opens it again, with the id of the last event")
+    @Test("An interruption of the right connection opens it again, with the ID of the last event")
     func lateInterruption() async throws {
         transport.on(.get, "/v1/events")
             .answer(pieces: ["id: 7\nevent: item\ndata: 1\n\n", .pause(.seconds(1_000))], headerFields: stream)
@@ -168,7 +168,7 @@ struct PushedEventsTests {
     }
 
     @Test(
-        "A stream goes on after an event whose id no field can carry",
+        "A stream continues after an event whose ID no field can carry",
         arguments: [
             ("7 ", "7"), ("a\u{1}b", nil), (String(repeating: "x", count: 900_000), nil), ("a\u{0}b", nil),
         ] as [(String, String?)])
@@ -189,7 +189,7 @@ struct PushedEventsTests {
     }
 
     @Test(
-        "After a gap all that the stream feeds is invalid, and the observed resources are loaded",
+        "After a gap all resources that the stream feeds are invalid, and the observed ones are loaded",
         arguments: [
             false, true,
         ])
@@ -263,7 +263,7 @@ struct PushedEventsTests {
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test("After a change of the environment the stream of the new server is followed, without an id of the old one")
+    @Test("After a change of the environment the stream of the new server is followed, without an ID of the old one")
     func environment() async throws {
         let latch = Latch()
         transport.on(.get, "/v1/events").answer(pieces: ["id: 7\ndata: 1\n\n"], headerFields: stream)
@@ -304,7 +304,7 @@ struct PushedEventsTests {
         while events.status != .ended { await Task.yield() }
     }
 
-    @Test("A stream of more resources than are remembered feeds all resources of the service")
+    @Test("A stream that feeds more resources than are remembered feeds all resources of the service")
     func bounded() async throws {
         let memory = PushedMemory([])
         let other = fixture.service.resource("other", as: Int.self)
@@ -362,7 +362,7 @@ struct PushedEventsTests {
         await requests.shutdown()
     }
 
-    @Test("After a gap four resources are loaded at a time, together with those that are invalidated otherwise")
+    @Test("After a gap four resources are loaded at a time, together with those that are invalidated in other ways")
     func gap() async throws {
         let (latch, end) = (Latch(), Latch())
         transport.on(.get, "/v1/items/*").answer { _ in

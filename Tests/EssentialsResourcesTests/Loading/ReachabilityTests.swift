@@ -25,13 +25,13 @@ struct ReachabilityTests {
         return fixture.service.resource(name)
     }
 
-    /// Waits until the service knows a status.
+    /// Waits until the service has received a status.
     private func knows(_ isReachable: Bool) async {
         while fixture.service.polling.isReachable != isReachable { await Task.yield() }
     }
 
     @Test(
-        "An observed resource whose load the network did not carry is loaded when the server is reachable again",
+        "An observed resource whose load failed because of the network is loaded when the server is reachable again",
         arguments: [RequestFailure.Reason.nameResolution, .connection, .timeout, .interrupted])
     func loadsAgain(reason: RequestFailure.Reason) async throws {
         let (observed, unobserved) = (resource("observed", failing: reason), resource("unobserved", failing: reason))
@@ -52,7 +52,7 @@ struct ReachabilityTests {
     }
 
     @Test(
-        "An observed resource whose token provider the network did not reach is loaded when the server is reachable again"
+        "An observed resource whose token provider failed because of the network is loaded when the server is reachable"
     )
     func tokens() async throws {
         /// A provider whose first call fails.
@@ -84,7 +84,7 @@ struct ReachabilityTests {
         observation.cancel()
     }
 
-    @Test("An invalid resource is then loaded past caches")
+    @Test("An invalid resource is then loaded, and bypasses caches")
     func invalid() async throws {
         let item = resource("item", failing: .connection)
         let observation = item.observeSynchronously { _ in }

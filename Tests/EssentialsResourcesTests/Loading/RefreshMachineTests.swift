@@ -26,7 +26,7 @@ import Testing
         #expect(machine.loadEnded(.success, now: .seconds(120), random: 0) == .wait(until: .seconds(125)))
     }
 
-    @Test("A load that somebody else started restarts the countdown when it ends")
+    @Test("A load that other code started restarts the countdown when it ends")
     func otherLoads() {
         var machine = polling()
         #expect(machine.loadBegan(now: .seconds(103)) == .rest)
@@ -35,7 +35,7 @@ import Testing
         #expect(machine.loadEnded(.cancelled, now: .seconds(107), random: 0) == .wait(until: .seconds(112)))
     }
 
-    @Test("The least interval of the resource and its observers counts")
+    @Test("The shortest interval of the resource and its observers counts")
     func least() {
         var machine = polling()
         #expect(machine.observerJoined(Self.two, now: .seconds(101), random: 0) == .wait(until: .seconds(102)))
@@ -46,7 +46,7 @@ import Testing
         #expect(machine.observerJoined(Self.two, now: .seconds(103), random: 0) == .load)
     }
 
-    @Test("Failures double the pause up to eight times, and a success ends that")
+    @Test("Failures double the pause up to eight times, until a load succeeds")
     func failures() {
         var machine = polling()
         for (index, pause) in [10, 20, 40, 40, 40].enumerated() {
@@ -60,7 +60,7 @@ import Testing
         #expect(machine.loadEnded(.success, now: .seconds(300), random: 0) == .wait(until: .seconds(305)))
     }
 
-    @Test("Nothing is due without an observer, and the next one finds the countdown where it was")
+    @Test("Nothing is due without an observer, and the next observer continues the countdown")
     func observers() {
         var machine = polling()
         #expect(machine.observerLeft(nil, now: .seconds(101)) == .rest)

@@ -3,16 +3,16 @@ import Testing
 
 @testable import EssentialsResources
 
-/// Compares the machine with an account of all that has happened, in which nothing is summed up.
+/// Compares the machine with a record of all events, in which nothing is summed up.
 @Suite struct RefreshReferenceTests {
     private enum Event {
         case joined(Int?), left(Int?), configured(Int?), scheduleEnded(Int?), began, ended(RefreshMachine.Outcome)
         case reachable(Bool), refused, end, timer
     }
 
-    /// What has happened, with times in seconds.
+    /// The record of all events, with times in seconds.
     private struct Account {
-        /// The intervals of the observers, in the order in which they came.
+        /// The intervals of the observers, in the order in which they were added.
         var observers: [Int?] = []
         var configured: Int?
         var running = 0
@@ -22,7 +22,7 @@ import Testing
         var isEnded = false
         /// The end of the last load, or the time of the first observer.
         var start: Int?
-        /// Whether a load was demanded, and none began or ended since.
+        /// Whether a load was demanded, and no load has begun or ended since.
         var isDemanded = false
 
         mutating func note(_ event: Event, at time: Int) {
@@ -93,7 +93,9 @@ import Testing
         }
     }
 
-    @Test("Random sequences of events lead to the actions that an account gives", arguments: RandomSequences.seeds)
+    @Test(
+        "Random sequences of events lead to the actions that a record of the events gives",
+        arguments: RandomSequences.seeds)
     func random(seed: UInt64) async {
         var numbers = SeededNumbers(state: seed)
         for sequence in 0..<RandomSequences.count {

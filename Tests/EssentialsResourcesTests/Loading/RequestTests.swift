@@ -121,7 +121,7 @@ struct RequestTests {
         #expect(journal.all == ["completion"])
     }
 
-    @Test("A request of any method leaves state and events alone")
+    @Test("A request with any method does not change the state and causes no events")
     func otherMethods() async throws {
         let fixture = try ResourceFixture()
         fixture.transport.on(.post, "/v1/item").answer(
@@ -234,7 +234,7 @@ struct RequestTests {
         #expect(failure?.reason == .notReplayable)
     }
 
-    @Test("Ready-made requests tell their hooks later, and cannot be cancelled")
+    @Test("Ready-made requests call their hooks later, and cannot be cancelled")
     func readyMade() async throws {
         let answered = ResourceRequest<Item>.answered(Item(name: "a"), status: .created)
         answered.cancel()
@@ -252,7 +252,7 @@ struct RequestTests {
         await #expect(throws: RequestFailure(.timeout, "")) { try await failed.repeated().content }
     }
 
-    @Test("Of the outcomes of a custom request the first counts")
+    @Test("Only the first outcome of a custom request counts")
     func custom() async throws {
         let journal = Journal()
         let request = ResourceRequest<Item>.custom { completion in
@@ -270,7 +270,7 @@ struct RequestTests {
 
 @Suite("Resource: chained requests", .leavesNothing)
 struct RequestChainTests {
-    // Deeper than a stack. Sanitized tasks change threads so slowly that other tests would miss their deadlines.
+    // Deeper than a stack allows. Sanitized tasks change threads so slowly that other tests would miss their deadlines.
     #if ESSENTIALS_THREAD_SANITIZER
         private static let depth = 500
     #else
@@ -301,7 +301,7 @@ struct RequestChainTests {
         #expect(first.chained { _ in .keep }.phase != .notStarted)
     }
 
-    @Test("Cancelling a chain cancels the request that runs, and its closure does not see it")
+    @Test("Cancelling a chain cancels the running request, and its closure is not called")
     func cancelling() async throws {
         let journal = Journal()
         let first = ResourceRequest<Item>.custom { _ in }
@@ -326,7 +326,7 @@ struct RequestChainTests {
         #expect(second.isCompleted)
     }
 
-    @Test("Cancelling a chain of 20,000 retries cancels the last one, whatever the size of the stack")
+    @Test("Cancelling a chain of 20,000 retries cancels the last one, regardless of the size of the stack")
     func manyRetries() async throws {
         let last = ResourceRequest<Item>.custom { _ in }
         @Sendable func retry(_ count: Int) -> ResourceRequest<Item> {
@@ -341,7 +341,7 @@ struct RequestChainTests {
         await #expect(throws: RequestFailure(.cancelled, "")) { try await chain.content }
     }
 
-    @Test("A request that begins 20,000 chains within each other starts and ends all of them")
+    @Test("A request that begins 20,000 nested chains starts and ends all of them")
     func manyBeginnings() async throws {
         for startsFirst in [true, false] {
             let first = ResourceRequest<Item>.custom { _ in }
@@ -354,7 +354,7 @@ struct RequestChainTests {
         }
     }
 
-    @Test("20,000 chains within each other are repeated and dropped, whatever the size of the stack")
+    @Test("20,000 nested chains are repeated and released, regardless of the size of the stack")
     func manyRepeated() async throws {
         let first = ResourceRequest<Int>.custom { $0.complete(.success(ResourceResponse(0))) }
         let chain = (0..<Self.depth).reduce(first) { request, _ in
@@ -369,7 +369,7 @@ struct RequestChainTests {
         #expect(try await chain.content == Self.depth)
     }
 
-    @Test("A chain that is dropped while its first request is started breaks nothing")
+    @Test("A chain that is released while its first request is started breaks nothing")
     func droppedWhileStarting() async throws {
         for _ in 0..<200 {
             let first = ResourceRequest<Int>.custom { $0.complete(.success(ResourceResponse(0))) }
@@ -381,7 +381,7 @@ struct RequestChainTests {
         }
     }
 
-    @Test("The closure of a chain sees that its first request was cancelled")
+    @Test("The closure of a chain receives the cancellation of its first request")
     func cancelledFirst() async throws {
         let first = ResourceRequest<Item>.custom { _ in }
         let chain = first.chained { outcome in
@@ -474,7 +474,7 @@ struct RequestProgressTests {
             fixture.clock.advance(by: .milliseconds(50))
         }
         await fixture.clock.waitForSleepers(count: 2)
-        // The connection and the upload are behind, the wait for the response and the download are not.
+        // The connection and the upload are done. The wait for the response and the download are not.
         #expect(uploaded > 0.4)
         #expect(values.all.last.map { $0 > uploaded + 0.05 && $0 < 1 } == true)
         #expect(values.all.count > 30)
@@ -483,7 +483,7 @@ struct RequestProgressTests {
         #expect(values.all == values.all.sorted() && values.all.last == 1)
     }
 
-    @Test("The progress of a chain goes through its requests")
+    @Test("The progress of a chain covers its requests")
     func chain() async throws {
         let fixture = try ResourceFixture()
         fixture.transport.on(.get, "/v1/item").answer(json: Item(name: "a"))

@@ -57,7 +57,7 @@ struct RunningLoadTests {
         #expect(try await request.content.name == "made")
     }
 
-    /// A load that was started by hand, and whose response comes when the latch is opened.
+    /// A load that was started by hand, and whose response arrives when the latch is opened.
     private func startedLoad(
         _ fixture: ResourceFixture, _ latch: Latch
     ) async throws -> (item: Resource<Item>, load: ResourceRequest<Item>) {
@@ -92,13 +92,13 @@ struct RunningLoadTests {
         #expect(fixture.transport.requestCount == 1)
     }
 
-    @Test("Of several requests that follow a load, the last one that is cancelled ends it, also for observers")
+    @Test("Of several requests that follow a load, the last cancelled one ends it, even for observers")
     func lastCancelled() async throws {
         let (fixture, latch) = (try ResourceFixture(), Latch())
         let (item, load) = try await startedLoad(fixture, latch)
         let second = try #require(item.startLoadIfNeeded())
         item.override(with: Item(name: "own"))
-        // The content is fresh now, and the running load is returned all the same.
+        // The content is fresh now, but the running load is still returned.
         let third = try #require(item.startLoadIfNeeded())
         let log = EventLog()
         let observation = item.observeSynchronously { log.add($0.event, $0.state.version) }
@@ -145,7 +145,7 @@ struct RunningLoadTests {
         observation.cancel()
     }
 
-    @Test("A load with a request of the caller's is not sent to the servers of another environment")
+    @Test("A load with a caller's own request is not sent to the servers of another environment")
     func changedEnvironment() async throws {
         let fixture = try ResourceFixture()
         let item: Resource<Item> = fixture.service.resource("item")
@@ -160,7 +160,7 @@ struct RunningLoadTests {
         #expect(item.state.failure == nil)
     }
 
-    @Test("A wipe cancels a load with a request of the caller's, whose response is ignored")
+    @Test("A wipe cancels a load with a caller's own request, whose response is ignored")
     func wipedOwnRequest() async throws {
         let fixture = try ResourceFixture()
         let latch = Latch()

@@ -21,7 +21,7 @@ struct UnobservedCheckTests {
         return (item, load)
     }
 
-    @Test("A load that nobody observes is cancelled at the end of the delay, not before")
+    @Test("An unobserved load is cancelled at the end of the delay, not before")
     func cancelled() async throws {
         let (fixture, latch) = (try ResourceFixture(), Latch())
         let (item, load) = try await loading(fixture, latch)
@@ -37,7 +37,7 @@ struct UnobservedCheckTests {
         latch.open()
     }
 
-    @Test("An observer that came meanwhile, or a call-off, keeps the load")
+    @Test("An observer that is added meanwhile, or a call-off, keeps the load")
     func kept() async throws {
         let (fixture, latch) = (try ResourceFixture(), Latch())
         let (item, load) = try await loading(fixture, latch)
@@ -56,7 +56,7 @@ struct UnobservedCheckTests {
         observation.cancel()
     }
 
-    @Test("A load that a task waits for goes on")
+    @Test("A load continues if a task waits for it")
     func awaited() async throws {
         let (fixture, latch) = (try ResourceFixture(), Latch())
         fixture.transport.on(.get, "/v1/item").answer { _ in
@@ -74,7 +74,7 @@ struct UnobservedCheckTests {
         #expect(try await waiting.value == 7)
     }
 
-    @Test("A load by hand goes on as long as a task waits for the content of its request")
+    @Test("A load by hand continues as long as a task waits for the content of its request")
     func awaitedRequest() async throws {
         let (fixture, latch) = (try ResourceFixture(), Latch())
         let (item, load) = try await loading(fixture, latch)
@@ -97,7 +97,7 @@ struct UnobservedCheckTests {
         latch.open()
     }
 
-    @Test("The observer of a dead owner does not keep the load")
+    @Test("The observer of a released owner does not keep the load")
     func deadOwner() async throws {
         let (fixture, latch) = (try ResourceFixture(), Latch())
         let (item, _) = try await loading(fixture, latch)

@@ -18,7 +18,7 @@ struct ResourceMachineTests {
         #expect(result3 == .unknown)
     }
 
-    @Test("An override supersedes the loads that run, and is superseded by none of them")
+    @Test("An override supersedes the running loads, and they do not supersede it")
     func override() {
         var machine = ResourceMachine()
         let load = machine.beginLoad(waiting: 1, isStarted: false)
@@ -102,7 +102,7 @@ struct ResourceMachineTests {
         #expect(machine.loads.count == 1)
     }
 
-    @Test("A cancelled request by hand ends its load unless a task or another request wants it, observed or not")
+    @Test("A cancelled request by hand ends its load unless a task or another request needs it, observed or not")
     func release() {
         var machine = ResourceMachine()
         let shared = machine.beginLoad(waiting: 0, isStarted: true)
@@ -152,9 +152,9 @@ struct ResourceMachineTests {
         }
     }
 
-    /// Does the same with both.
+    /// Performs the same operation on both.
     ///
-    /// - Returns: Whether both have answered the same.
+    /// - Returns: Whether the results are equal.
     private func perform(
         _ action: Int, _ machine: inout ResourceMachine, _ model: inout RememberingModel, _ numbers: inout SeededNumbers
     ) -> Bool {
@@ -203,7 +203,7 @@ struct ResourceMachineTests {
     }
 }
 
-/// Keeps the numbers of all that has happened, and derives each answer from them.
+/// Keeps the numbers of all events, and derives each result from them.
 private struct RememberingModel {
     struct Load {
         let number: UInt64
@@ -216,7 +216,7 @@ private struct RememberingModel {
 
     var last: UInt64 = 0
     var running: [Load] = []
-    /// What has replaced or confirmed the content, in order.
+    /// The changes that replaced or confirmed the content, in order.
     var changes: [UInt64] = []
     var invalidations: [UInt64] = []
     /// The numbered responses that have counted since the last wipe.

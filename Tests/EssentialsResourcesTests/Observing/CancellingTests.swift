@@ -32,7 +32,7 @@ struct CancellingTests {
         queue.sync {}
     }
 
-    @Test("Cancelling an observation on its queue before the changes that wait delivers none of them")
+    @Test("Cancelling an observation on its queue before the waiting changes drops them")
     func queue() {
         changeWhileSuspended { queue in
             queue.async { [observations] in observations.cancelAll() }
@@ -43,7 +43,7 @@ struct CancellingTests {
         #expect(item.observerCount == 0)
     }
 
-    @Test("A closure that cancels its observation on its queue receives none of the changes that wait")
+    @Test("A closure that cancels its observation on its queue receives no waiting change")
     func queueFromInside() {
         changeWhileSuspended { [log, observations] change in
             log.add(change.event, change.state.version)
@@ -54,10 +54,10 @@ struct CancellingTests {
     }
 
     @MainActor
-    @Test("Cancelling an observation on its actor while changes wait delivers none of them")
+    @Test("Cancelling an observation on its actor while changes wait drops them")
     func isolated() async {
         let (cancelled, other) = (log, EventLog())
-        // Several times, because the task of an observation may begin late on a busy machine.
+        // This is repeated, because the task of an observation may begin late on a busy machine.
         for round in 1...10 {
             let observation = item.observe { @MainActor change in cancelled.add(change.event, change.state.version) }
             for number in 1...10 { item.override(with: round * 10 + number) }
@@ -73,9 +73,9 @@ struct CancellingTests {
     }
 }
 
-@Suite("Resource: changes that wait", .leavesNothing)
+@Suite("Resource: waiting changes", .leavesNothing)
 struct BoundedChangesTests {
-    @Test("At most 1,024 changes of a resource wait, and the newest one counts those that were missed")
+    @Test("At most 1,024 changes of a resource wait, and the newest one counts the missed ones")
     func limit() throws {
         let fixture = try ResourceFixture()
         let item: Resource<Int> = fixture.service.resource("item")
@@ -93,7 +93,7 @@ struct BoundedChangesTests {
         let counts: [Int] = Array(repeating: 0, count: 1_024) + [2_000 - 1_024]
         #expect(log.versions == contents)
         #expect(missed.withLock { $0 } == counts)
-        // The count begins anew.
+        // The count begins again.
         item.override(with: 2_001)
         #expect(log.versions.last == 2_001)
         #expect(missed.withLock { $0.last } == 0)

@@ -5,7 +5,7 @@ import Testing
 @testable import EssentialsResources
 
 #if DEBUG
-    /// Lets a test fail if resources, readers or observations are alive after it that it has created.
+    /// Makes a test fail if resources, readers or observations that it has created are alive after it.
     struct LeavesNothingTrait: TestTrait, SuiteTrait, TestScoping {
         var isRecursive: Bool { true }
 
@@ -26,6 +26,6 @@ import Testing
 #endif
 
 extension Trait where Self == LeavesNothingTrait {
-    /// Lets a test fail if resources, readers or observations are alive after it that it has created.
+    /// Makes a test fail if resources, readers or observations that it has created are alive after it.
     static var leavesNothing: Self { LeavesNothingTrait() }
 }

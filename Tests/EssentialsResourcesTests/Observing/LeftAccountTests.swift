@@ -35,7 +35,7 @@ struct LeftAccountTests {
     }
 
     @Test(
-        "Observers that have not received a change when another one leaves the account never do",
+        "When an observer leaves the account during a change, observers that have not received the change never do",
         arguments: Exit.allCases)
     func synchronously(exit: Exit) throws {
         let reason: WipeReason = exit == .partition ? .partition : .environment
@@ -57,7 +57,7 @@ struct LeftAccountTests {
         closureToken.remove()
     }
 
-    @Test("After a logout has returned, observers that another thread was about to call receive nothing from before")
+    @Test("After a logout has returned, observers that another thread was about to call receive no earlier change")
     func logout() async throws {
         let (arrived, opened) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         item.observeSynchronously { change in
@@ -137,7 +137,7 @@ struct LeftAccountTests {
         #expect(log.contents == [3])
     }
 
-    @Test("Sequences hand out no state that waited when the account was left", arguments: Exit.allCases)
+    @Test("Sequences return no state that was waiting when the account was left", arguments: Exit.allCases)
     func sequences(exit: Exit) async throws {
         item.override(with: 1)
         var changes = item.changes().makeAsyncIterator()
@@ -158,7 +158,7 @@ struct LeftAccountTests {
         }
     }
 
-    @Test("A resource that became one with another one delivers nothing from before on its observers' queue")
+    @Test("A resource that was merged with another one delivers no earlier change on the queue of its observers")
     func merged() throws {
         let other: Resource<Int> = fixture.service.resource(url: "https://other/v1/item")
         let queue = DispatchQueue(label: "test")
@@ -177,7 +177,7 @@ struct LeftAccountTests {
         #expect(log.count(of: .attached) == 3)
     }
 
-    @Test("The progress that a load reaches when the account is left comes without content")
+    @Test("The progress that a load reaches when the account is left is delivered without content")
     func progress() async throws {
         fixture.transport.on(.get, "/v1/item").answer(json: 2, after: .seconds(1))
         item.override(with: 1)
@@ -279,13 +279,13 @@ final class StateLog: Sendable {
     private let state = Mutex(State())
 
     var events: [ResourceEvent] { state.withLock { $0.events } }
-    /// The contents of the states that had one.
+    /// The contents of the states that had content.
     var contents: [Int] { state.withLock { $0.contents } }
 
     func count(of event: ResourceEvent) -> Int { events.count { $0 == event } }
 
     func add(_ change: ResourceChange<Int>) {
-        // What is observed is loaded again after the change.
+        // Observed resources are loaded again after the change.
         switch change.event {
         case .attached, .newContent, .progress, .wiped: break
         default: return

@@ -6,13 +6,13 @@ import Testing
 
 @testable import EssentialsResources
 
-@Suite("Resource: what observations leave behind", .leavesNothing)
+@Suite("Resource: the end of observations", .leavesNothing)
 struct LifetimeTests {
     let fixture: ResourceFixture
 
     init() throws { fixture = try ResourceFixture() }
 
-    /// The ways to observe a resource and to stop without saying so.
+    /// The ways to observe a resource and to abandon the observation.
     enum Observation: String, CaseIterable {
         case states, readStates, cancelledStates, changes, contents, statuses, slot, slotElements
         case synchronous, task, queue, bag, observer, owner, deadOwner, token
@@ -39,7 +39,7 @@ struct LifetimeTests {
         #expect(fixture.service.resourceCount == 0)
     }
 
-    @Test("A closure that is cancelled beside an observer object no longer keeps the service alive")
+    @Test("A cancelled closure no longer keeps the service alive, even if an observer object remains")
     func besideObject() throws {
         weak var service: HTTPResourceService?
         let owner = Owner()
@@ -98,7 +98,7 @@ struct LifetimeTests {
     }
 
     #if DEBUG
-        @Test("Objects are counted while they live, in the tasks that the counter belongs to")
+        @Test("Objects are counted while they are alive, in the tasks of the counter")
         func counter() {
             let objects = LiveObjects()
             LiveObjects.$current.withValue(objects) {

@@ -25,7 +25,7 @@ struct ObserverListTests {
         var observers: [(number: UInt64, since: UInt64, name: Int, reports: Bool)] = []
     }
 
-    @Test("Random adds, removals and deliveries give what a plain list gives", arguments: [1, 2, 3, 4] as [UInt64])
+    @Test("Random adds, removals and deliveries give the same as a plain list", arguments: [1, 2, 3, 4] as [UInt64])
     func random(seed: UInt64) {
         var numbers = SeededNumbers(state: seed)
         for round in 0..<40 {
@@ -93,7 +93,7 @@ struct ObserverListTests {
             batches += 1
             names += batch.members.compactMap { ($0.receiver as? Receiver)?.name }
             last = batch.last
-            // Everybody before, and every second one behind.
+            // All observers up to the batch, and every second one after it.
             for (index, number) in numbers.enumerated() where number <= last || index.isMultiple(of: 2) {
                 _ = list.remove(number)
             }
@@ -131,7 +131,7 @@ struct WaitingChangesTests {
         while let change = mailbox.next() { taken.append(change) }
         #expect(taken.map(\.version) == Array(0..<1_023) + [2_999])
         #expect(taken.map(\.missed) == Array(repeating: 0, count: 1_023) + [3_000 - 1_024])
-        // Somebody has to be started again after the mailbox was found empty.
+        // The mailbox was found empty, so its reader must be started again.
         #expect(mailbox.post(changes[0]))
         mailbox.close()
         #expect(mailbox.next() == nil)
@@ -139,7 +139,7 @@ struct WaitingChangesTests {
     }
 
     @Test(
-        "A buffer drops the oldest changes over its limit, and the next one says how many were missed",
+        "A buffer drops the oldest changes over its limit, and the next one has the number of missed ones",
         arguments: [(1, 1), (1, 10), (4, 4), (4, 5), (64, 200), (0, 3), (-1, 3)])
     func buffer(limit: Int, count: Int) async throws {
         let buffer = ChangeBuffer(limit: limit)
@@ -152,7 +152,7 @@ struct WaitingChangesTests {
         #expect(taken.map(\.missed) == [count - kept] + Array(repeating: 0, count: kept - 1))
     }
 
-    @Test("Random receiving and reading loses no change uncounted", arguments: [1, 2, 3, 4] as [UInt64])
+    @Test("Random receiving and reading counts every lost change", arguments: [1, 2, 3, 4] as [UInt64])
     func randomBuffer(seed: UInt64) async throws {
         let changes = try changes(2_000)
         var numbers = SeededNumbers(state: seed)

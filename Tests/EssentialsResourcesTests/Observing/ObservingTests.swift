@@ -33,7 +33,7 @@ struct ObservingTests {
         #expect(Set(log.versions).count == log.versions.count)
     }
 
-    @Test("A change that an observer makes is delivered after the present one has reached all observers")
+    @Test("A change that an observer makes is delivered after the current one has reached all observers")
     func reentrancy() throws {
         let fixture = try ResourceFixture()
         let item: Resource<Int> = fixture.service.resource("item")
@@ -137,7 +137,7 @@ struct ObservingTests {
         observation.cancel()
     }
 
-    @Test("A closure of another global actor is called there, and the next call waits for the one before")
+    @Test("A closure of another global actor is called there, and the next call waits for the previous one")
     func otherActor() async throws {
         let fixture = try ResourceFixture()
         let item: Resource<Int> = fixture.service.resource("item")
@@ -157,7 +157,7 @@ struct ObservingTests {
         observation.cancel()
     }
 
-    @Test("An observer that is slow finds the newest change, which says how many were missed")
+    @Test("A slow observer finds the newest change, with the number of missed ones")
     func missed() async throws {
         let fixture = try ResourceFixture()
         let item: Resource<Int> = fixture.service.resource("item")
@@ -243,7 +243,7 @@ final class EventLog: Sendable {
 
     var events: [ResourceEvent] { state.withLock { $0.events } }
     var versions: [UInt64] { state.withLock { $0.versions } }
-    /// How often the observer was told that it receives nothing more.
+    /// How often the observer was notified that it receives nothing more.
     var stops: Int { state.withLock { $0.stops } }
 
     func addStop() { state.withLock { $0.stops += 1 } }

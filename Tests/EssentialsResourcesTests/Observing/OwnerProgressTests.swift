@@ -7,11 +7,11 @@ import Testing
 
 @Suite("Resource: progress for observer objects", .leavesNothing)
 struct OwnerProgressTests {
-    /// Records events, and says whether it wants progress.
+    /// Records events, and states whether it needs progress.
     private final class Reporter: ResourceObserver {
         let log = EventLog()
         private let reports: Atomic<Bool>
-        /// How often it was asked.
+        /// How often the property was read.
         let questions = Atomic(0)
 
         init(reports: Bool) { self.reports = Atomic(reports) }
@@ -42,7 +42,7 @@ struct OwnerProgressTests {
         }
     }
 
-    @Test("An observer object that asks for progress receives it up to 1 before the content, and others do not")
+    @Test("An observer object that requests progress receives it up to 1 before the content, and others do not")
     func observers() async throws {
         let fixture = try ResourceFixture()
         let item: Resource<Item> = fixture.service.resource("item")
@@ -63,7 +63,7 @@ struct OwnerProgressTests {
         item.removeObservers(ownedBy: asking)
     }
 
-    @Test("Without an observer object that asks for progress, no load is measured")
+    @Test("Without an observer object that requests progress, no load is measured")
     func unmeasured() async throws {
         let fixture = try ResourceFixture()
         let item: Resource<Item> = fixture.service.resource("item")
@@ -85,7 +85,7 @@ struct OwnerProgressTests {
         item.removeObservers(ownedBy: ordinary)
     }
 
-    @Test("An observer object is asked once for each resource, and keeps to its answer")
+    @Test("Whether an observer object needs progress is read once for each resource")
     func asksOnce() async throws {
         let fixture = try ResourceFixture()
         let item: Resource<Item> = fixture.service.resource("item")

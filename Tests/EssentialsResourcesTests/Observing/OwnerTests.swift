@@ -26,11 +26,11 @@ struct OwnerTests {
         item.override(with: 2)
         #expect(log.events == [.attached, .newContent(.local)])
         #expect(item.observerCount == 0)
-        // It was itself released, so nobody is left to be told.
+        // It was itself released, so it cannot be notified.
         #expect(log.stops == 0)
     }
 
-    @Test("An observer with an owner is kept until the owner is released, and then told")
+    @Test("An observer with an owner is kept until the owner is released, and is then notified")
     func owner() {
         var owner: Owner? = Owner()
         weak var observer: Listener?
@@ -90,7 +90,7 @@ struct OwnerTests {
         if let held { item.removeObservers(ownedBy: held) }
     }
 
-    @Test("Taking an owner away removes the observers that have no other")
+    @Test("Removing an owner removes the observers without another owner")
     func removeByOwner() {
         let (first, second) = (Owner(), Owner())
         let (both, one) = (Listener(log), Listener(EventLog()))
@@ -135,7 +135,7 @@ struct OwnerTests {
         item.removeObservers(ownedBy: observer)
     }
 
-    @Test("Closures with one owner are told apart by their tokens, and end with the owner")
+    @Test("Closures with one owner are distinguished by their tokens, and end with the owner")
     func closures() {
         var owner: Owner? = Owner()
         let other = EventLog()
@@ -152,7 +152,7 @@ struct OwnerTests {
     }
 
     @Test(
-        "A dead owner's observer is released by looking the resource up",
+        "Looking up a resource releases the observers of released owners",
         arguments: ["resource", "count", "drop", "keep"])
     func lookUps(how: String) {
         var owner: Owner? = Owner()
@@ -174,7 +174,7 @@ struct OwnerTests {
         #expect(log.stops == 1)
     }
 
-    @Test("Adding observers to other resources releases those of dead owners")
+    @Test("Adding observers to other resources releases those of released owners")
     func boundedGarbage() {
         for number in 0..<1_000 {
             let resource: Resource<Int> = fixture.service.resource("items/\(number)")
@@ -193,7 +193,7 @@ struct OwnerTests {
         #expect(observers.count { $0() != nil } < 760)
     }
 
-    @Test("Looking up new resources releases the observers of dead owners, whose resources can then be dropped")
+    @Test("Looking up new resources releases the observers of released owners, and their resources can then be dropped")
     func sweptByNewResources() throws {
         let fixture = try ResourceFixture { $0.maximumUnused = 10 }
         let (service, log) = (fixture.service, EventLog())
@@ -208,7 +208,7 @@ struct OwnerTests {
         #expect(service.resourceCount <= 10)
     }
 
-    @Test("A resource with an observer object is never dropped, and is dropped after its owner")
+    @Test("A resource with an observer object is not dropped before its owner is released")
     func golden() {
         fixture.service.keepUnused(count: 0, bytes: 0)
         var owner: Owner? = Owner()
@@ -245,7 +245,7 @@ struct OwnerTests {
         withExtendedLifetime(owner) {}
     }
 
-    @Test("Closing the service tells observers, also those that are added later")
+    @Test("Closing the service notifies observers, including those that are added later")
     func close() async {
         let observer = Listener(log)
         let owner = Owner()
@@ -277,7 +277,7 @@ struct OwnerTests {
         item.removeObservers(ownedBy: second)
     }
 
-    @Test("An observer that is removed during a change by one before it receives nothing of that change")
+    @Test("An observer that an earlier observer removes during a change receives nothing of that change")
     func removedDuringDelivery() {
         let token = Mutex<ObserverToken?>(nil)
         let first = Listener(EventLog()) { change, _ in
@@ -293,7 +293,7 @@ struct OwnerTests {
         item.removeObservers(ownedBy: first)
     }
 
-    @Test("The last owner's observer ends the loads that only observers wanted")
+    @Test("The end of the last owner's observer ends the loads that only observers need")
     func interest() async throws {
         let latch = Latch()
         fixture.transport.on(.get, "/v1/item").answer { _ in
@@ -313,7 +313,7 @@ struct OwnerTests {
         latch.open()
     }
 
-    @Test("Eight threads add, remove and change at once, and every observer is told once that it has stopped")
+    @Test("Eight threads add, remove and change at once, and every observer is notified once that it has stopped")
     func concurrency() async {
         let logs = await withTaskGroup(of: [EventLog].self) { group in
             for thread in 0..<8 {

@@ -52,7 +52,7 @@ struct ProgressTests {
         return (log, observation)
     }
 
-    @Test("Progress grows with time and bytes, comes every 50 ms at most, and is 1 just before the content")
+    @Test("Progress grows with time and bytes, is reported at most every 50 ms, and is 1 just before the content")
     func growth() async throws {
         let fixture = try ResourceFixture()
         let piece = ScriptedPiece.bytes(Data(repeating: 7, count: 50_000))
@@ -85,13 +85,13 @@ struct ProgressTests {
         #expect(log.events == [.attached, .requested, .progress(1), .newContent(.network)])
         #expect(log.all.last?.progress == nil && item.state.progress == nil)
         #expect(log.all.map(\.version) == Array(0..<UInt64(log.all.count)))
-        // The others see the same versions without those of the progress.
+        // The others see the same versions, except those of the progress.
         #expect(ordinary.all.map(\.event) == [.attached, .requested, .newContent(.network)])
         #expect(ordinary.all.map(\.version) == [0, 1, UInt64(log.all.count - 1)])
         withExtendedLifetime((observation, second)) {}
     }
 
-    @Test("Without an observer that asks for it, no load is measured, and readers of states are not resumed")
+    @Test("Without an observer that requests it, no load is measured, and readers of states are not resumed")
     func unmeasured() async throws {
         let fixture = try ResourceFixture()
         let latch = Latch()
@@ -110,7 +110,7 @@ struct ProgressTests {
         #expect(item.state.version == 2)
     }
 
-    @Test("States that report progress are those of each report, and those that do not come with the next event")
+    @Test("Readers that request progress receive a state for each report, and others see it with the next event")
     func states() async throws {
         let fixture = try ResourceFixture()
         let latch = Latch()
@@ -140,7 +140,7 @@ struct ProgressTests {
 
     enum End: CaseIterable, Sendable { case failure, notModified, cancellation, wipe, deletion }
 
-    @Test("Progress is 1 once before the event that ends a load, however it ends", arguments: End.allCases)
+    @Test("Progress is 1 once before the event that ends a load, for every kind of end", arguments: End.allCases)
     func ends(end: End) async throws {
         let fixture = try ResourceFixture()
         let latch = Latch()
@@ -182,7 +182,7 @@ struct ProgressTests {
         observation.cancel()
     }
 
-    @Test("An observer that comes after the request was sent sees the progress of the next load")
+    @Test("An observer that is added after the request was sent sees the progress of the next load")
     func late() async throws {
         let fixture = try ResourceFixture()
         let latch = Latch()
@@ -203,7 +203,7 @@ struct ProgressTests {
         observation.cancel()
     }
 
-    @Test("An observer that comes later sees the progress of a load that somebody else has asked for")
+    @Test("An observer that is added later sees the progress of a load if another observer has requested it")
     func joining() async throws {
         let fixture = try ResourceFixture()
         let latch = Latch()
@@ -225,7 +225,7 @@ struct ProgressTests {
         fixture.clock.advance(by: .milliseconds(50))
         await fixture.clock.waitForSleepers(count: 1)
         #expect(log.reported.count == 1)
-        // Without an observer that wants it, there is no progress to see.
+        // Without an observer that requests it, there is no progress to see.
         observation.cancel()
         #expect(item.state.progress == nil && item.isLoading)
         latch.open()
@@ -233,7 +233,7 @@ struct ProgressTests {
         #expect(values.withLock { $0.last } == 1)
     }
 
-    @Test("An observer that comes while a load reads the caches sees all of its progress")
+    @Test("An observer that is added while a load reads the caches sees all of its progress")
     func caches() async throws {
         let cache = CacheDouble()
         let (reading, response) = (Latch(), Latch())
@@ -261,7 +261,7 @@ struct ProgressTests {
         observation.cancel()
     }
 
-    @Test("Of two loads that run, the progress is that of the newest")
+    @Test("If two loads are running, the progress is that of the newest")
     func newest() async throws {
         let fixture = try ResourceFixture()
         let latches = [Latch(), Latch()]
@@ -325,7 +325,7 @@ struct ProgressTests {
         observation.cancel()
     }
 
-    @Test("Progress that waits behind a slow observer is replaced by the newest, and nobody misses an event for it")
+    @Test("Progress that waits for a slow observer is replaced by the newest, and no event counts as missed")
     func waiting() throws {
         let fixture = try ResourceFixture()
         let item: Resource<Int> = fixture.service.resource("item")
@@ -354,7 +354,7 @@ struct ProgressTests {
         observation.cancel()
     }
 
-    @Test("Progress takes no room in resources, and none in their lists of observers")
+    @Test("Progress takes no memory in resources or in their lists of observers")
     func layout() throws {
         let (flag, loads) = (\ResourceFacts.isInvalid, \ResourceFacts.loads)
         #expect(MemoryLayout.offset(of: loads) == MemoryLayout.offset(of: flag).map { $0 + 8 })

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Resource: sequences", .leavesNothing)
 struct SequenceTests {
-    @Test("States begin with the present one, and a slow reader finds only the newest")
+    @Test("States begin with the current one, and a slow reader finds only the newest")
     func states() async throws {
         let fixture = try ResourceFixture()
         let item: Resource<Int> = fixture.service.resource("item")
@@ -54,7 +54,7 @@ struct SequenceTests {
         #expect(await task.value)
     }
 
-    @Test("Changes are all read in order, and those over the limit are counted")
+    @Test("All changes are read in order, and those over the limit are counted")
     func changes() async throws {
         let fixture = try ResourceFixture()
         let item: Resource<Int> = fixture.service.resource("item")
@@ -69,7 +69,7 @@ struct SequenceTests {
         #expect(await changes.next()?.missed == 0)
     }
 
-    @Test("Contents skip equal values, and failures are no contents")
+    @Test("Contents skip equal values and failures")
     func contents() async throws {
         let fixture = try ResourceFixture()
         let item: Resource<Int> = fixture.service.resource("item")
@@ -95,7 +95,7 @@ struct SequenceTests {
         #expect(item.observerCount == 0)
     }
 
-    @Test("A resource with an observer is never dropped, and one without is")
+    @Test("A resource with an observer is never dropped, unlike one without")
     func golden() async throws {
         let fixture = try ResourceFixture()
         fixture.service.keepUnused(count: 0, bytes: 0)

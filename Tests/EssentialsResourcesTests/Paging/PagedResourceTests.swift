@@ -72,7 +72,7 @@ struct PagedResourceTests {
         #expect(queries() == ["size=1", "after=a%2Fb&size=1"])
     }
 
-    @Test("The next page is found by a cursor in a header field, and one that is too long is a failure")
+    @Test("The next page is found by a cursor in a header field, and a cursor that is too long is a failure")
     func byCursorOfResponse() async throws {
         let cursor = Mutex("b")
         transport.on(.get, "/v1/films").answer { request in
@@ -93,7 +93,7 @@ struct PagedResourceTests {
     }
 
     @Test(
-        "Pages after the first one are requested as its definition says, also for pages that somebody else reads",
+        "Pages after the first one are requested as its definition says, also for pages that are read elsewhere",
         arguments: ["number", "link"])
     func definition(paging: String) async throws {
         let fields = paging == "link" ? Self.link("<films?page=2>; rel=\"next\"") : [:]
@@ -130,7 +130,7 @@ struct PagedResourceTests {
         #expect(list.state.items.isEmpty && transport.requestCount == 0)
     }
 
-    @Test("The size of a page is in the URL of every page, and one below 1 is a failure without a request")
+    @Test("The size of a page is in the URL of every page, and a size below 1 is a failure without a request")
     func size() async throws {
         transport.on(.get, "/v1/films").answer { request in
             let isSecond = request.queryItems.contains { $0.name == "page" }
@@ -159,7 +159,7 @@ struct PagedResourceTests {
         #expect(transport.requests.map(\.url.path) == ["/v1/films", "/v1/pages/2", "/v1/pages/3"])
     }
 
-    @Test("The next page is found by a URL in the content, and a list that leads back ends")
+    @Test("The next page is found by a URL in the content, and a list that links back to itself ends")
     func leadsBack() async throws {
         transport.on(.get, "/v1/films").answer(json: Films(films: Self.films(1), cursor: "/v1/more"))
         transport.on(.get, "/v1/more").answer(json: Films(films: Self.films(2), cursor: "films"))
@@ -187,7 +187,7 @@ struct PagedResourceTests {
         }
     }
 
-    @Test("Tasks that ask for the next page at the same time load one page")
+    @Test("Tasks that request the next page at the same time load one page")
     func concurrent() async throws {
         let latch = Latch()
         transport.on(.get, "/v1/films").answer { _ in
@@ -207,7 +207,7 @@ struct PagedResourceTests {
         #expect(transport.requestCount == 1)
     }
 
-    @Test("The load of a page ends when the last task has stopped waiting, and is no failure of the list")
+    @Test("The load of a page ends when the last task has stopped waiting, and the list does not fail")
     func abandoned() async throws {
         let latch = Latch()
         transport.on(.get, "/v1/films").once().answer { _ in
@@ -227,7 +227,7 @@ struct PagedResourceTests {
 
     // MARK: Failures
 
-    @Test("After a failure the list stays, and only the page that failed is loaded again")
+    @Test("After a failure the list stays, and only the failed page is loaded again")
     func failure() async throws {
         let first: Resource<[Film]> = fixture.service.resource("films")
         let isBroken = Mutex(true)
@@ -249,7 +249,7 @@ struct PagedResourceTests {
         #expect(queries() == ["", "page=2", "page=2"])
     }
 
-    @Test("A refresh that fails in the middle keeps the old list, and goes on with the page that failed")
+    @Test("A refresh that fails in the middle keeps the old list, and continues with the failed page")
     func refreshFailure() async throws {
         let generation = Mutex(0)
         let isBroken = Mutex(false)
@@ -301,7 +301,7 @@ struct PagedResourceTests {
         #expect(queries() == ["", "c=a2", "", "c=b2", "c=b3"])
     }
 
-    @Test("A refresh of the first page shows the old list until the page is there, and then this page alone")
+    @Test("A refresh of the first page shows the old list until the page is loaded, and then only this page")
     func refreshFirst() async throws {
         let list = numbered(3)
         while try await list.next() {}
@@ -356,7 +356,7 @@ struct PagedResourceTests {
         #expect(transport.requestCount == 4)
     }
 
-    @Test("An id that occurs on two pages counts once")
+    @Test("An ID that occurs on two pages counts once")
     func ids() async throws {
         transport.on(.get, "/v1/films").answer(json: Self.films(1, 2)).thenAnswer(json: Self.films(2, 3))
         let list = PagedResource(
@@ -366,7 +366,7 @@ struct PagedResourceTests {
         #expect(list.state.items == Self.films(1, 2, 3))
     }
 
-    @Test("A page that is changed by others changes the list, and wiped pages are not shown")
+    @Test("A page that is changed elsewhere changes the list, and wiped pages are not shown")
     func changedPages() async throws {
         let list = numbered(3)
         for _ in 0..<3 { try await list.next() }
@@ -398,7 +398,7 @@ struct PagedResourceTests {
         #expect(list.state.items == Self.films(9))
     }
 
-    @Test("What a failed refresh has left is not shown after the account was left, also if the pages have new content")
+    @Test("The states of a failed refresh are not shown after the account was left, even if the pages have new content")
     func leftAccount() async throws {
         let list = numbered(3)
         for _ in 0..<2 { try await list.next() }
@@ -406,7 +406,7 @@ struct PagedResourceTests {
         await #expect(throws: RequestFailure.self) { try await list.refresh(.allThenSwap) }
         #expect(list.state.items == Self.films(1, 2, 3, 4))
         fixture.service.enter("bob")
-        // Nobody has looked at the list since the account was left.
+        // The list was not read since the account was left.
         list.first.override(with: Self.films(9))
         fixture.service.resource("films", as: [Film].self).withParam("page", "2").override(with: Self.films(10))
         #expect(list.state.items.isEmpty && list.state.failure == nil)

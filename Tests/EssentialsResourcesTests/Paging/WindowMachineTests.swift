@@ -87,7 +87,7 @@ import Testing
         #expect(machine.window == 0..<1)
     }
 
-    @Test("A page that has gone takes those after it along, and what runs")
+    @Test("A page whose content is gone removes the pages after it, and ends the running operation")
     func truncated() throws {
         var machine = try machine(showing: 5, maximum: 4)
         let running = try step(machine.begin(.next, hasNext: true))
@@ -100,7 +100,7 @@ import Testing
         #expect(again.page == 0)
     }
 
-    /// The same as lists of page numbers: an operation is the list of pages that it still has to load.
+    /// The same with lists of page numbers: an operation is the list of pages that it still has to load.
     private struct SlowList {
         let maximum: Int
         var shown: [Int] = []
@@ -142,7 +142,7 @@ import Testing
         .next, .next, .next, .previous, .refresh(.first), .refresh(.all), .refresh(.allThenSwap),
     ]
 
-    @Test("Random operations give the same as lists of page numbers", arguments: RandomSequences.seeds)
+    @Test("Random operations give the same result as lists of page numbers", arguments: RandomSequences.seeds)
     func reference(seed: UInt64) async {
         var numbers = SeededNumbers(state: seed)
         for sequence in 0..<RandomSequences.count {
@@ -160,9 +160,9 @@ import Testing
         }
     }
 
-    /// Does the same with both.
+    /// Performs the same operation on both.
     ///
-    /// - Returns: Whether both have answered the same.
+    /// - Returns: Whether the results are equal.
     private func perform(
         _ machine: inout WindowMachine, _ slow: inout SlowList, _ numbers: inout SeededNumbers
     ) -> Bool {
@@ -198,7 +198,7 @@ import Testing
             if case .begin(let step) = decision { return step.page == failed.rest.first }
             return false
         default:
-            // The content of a shown page has gone.
+            // The content of a shown page is gone.
             guard let page = slow.shown.randomElement(using: &numbers) else { return true }
             machine.truncate(to: page)
             slow.shown.removeAll { $0 >= page }

@@ -76,7 +76,7 @@ struct ImageHeaderTests {
     }
 
     @Test(
-        "An image that was cut off has a header if the size is there, and fails with decoding otherwise",
+        "A truncated image has a header if the size is there, and fails as decoding otherwise",
         arguments: samples)
     func prefixes(sample: ImageSample) throws {
         let bytes = sample.bytes
@@ -92,7 +92,7 @@ struct ImageHeaderTests {
     }
 
     @Test(
-        "A damaged byte gives another size or fails with decoding, and behind the size it changes nothing",
+        "A damaged byte gives another size or fails as decoding, and after the size it changes nothing",
         arguments: samples)
     func damage(sample: ImageSample) throws {
         let bytes = sample.bytes
@@ -115,7 +115,7 @@ struct ImageHeaderTests {
         }
     }
 
-    @Test("Random bytes behind each signature give a size or fail with decoding")
+    @Test("Random bytes after each signature give a size or fail as decoding")
     func random() {
         var numbers = SeededNumbers(state: 27)
         for sample in samples {
@@ -155,7 +155,7 @@ extension ImageHeaderTests {
         #expect(try size(webP + Array("VP8X".utf8) + largest) == [1 << 24, 1 << 24])
     }
 
-    @Test("The scale of a lossy WebP is no part of its size, and a picture that is no key frame has no size")
+    @Test("The scale of a lossy WebP is not part of its size, and a picture that is not a key frame has no size")
     func lossyWebP() throws {
         let head = Array("RIFF".utf8) + [0, 0, 0, 0] + Array("WEBPVP8 ".utf8) + [0, 0, 0, 0]
         let size: [UInt8] = [0x9d, 0x01, 0x2a, 0x03, 0x40, 0x02, 0xc0]
@@ -179,7 +179,7 @@ extension ImageHeaderTests {
         #expect((try? size(start + header)) == expected)
     }
 
-    @Test("The size of a JPEG is found behind segments, fill bytes and markers without a segment")
+    @Test("The size of a JPEG is found after segments, fill bytes and markers without a segment")
     func segments() throws {
         let frame: [UInt8] = [0xff, 0xc2, 0, 0x11, 8, 0x02, 0x05, 0x01, 0x2c]
         let profile: [UInt8] = [0xff, 0xe2, 0xff, 0xff] + [UInt8](repeating: 0xc0, count: 0xfffd)
@@ -187,7 +187,7 @@ extension ImageHeaderTests {
         #expect(try size([0xff, 0xd8] + profile + profile + profile + frame) == [300, 517])
         #expect(try size([0xff, 0xd8, 0xff, 0xff, 0xff] + frame + [1]) == [300, 517])
         #expect(try size([0xff, 0xd8, 0xff, 0x01, 0xff, 0xd3, 0xff, 0xe1, 0, 2] + frame) == [300, 517])
-        // A table that is no frame, although its number is among theirs.
+        // A table that is not a frame, although its number lies among those of frames.
         #expect(try size([0xff, 0xd8, 0xff, 0xc4, 0, 4, 9, 9] + frame) == [300, 517])
     }
 

@@ -154,7 +154,7 @@ struct PipelineTests {
     }
 
     @Test(
-        "Transformers are chosen by media type, in any case, and no type counts as binary data",
+        "Transformers are selected by media type, regardless of case, and a missing type counts as binary data",
         arguments: [
             ("application/json", "json"), ("APPLICATION/JSON; charset=utf-8", "json"), ("application/jsonx", "none"),
             (nil, "binary"),
@@ -192,7 +192,7 @@ struct PipelineTests {
         #expect(try await item.load().words == ["early"])
         try configure(.skipsOutput, false)
         await #expect(throws: RequestFailure(.decoding, "")) { try await item.load() }
-        // A model decides whether a response can be read, so the text is asked for where there is no model.
+        // A model decides whether a response can be read, so the text is requested where there is no model.
         try fixture.service.configure("/text") {
             $0.pipeline.transform(at: .model, wrongInput: .skips) { (_: Int) in 1 }
         }
@@ -261,7 +261,7 @@ struct PipelineTests {
         #expect(try await item.load().name == "a!")
     }
 
-    @Test("Failures pass only transformers that ask for them, which give a message or turn one into content")
+    @Test("Failures reach only transformers for failures, which give a message or turn a failure into content")
     func failures() async throws {
         let fixture = try ResourceFixture()
         let journal = Journal()
@@ -289,7 +289,7 @@ struct PipelineTests {
         #expect(journal.all == ["content"])
     }
 
-    @Test("Transformers run on no actor of the caller, and are cancelled with their load")
+    @Test("Transformers run outside the caller's actor, and are cancelled with their load")
     @MainActor
     func isolation() async throws {
         let fixture = try ResourceFixture()
@@ -323,7 +323,7 @@ struct PipelineTests {
         #expect(item.state.failure == nil)
     }
 
-    @Test("Not more transformers compute at a time than there are processors")
+    @Test("At most as many transformers compute at a time as there are processors")
     func processors() async throws {
         let fixture = try ResourceFixture()
         fixture.transport.on(.get, "/v1/items/*").answer(text: "x")
@@ -334,7 +334,7 @@ struct PipelineTests {
                     running.present += 1
                     running.most = max(running.most, running.present)
                 }
-                // Others would run beside it during this time.
+                // Other transformers would run at this time.
                 for _ in 0..<200 { sched_yield() }
                 running.withLock { $0.present -= 1 }
                 return data

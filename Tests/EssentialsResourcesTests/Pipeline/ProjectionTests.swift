@@ -62,7 +62,9 @@ struct ProjectionTests {
         for _ in 0..<3 { #expect(try await item.text.load() == "é") }
     }
 
-    @Test("JSON is read by its media type, whatever the type before the slash", arguments: ["text/json", "model/json"])
+    @Test(
+        "JSON is read by its media type, regardless of the type before the slash",
+        arguments: ["text/json", "model/json"])
     func jsonTypes(type: String) async throws {
         let fixture = try ResourceFixture()
         fixture.transport.on(.get, "/v1/item").answer(
@@ -70,7 +72,7 @@ struct ProjectionTests {
         #expect(try await fixture.service.resource("item", as: Data.self).json.load() == [1, "a", nil])
     }
 
-    @Test("The header of an image is read from its bytes, whatever the media type")
+    @Test("The header of an image is read from its bytes, regardless of the media type")
     func image() async throws {
         let fixture = try ResourceFixture()
         let transport = fixture.transport
@@ -95,7 +97,7 @@ struct ProjectionTests {
         #expect(empty?.message.contains("204") == true)
     }
 
-    @Test("A projection that comes after a large body is not loaded, and its next load has no condition")
+    @Test("A projection that is added after a large body has no content, and its next load has no condition")
     func largeBody() async throws {
         let fixture = try ResourceFixture()
         var fields = Self.imageType
@@ -107,12 +109,12 @@ struct ProjectionTests {
         #expect(logo.imageHeader.content == nil)
         #expect(try await logo.imageHeader.loadIfNeeded().width == 300)
         #expect(fixture.transport.requests.map { $0.headerFields[.ifNoneMatch] } == [nil, nil])
-        // All views have content now, so the next load asks whether it has changed.
+        // All views have content now, so the next load is conditional.
         try await logo.load()
         #expect(fixture.transport.requests.last?.headerFields[.ifNoneMatch] == "\"1\"")
     }
 
-    @Test("A projection of content that was set without bytes is not loaded")
+    @Test("A projection of content that was set without bytes has no content")
     func withoutBytes() throws {
         let fixture = try ResourceFixture()
         let item: Resource<Item> = fixture.service.resource("item")

@@ -10,7 +10,7 @@ import Testing
 // One test counts the threads that the others start too.
 @Suite("Memory pressure", .leavesNothing, .serialized)
 struct MemoryPressureTests {
-    @Test("Low pressure drops half of the resources that nobody uses, critical pressure all of them")
+    @Test("Low pressure drops half of the unused resources, critical pressure all of them")
     func service() throws {
         let pressure = ManualMemoryPressure()
         let fixture = try ResourceFixture { $0.memoryPressure = pressure }
@@ -25,7 +25,7 @@ struct MemoryPressureTests {
         #expect(used.content?.name == "kept")
     }
 
-    @Test("Critical pressure drops bodies that are kept for further content types, and no content")
+    @Test("Critical pressure drops bodies that are kept for further content types, but no content")
     func bodies() async throws {
         let pressure = ManualMemoryPressure()
         let fixture = try ResourceFixture { $0.memoryPressure = pressure }
@@ -54,7 +54,7 @@ struct MemoryPressureTests {
         #expect(cache.count == 0)
     }
 
-    @Test("Pressure releases the observers of dead owners", arguments: [MemoryPressure.low, .critical])
+    @Test("Pressure releases the observers of released owners", arguments: [MemoryPressure.low, .critical])
     func deadOwners(level: MemoryPressure) throws {
         let pressure = ManualMemoryPressure()
         let fixture = try ResourceFixture { $0.memoryPressure = pressure }
@@ -77,7 +77,7 @@ struct MemoryPressureTests {
         #expect(log.stops == 1)
     }
 
-    @Test("A service that was closed or released hears of no pressure any more")
+    @Test("A closed or released service is not notified of pressure any more")
     func end() async throws {
         let pressure = ManualMemoryPressure()
         var fixture: ResourceFixture? = try ResourceFixture { $0.memoryPressure = pressure }
@@ -136,7 +136,7 @@ struct MemoryPressureTests {
         }
         let first = try source.observe { _ in }
         let second = try source.observe { _ in }
-        // A thread gives itself its name.
+        // A thread sets its own name.
         while Self.threads == 0 { await Task.yield() }
         #expect(Self.threads == 1)
         first.cancel()
@@ -148,7 +148,7 @@ struct MemoryPressureTests {
         #expect(Self.threads == 0)
     }
 
-    @Test("Triggers that the kernel accepts report by themselves, and nothing is read")
+    @Test("If the kernel accepts the triggers, they report by themselves, and nothing is read")
     func accepted() async throws {
         let folder = try PressureFolder()
         try folder.write("some avg10=99.00\nfull avg10=99.00\n", to: "system")
@@ -158,7 +158,7 @@ struct MemoryPressureTests {
         setup.clock = folder.clock.requestClock
         setup.ask = { trigger, _ throws(SystemError) in
             opened.withLock { $0.append(trigger) }
-            // It can be waited for, and never reports anything.
+            // It can be polled, and never reports anything.
             let number = open("/dev/null", O_RDWR | O_CLOEXEC)
             guard number >= 0 else { throw .last }
             return number

@@ -21,7 +21,7 @@ struct PressureAveragesTests {
     }
 
     @Test(
-        "The averages of 10 s are read, and mean pressure from 3.5 % of some and from 5 % of all threads on",
+        "The averages of 10 s mean pressure from 3.5 % of the time for some threads, and from 5 % for all threads",
         arguments: [
             ("0.00", "0.00", 0, 0, nil), ("3.49", "0.00", 349, 0, nil), ("3.50", "0.00", 350, 0, .low),
             ("3.49", "4.99", 349, 499, nil), ("4.99", "4.99", 499, 499, .low), ("5.00", "5.00", 500, 500, .critical),
@@ -35,7 +35,7 @@ struct PressureAveragesTests {
     }
 
     @Test(
-        "Lines and values of another form do not count",
+        "Lines and values of another form are ignored",
         arguments: [
             ("", nil), ("\n\n", nil), ("some", nil), ("some avg10=", nil), ("some avg10=.50", nil),
             ("some avg10=5.", nil), ("some avg10=5.5", nil), ("some avg10=5.555", nil), ("some avg10=1000.00", nil),
@@ -49,7 +49,7 @@ struct PressureAveragesTests {
         #expect(PressureAverages(text.utf8)?.some == some)
     }
 
-    @Test("A text that was cut off or damaged at any byte gives averages or none")
+    @Test("A text that is truncated or damaged at any byte gives averages or nil")
     func damage() {
         let bytes = Array(Self.text(some: "12.34", full: "5.67").utf8)
         for index in bytes.indices {
@@ -77,7 +77,7 @@ extension PressureAveragesTests {
         await folder.clock.waitForSleepers(count: 1)
     }
 
-    @Test("If the kernel refuses triggers, the averages of the own control group are read every 10 s")
+    @Test("If the kernel refuses triggers, the averages of the process's control group are read every 10 s")
     func refused() async throws {
         let folder = try PressureFolder()
         try folder.write(Self.idle, to: "memory.pressure")
@@ -104,7 +104,7 @@ extension PressureAveragesTests {
         await next(folder)
         await next(folder)
         #expect(reports.withLock { $0 } == [.low, .critical, .critical])
-        // A control group that was removed reports nothing, and neither does a damaged file.
+        // A removed control group reports nothing, and neither does a damaged file.
         try folder.remove("memory.pressure")
         await next(folder)
         try folder.write("some avg10=", to: "memory.pressure")
@@ -152,7 +152,7 @@ extension PressureAveragesTests {
         observation.cancel()
     }
 
-    @Test("A kernel that tells nothing is a failure, which recommends the manual source")
+    @Test("A kernel without reports is a failure, which recommends the manual source")
     func absent() throws {
         let folder = try PressureFolder()
         for text in [nil, "", "no averages\n"] {
@@ -164,7 +164,7 @@ extension PressureAveragesTests {
         }
     }
 
-    @Test("A service drops what nobody uses when the averages are too high")
+    @Test("A service drops unused resources when the averages are too high")
     func service() async throws {
         let folder = try PressureFolder()
         try folder.write(Self.text(some: "3.50", full: "0.00"), to: "system")

@@ -9,7 +9,7 @@ struct PressureFilesTests {
         arguments: [
             ("0::/user/a", "30 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw", "/sys/fs/cgroup/user/a"),
             ("0::/", "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw", "/sys/fs/cgroup"),
-            // Version 1 beside version 2, and optional fields.
+            // Version 1 together with version 2, and optional fields.
             (
                 "4:memory:/x\n0::/y",
                 "1 1 0:1 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
@@ -26,7 +26,7 @@ struct PressureFilesTests {
     }
 
     @Test(
-        "Without a control group of version 2 that is mounted there is no directory",
+        "Without a mounted control group of version 2 there is no directory",
         arguments: [
             ("", ""), ("4:memory:/x", "2 1 0:2 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw"),
             ("0::/a", "2 1 0:2 / /sys/fs/cgroup rw - cgroup cgroup rw"),

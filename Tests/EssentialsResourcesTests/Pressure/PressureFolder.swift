@@ -10,7 +10,7 @@ import Glibc
 final class PressureFolder: Sendable {
     let path = "/tmp/essentials-pressure-\(getpid())-\(UInt64.random(in: .min ... .max))"
     let clock = ManualClock()
-    /// The triggers that were asked for.
+    /// The requested triggers.
     let asked = Mutex<[String]>([])
 
     init() throws { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Attached writes", .timeLimit(.minutes(1)))
 struct AttachedWritesTests {
-    /// Writes whose sending does not end before they are released by the test.
+    /// Writes whose sending does not end until the test releases them.
     private final class StuckWrites: PendingWrites {
         let begun = OneShot<Duration>()
         let end = OneShot<Void>()
@@ -21,7 +21,7 @@ struct AttachedWritesTests {
         }
     }
 
-    @Test("Writes that do not keep to their time are waited for no longer, and are not cancelled")
+    @Test("Resources stop waiting for writes that exceed their deadline, and the writes are not cancelled")
     func stuck() async {
         let (clock, attached, writes) = (ManualClock(), AttachedWrites(), StuckWrites())
         attached.add(writes, waiting: .seconds(10))

@@ -61,7 +61,7 @@ struct ConcurrentUseTests {
     }
 }
 
-/// Observes resources for a moment, and checks the order of what it hears.
+/// Observes resources for a moment, and checks the order of the received states.
 private final class VersionWatch: Sendable {
     private let found = Mutex<[String]>([])
 

@@ -7,9 +7,9 @@ import Testing
 
 @testable import EssentialsResources
 
-@Suite("Resources and other credentials", .leavesNothing, .timeLimit(.minutes(1)))
+@Suite("Resources after a change of credentials", .leavesNothing, .timeLimit(.minutes(1)))
 struct CredentialChangeTests {
-    /// A service whose server answers with the credentials of the request, after a latch if there is one.
+    /// A service whose server responds with the credentials of the request, after a latch if there is one.
     private static func fixture(
         _ cache: (any EntityCache)? = nil, holding latch: Latch? = nil
     ) throws -> ResourceFixture {
@@ -22,7 +22,7 @@ struct CredentialChangeTests {
         return fixture
     }
 
-    @Test("Credentials that replace others remove at once what is shown, before the next account is entered")
+    @Test("Replacing the credentials removes shown content at once, before the next account is entered")
     func replaced() async throws {
         let fixture = try Self.fixture()
         let foreign: Resource<Item> = fixture.service.resource(url: "https://cdn.example.com/item")
@@ -37,7 +37,7 @@ struct CredentialChangeTests {
         #expect(item.content == nil)
         #expect(events.withLock { $0 } == [.attached, .wiped(.authorization)])
         #expect(fixture.transport.requestCount == 1)
-        // The article's order: the account follows, and what is observed is loaded again.
+        // This is the order of the article: the account follows, and observed resources are loaded again.
         fixture.service.enter("bob")
         await settled { item.content?.name == "Bearer b" }
         #expect(foreign.content == nil)
@@ -56,7 +56,7 @@ struct CredentialChangeTests {
         #expect(item.content?.name == "Bearer a")
     }
 
-    @Test("A load with other credentials joins no load that runs, and the late response is neither shown nor stored")
+    @Test("A load with other credentials does not join a running load, whose late response is neither shown nor stored")
     func joining() async throws {
         let (latch, cache) = (Latch(), CacheDouble(isPersistent: false))
         let fixture = try Self.fixture(cache, holding: latch)
@@ -74,7 +74,7 @@ struct CredentialChangeTests {
         #expect(cache.entities.values.map { String(decoding: $0.body, as: UTF8.self) } == [#"{"name":"Bearer b"}"#])
     }
 
-    @Test("A load after the first login joins no load without credentials, which goes on")
+    @Test("A load after the first login does not join a load without credentials, which continues")
     func firstLogin() async throws {
         let latch = Latch()
         let fixture = try Self.fixture(holding: latch)
@@ -89,7 +89,7 @@ struct CredentialChangeTests {
         #expect(item.content?.name == "Bearer b")
     }
 
-    @Test("Between other credentials and the account nothing is read from its cache or stored there")
+    @Test("Until an account is entered after other credentials were set, its cache is neither read nor written")
     func suspended() async throws {
         let cache = CacheDouble()
         let fixture = try Self.fixture(cache)
@@ -103,9 +103,9 @@ struct CredentialChangeTests {
         #expect(try await item().loadIfNeeded().name == "Bearer b")
         item().override(with: Item(name: "by hand"))
         #expect(try await fixture.service.wipe(.all, purging: .caches))
-        // What was received without an account is removed, and nothing else happens.
+        // Entities that were received without an account are removed, and nothing else happens.
         #expect(cache.calls.filter { $0 != "remove all" } == ["read decoding", "store decoding"])
-        // The application says that it is the same account.
+        // The application states that it is the same account.
         fixture.service.enter("ada")
         #expect(item().content == nil)
         #expect(try await item().loadIfNeeded().name == "Bearer a")
@@ -114,7 +114,8 @@ struct CredentialChangeTests {
     }
 
     @Test(
-        "Entering the present account after other credentials loads again what is observed, and otherwise does nothing")
+        "Entering the current account after other credentials reloads observed resources, and otherwise does nothing"
+    )
     func sameAccount() async throws {
         let fixture = try Self.fixture()
         let item: Resource<Item> = fixture.service.resource("item")
@@ -130,7 +131,7 @@ struct CredentialChangeTests {
         observation.cancel()
     }
 
-    @Test("Without an account the end of credentials removes what was received with them, and nothing else")
+    @Test("Without an account the end of credentials removes only content that was received with them")
     func withoutAccount() async throws {
         for isReplaced in [true, false] {
             let cache = MemoryEntityCache()
@@ -153,7 +154,8 @@ struct CredentialChangeTests {
         }
     }
 
-    @Test("A load whose decorator waits while others log in is not sent for them", arguments: [true, false])
+    @Test(
+        "A load whose decorator waits while another user logs in is not sent for that user", arguments: [true, false])
     func waitingDecorator(isWrite: Bool) async throws {
         let (fixture, begun, latch) = (try Self.fixture(), Latch(), Latch())
         try fixture.service.configure("/item") { configuration in
@@ -172,7 +174,8 @@ struct CredentialChangeTests {
         #expect(fixture.transport.requestCount == 0)
     }
 
-    @Test("A write that waits for its turn while others log in fails as authorization", arguments: [true, false])
+    @Test(
+        "A write that waits for its turn while another user logs in fails as authorization", arguments: [true, false])
     func waitingWrite(isReplaced: Bool) async throws {
         let (fixture, latch) = (try Self.fixture(), Latch())
         fixture.transport.on(.put, "/v1/item").answer { _ in
@@ -191,14 +194,14 @@ struct CredentialChangeTests {
             await fixture.requests.clearAuthorization()
         }
         latch.open()
-        // What was sent before is answered to its caller, and shown to nobody.
+        // The write that was sent earlier returns its response to its caller, and is not shown.
         #expect(try await first.value.status == .noContent)
         await expectFailure(.authorization) { try await second.value }
         #expect(fixture.transport.requestCount == 1)
         #expect(item.content == nil)
     }
 
-    @Test("A list in pages is loaded by one user: the next page is not asked for by another one")
+    @Test("A list in pages is loaded for one user: its next page is not requested for another user")
     func pages() async throws {
         struct Line: Codable, Sendable, Identifiable { var id: Int }
         let (fixture, latch) = (try ResourceFixture(), Latch())
@@ -229,7 +232,7 @@ struct CredentialChangeTests {
         #expect(fixture.transport.requestCount == count)
     }
 
-    @Test("A loop over pages checks before each page for whom it began")
+    @Test("A loop over pages checks its account before each page")
     func pageCheck() async throws {
         let fixture = try Self.fixture()
         fixture.requests.setAuthorization(try .bearer("a"))

@@ -7,7 +7,7 @@ import Testing
 @testable import EssentialsRequests
 @testable import EssentialsResources
 
-/// The defaults that the documentation names.
+/// The defaults that the documentation states.
 @Suite("Default limits", .leavesNothing)
 struct DefaultLimitsTests {
     @Test("A service keeps 2,048 unused resources, with 32 MiB of content")
@@ -37,7 +37,7 @@ struct DefaultLimitsTests {
         #expect(many.count == 10_000)
         let body = Data(repeating: 1, count: 1 << 20)
         for number in 0..<20 { large.store(StoredEntity(body: body, date: date), for: key(number)) }
-        // The names and the parts beside the body count too.
+        // The names and the parts apart from the body count too.
         #expect(large.count == 15)
         #expect(large.byteCount <= 16 << 20)
     }
@@ -69,7 +69,7 @@ struct DefaultLimitsTests {
         }
     }
 
-    @Test("An outbox holds 10,000 entries with 64 MiB for seven days, and gives one up after ten attempts")
+    @Test("An outbox holds 10,000 entries with 64 MiB for seven days, and gives an entry up after ten attempts")
     func outbox() {
         let configuration = Outbox.Configuration()
         #expect(configuration.maximumCount == 10_000)

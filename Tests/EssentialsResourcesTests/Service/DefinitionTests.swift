@@ -34,7 +34,7 @@ struct DefinitionTests {
 
     private struct Spoken: Decodable, Sendable, Equatable { let fullName: String }
 
-    @Test("The resource of a definition is that of its path")
+    @Test("The resource of a definition is the resource of its path")
     func identity() throws {
         let fixture = try ResourceFixture()
         #expect(fixture.service.resource(Items.get(id: 7)) == fixture.service.resource("items/7"))
@@ -66,7 +66,7 @@ struct DefinitionTests {
         #expect(second.headerFields[HTTPField.Name("X-Client")!] == nil)
     }
 
-    @Test("Loads keep how a definition is sent, but not its idempotency key")
+    @Test("Loads keep the settings of a definition, but not its idempotency key")
     func settings() async throws {
         let fixture = try ResourceFixture()
         fixture.transport.on(.get, "/v1/items/7").answer(json: Item(name: "Ada"))
@@ -127,7 +127,7 @@ struct DefinitionTests {
     }
 
     @Test(
-        "A definition with another base makes a resource by whole URL, which a change of the environment leaves alone")
+        "A definition with another base makes a resource by whole URL, which does not move with the environment")
     func ownBase() async throws {
         let other = ScriptedTransport()
         other.on(.get, "/feed").answer(json: Item(name: "news"))
@@ -162,7 +162,7 @@ struct DefinitionTests {
         #expect(fixture.transport.requestCount == 0)
     }
 
-    @Test("Sending a definition with a safe method leaves the state alone")
+    @Test("Sending a definition with a safe method does not change the state")
     func sendingSafely() async throws {
         let fixture = try ResourceFixture()
         fixture.transport.on(.get, "/v1/items/7").answer(json: Item(name: "Grace"))
@@ -196,7 +196,7 @@ struct DefinitionTests {
         #expect(failure?.reason == .closed)
     }
 
-    @Test("The Accept field is that of the content types of all views")
+    @Test("The Accept field contains the content types of all views")
     func accept() async throws {
         let fixture = try ResourceFixture()
         fixture.transport.on(.get, "/v1/item").answer(json: Item(name: "Ada"))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import EssentialsResources
 
-/// What the resources of a service are after changes of the base, as a slow model: a list, searched from its beginning.
+/// A slow model of the resources of a service after changes of the base: a list that is searched from its beginning.
 private final class ModelService {
     final class Entry {
         var url: String
@@ -14,7 +14,7 @@ private final class ModelService {
         var replacement: Entry?
         init(_ url: String) { self.url = url }
 
-        /// The resource that a handle means.
+        /// The resource to which a handle refers.
         var current: Entry { replacement?.current ?? self }
     }
 
@@ -48,7 +48,7 @@ private final class ModelService {
     }
 }
 
-@Suite("Resources that become one, compared with a model", .leavesNothing)
+@Suite("Merged resources, compared with a model", .leavesNothing)
 struct MergingReferenceTests {
     private struct Handle {
         let resource: Resource<Item>
@@ -65,7 +65,7 @@ struct MergingReferenceTests {
     private static let paths = ["x", "y", "deep/x"]
 
     @Test(
-        "Random look-ups, changes of the base, overrides and observers give what the model gives",
+        "Random look-ups, changes of the base, overrides and observers give the same as the model",
         arguments: 1...12 as ClosedRange<UInt64>)
     func random(seed: UInt64) async throws {
         var numbers = SeededNumbers(state: seed)

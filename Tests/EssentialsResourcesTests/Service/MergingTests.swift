@@ -7,7 +7,7 @@ import Testing
 
 @testable import EssentialsResources
 
-/// A resource by path, one by whole URL, and a change of the environment after which they are one.
+/// A resource by path, a resource by whole URL, and a change of the environment that merges them.
 private struct MergingFixture {
     let fixture: ResourceFixture
     let path: Resource<Item>
@@ -25,9 +25,9 @@ private struct MergingFixture {
     }
 }
 
-@Suite("Resources that become one by a change of the environment", .leavesNothing)
+@Suite("Resources that are merged by a change of the environment", .leavesNothing)
 struct MergingTests {
-    @Test("A whole URL that comes to lie below the base is the resource of the path, for earlier handles too")
+    @Test("A whole URL that now lies below the base refers to the resource of the path, even for earlier handles")
     func handles() async throws {
         let merging = try MergingFixture()
         let (service, path, whole) = (merging.fixture.service, merging.path, merging.whole)
@@ -56,7 +56,7 @@ struct MergingTests {
         #expect(other != path && other.core !== whole.core)
     }
 
-    @Test("Observers of both see one sequence with rising versions, which for the moved ones goes on with attached")
+    @Test("Observers of both see one sequence with rising versions, in which the moved ones receive attached")
     func observers() async throws {
         let merging = try MergingFixture()
         let (path, whole) = (merging.path, merging.whole)
@@ -88,7 +88,7 @@ struct MergingTests {
         #expect(first.events.count == 5 && second.events.count == 4)
     }
 
-    @Test("Loads of both are cancelled, and one request then serves both; what was observed is loaded again")
+    @Test("Loads of both are cancelled, and one request then serves both; observed resources are loaded again")
     func loads() async throws {
         let merging = try MergingFixture()
         let (fixture, path, whole) = (merging.fixture, merging.path, merging.whole)
@@ -115,7 +115,7 @@ struct MergingTests {
         observation.cancel()
     }
 
-    @Test("Changes that are being delivered do not reach further observers after the environment was left")
+    @Test("Changes in delivery do not reach further observers after the environment was left")
     func delivery() async throws {
         let merging = try MergingFixture()
         let (path, whole) = (merging.path, merging.whole)
@@ -184,7 +184,7 @@ struct MergingTests {
         #expect(byToken.log.events.count == 4)
     }
 
-    @Test("A write goes on, is listed by the resource that stays, and changes no state")
+    @Test("A write continues, is listed by the resource that stays, and does not change the state")
     func writes() async throws {
         let fixture = try ResourceFixture(open: nil) { $0.foreignHosts = [.init("h", sendsCredentials: true)] }
         let (path, whole): (Resource<Item>, Resource<Item>) = (
@@ -207,7 +207,7 @@ struct MergingTests {
         #expect(path.runningRequests.isEmpty)
     }
 
-    @Test("An interval of a moved observer goes on, and ends with the observer")
+    @Test("The interval of a moved observer continues, and ends with the observer")
     func polling() async throws {
         let merging = try MergingFixture()
         let (fixture, path, whole) = (merging.fixture, merging.path, merging.whole)
@@ -223,7 +223,7 @@ struct MergingTests {
         #expect(path.observerCount == 0)
     }
 
-    @Test("A resource that has taken the place of another one can be replaced itself, and all handles lead to the last")
+    @Test("A resource that has replaced another one can be replaced itself, and all handles lead to the last one")
     func chain() async throws {
         let fixture = try ResourceFixture(base: "https://a/v1?k=1")
         let service = fixture.service
@@ -301,7 +301,7 @@ struct MergingTests {
         #expect(last.observerCount == 0)
     }
 
-    /// Content whose first decoding calls a closure before.
+    /// Content whose first decoding begins by calling a closure.
     private struct Interrupted: Codable, Sendable {
         static let interruption = Mutex<(@Sendable () -> Void)?>(nil)
         var name: String

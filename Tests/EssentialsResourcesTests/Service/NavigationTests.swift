@@ -14,7 +14,7 @@ struct NavigationTests {
     private func user(_ id: String = "7") -> Resource<Item> { fixture.service.resource("users", id) }
 
     @Test(
-        "A segment is escaped whole, and the query stays",
+        "A segment is escaped as a whole, and the query stays",
         arguments: [
             ("a/b.txt", "a%2Fb.txt"), ("a b?c#d%", "a%20b%3Fc%23d%25"), ("/", "%2F"), ("", ""), ("ü", "%C3%BC"),
             ("a*b", "a*b"),
@@ -31,7 +31,7 @@ struct NavigationTests {
         #expect(fixture.transport.requestCount == 0)
     }
 
-    @Test("Only the last step of several needs a type, and leads to the resource of the whole path")
+    @Test("Only the last of several steps needs a type, and it leads to the resource of the whole path")
     func untyped() {
         let lines: Resource<[Item]> = user().child("orders").child(segment: "1/2").child("lines")
         #expect(lines == fixture.service.resource("users", "7", "orders", "1/2", "lines"))
@@ -68,7 +68,7 @@ struct NavigationTests {
 
 @Suite("Pattern of one resource")
 struct ResourcePatternOfOneTests {
-    @Test("It selects this resource alone, although its URL has characters that are wildcards elsewhere")
+    @Test("A pattern of one resource selects only it, although its URL has characters that are wildcards elsewhere")
     func one() throws {
         let fixture = try ResourceFixture()
         let service = fixture.service
@@ -84,7 +84,7 @@ struct ResourcePatternOfOneTests {
         #expect(other.isInvalid && !star.isInvalid)
     }
 
-    @Test("It tells queries apart, and moves with the base URL")
+    @Test("A pattern of one resource distinguishes queries, and moves with the base URL")
     func moves() throws {
         let fixture = try ResourceFixture()
         let page: Resource<Item> = fixture.service.resource("items", as: Item.self).withParam("page", "2")

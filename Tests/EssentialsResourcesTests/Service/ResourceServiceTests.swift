@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Resource service", .leavesNothing)
 struct ResourceServiceTests {
-    @Test("A URL is one resource, however it is written")
+    @Test("All spellings of a URL are one resource")
     func identity() throws {
         let fixture = try ResourceFixture()
         let service = fixture.service
@@ -116,7 +116,7 @@ struct ResourceServiceTests {
         #expect(unused.requestCount == 0)
     }
 
-    @Test("A listing with credentials sends none to another origin")
+    @Test("Listing a host with credentials sends none to another origin")
     func otherOriginCredentials() async throws {
         let other = ScriptedTransport()
         other.on(.get, "/picture").answer(json: Item(name: "picture"))
@@ -130,7 +130,7 @@ struct ResourceServiceTests {
         #expect(fixture.transport.requestCount == 0)
     }
 
-    @Test("After a change of the environment a resource means the URL below the new base, without the old content")
+    @Test("After a change of the environment a resource has the URL below the new base, without the old content")
     func environmentChange() async throws {
         let fixture = try ResourceFixture()
         fixture.transport.on(.get, "/v1/item", host: "h").answer(json: Item(name: "old"))

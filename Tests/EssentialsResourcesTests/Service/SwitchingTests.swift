@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Resources and changes of the environment", .leavesNothing)
 struct SwitchingTests {
-    @Test("Observers hear of a change of the environment although nobody uses the resource")
+    @Test("Observers are notified of a change of the environment even if the resource is not used")
     func following() async throws {
         let fixture = try ResourceFixture()
         let item: Resource<Item> = fixture.service.resource("item")
@@ -43,7 +43,7 @@ struct SwitchingTests {
         #expect(picture.content?.name == "picture")
     }
 
-    @Test("Each load goes to the environment that it began in, and is not cancelled by the change that it has seen")
+    @Test("Each load goes to the environment in which it began, and the change before it does not cancel it")
     func loadsDuringChanges() async throws {
         let fixture = try ResourceFixture()
         for number in 0...20 {
@@ -72,7 +72,7 @@ struct SwitchingTests {
                     group.addTask {
                         for _ in 0..<50 {
                             let item: Resource<Item> = service.resource(path)
-                            // A change cancels the loads that began before it, and no others.
+                            // A change cancels the loads that began before it, and no other loads.
                             let name = try? await item.loadIfNeeded().name
                             if let name { #expect(name.hasSuffix("/\(path)")) }
                         }
@@ -123,7 +123,7 @@ struct SwitchingTests {
     }
 
     @Test(
-        "Resources that observer objects alone observe are loaded again after a change", arguments: ["v2", "partition"])
+        "Resources that only observer objects observe are loaded again after a change", arguments: ["v2", "partition"])
     func observerObjects(change: String) async throws {
         let fixture = try ResourceFixture()
         fixture.transport.on(.get, "/v1/item").answer(json: 1).thenAnswer(json: 2)
@@ -143,7 +143,7 @@ struct SwitchingTests {
         item.removeObservers(ownedBy: owner)
     }
 
-    @Test("A resource whose observer objects have all died is not loaded again after a change")
+    @Test("A resource whose observer objects were all released is not loaded again after a change")
     func deadObserverObjects() async throws {
         let fixture = try ResourceFixture()
         fixture.transport.on(.get, "/v1/*").answer(json: 1)
@@ -173,19 +173,19 @@ struct SwitchingTests {
         fixture.service.enter("bob")
         _ = try await fixture.transport.request(number: 4)
         #expect(items.count { $0.isLoading } == 4)
-        // Those that still wait after the change before wait once.
+        // Resources that still wait after the previous change wait once.
         fixture.service.reload(items.map(\.core))
         #expect(fixture.service.reloading.waitingCount <= 2_000)
         latch.open()
         for item in items {
             for await state in item.states() where state.content == 1 { break }
         }
-        // The four that were loading when all were asked for again are fresh when it is their turn.
+        // The four resources that were loading when all were requested again are fresh when it is their turn.
         #expect(fixture.transport.requestCount == 2_000)
         for observation in observations { observation.cancel() }
     }
 
-    @Test("Entering a partition removes all content, cancels loads, and loads what is observed")
+    @Test("Entering a partition removes all content, cancels loads, and loads observed resources")
     func partition() async throws {
         let fixture = try ResourceFixture()
         let cart: Resource<Item> = fixture.service.resource("cart")
@@ -215,7 +215,7 @@ struct SwitchingTests {
         #expect(cart.content?.name == "Bob's")
     }
 
-    @Test("Entities in a cache are those of the partition, and are purged with its resources")
+    @Test("Entities in a cache belong to the partition, and are purged with its resources")
     func cachedPartitions() async throws {
         let cache = MemoryEntityCache()
         let fixture = try ResourceFixture(cache: cache)

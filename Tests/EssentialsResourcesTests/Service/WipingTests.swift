@@ -49,7 +49,7 @@ struct WipingTests {
         #expect(orders[1].content != nil && foreign.content != nil)
     }
 
-    @Test("All resources can be wiped, also those of other hosts")
+    @Test("All resources can be wiped, including those of other hosts")
     func all() throws {
         try fixture.service.wipe("/**")
         #expect((orders + [other]).allSatisfy { $0.content == nil })
@@ -58,7 +58,7 @@ struct WipingTests {
         #expect(foreign.content == nil)
     }
 
-    @Test("A wipe cancels loads, and other requests only if it is told to")
+    @Test("A wipe cancels loads, and other requests only on demand")
     func requests() async throws {
         let latch = Latch()
         fixture.transport.on(.get, "/v1/users/1").answer { _ in
@@ -87,7 +87,7 @@ struct WipingTests {
         #expect((orders + [other, foreign]).allSatisfy { $0.content != nil })
     }
 
-    @Test("No URL is one resource, whose loads fail")
+    @Test("A URL that is nil is one resource, whose loads fail")
     func noURL() async throws {
         let (one, two): (Resource<Item>, Resource<Item>) =
             (fixture.service.resource(url: nil), fixture.service.resource(url: nil))

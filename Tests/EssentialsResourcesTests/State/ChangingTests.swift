@@ -78,14 +78,14 @@ struct ChangingTests {
         #expect(item.state.version > before)
     }
 
-    @Test("An invalidation sends nothing, also if the resource is observed", arguments: [false, true])
+    @Test("An invalidation sends nothing, even if the resource is observed", arguments: [false, true])
     func invalidate(isObserved: Bool) async throws {
         let fixture = try ResourceFixture()
         let item: Resource<Item> = fixture.service.resource("item")
         item.override(with: Item(name: "a"))
         let observation = isObserved ? item.observeSynchronously { _ in } : nil
         item.invalidate()
-        // What it began would have been sent by now.
+        // A request that it had begun would have been sent by now.
         for _ in 0..<100 { await Task.yield() }
         #expect(!item.isLoading)
         #expect(item.isInvalid)

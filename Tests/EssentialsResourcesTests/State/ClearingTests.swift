@@ -6,7 +6,7 @@ import FoundationEssentials
 import TestTools
 import Testing
 
-@Suite("Resource: what clears failure and entity", .leavesNothing)
+@Suite("Resource: clearing failure and entity", .leavesNothing)
 struct ClearingTests {
     @Test("A 304 clears an earlier failure, and the content is fresh again")
     func notModified() async throws {
@@ -24,7 +24,7 @@ struct ClearingTests {
         #expect(item.isFresh)
     }
 
-    @Test("A wipe clears a failure, so the next load is not held back by it")
+    @Test("A wipe clears a failure, which does not hold back the next load")
     func wipe() async throws {
         let fixture = try ResourceFixture()
         fixture.transport.on(.get, "/v1/item").answer(.internalServerError).thenAnswer(json: Item(name: "a"))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import EssentialsResources
 
-/// Calls a closure when it ends, as a content, or an object that a closure holds, may do.
+/// Calls a closure when it is released, as a content, or an object that a closure holds, may do.
 private final class Ending: Sendable {
     private let atEnd: @Sendable () -> Void
 
@@ -17,12 +17,12 @@ private final class Ending: Sendable {
 
 @Suite("Resource: the end of content", .leavesNothing, .timeLimit(.minutes(1)))
 struct ContentEndTests {
-    /// What replaces the content.
+    /// The causes that replace the content.
     enum Cause: String, CaseIterable {
         case override, update, wipe, wipeOfAll, load, deletion, refusedChange, acceptedChange
         case environment, merging, partition, authorization
 
-        /// The contents that end.
+        /// The contents that are released.
         var ended: [String] {
             switch self {
             case .refusedChange: ["second"]
@@ -51,7 +51,7 @@ struct ContentEndTests {
         content.wipe()
     }
 
-    /// Content that takes the locks of its resource, of another one and of the table when it ends.
+    /// Content that takes the locks of its resource, of another one and of the table when it is released.
     private func ending(_ name: String, _ service: HTTPResourceService, _ journal: Journal) -> Ending {
         Ending {
             service.resource("content", as: Ending.self).invalidate()
@@ -122,7 +122,7 @@ struct ContentEndTests {
         #expect(journal.all.last == "1024")
     }
 
-    @Test("What the closure of a block holds may use the configuration when the block is removed")
+    @Test("Objects in the closure of a removed block may use the configuration when they are released")
     func block() throws {
         let fixture = try ResourceFixture()
         let (service, journal) = (fixture.service, Journal())
@@ -134,7 +134,7 @@ struct ContentEndTests {
         #expect(journal.all == ["ended"])
     }
 
-    @Test("What the decorator of a removed block holds may use its resource when the configuration is made again")
+    @Test("Objects in the decorator of a removed block may use its resource when they are released")
     func decorator() throws {
         let fixture = try ResourceFixture()
         let (service, journal) = (fixture.service, Journal())
@@ -152,7 +152,7 @@ struct ContentEndTests {
         #expect(journal.all == ["ended"])
     }
 
-    /// Adds a block whose closure holds an object that uses the service when it ends.
+    /// Adds a block whose closure holds an object that uses the service when it is released.
     private func addBlock(
         to service: HTTPResourceService, _ journal: Journal,
         _ change: @escaping @Sendable (inout ResourceConfiguration, Ending) -> Void

@@ -18,7 +18,7 @@ struct ServerFreshnessTests {
     }
 
     @Test(
-        "A resource is fresh for max-age, or else until Expires, or else for the time of the application",
+        "A resource is fresh for max-age, otherwise until Expires, and otherwise for the time of the application",
         arguments: [
             ([.cacheControl: "max-age=60"], 60), ([.cacheControl: "s-maxage=60"], 30), ([:], 30),
             ([.cacheControl: "max-age=60", .age: "20"], 40), ([.age: "20"], 30),
@@ -38,7 +38,7 @@ struct ServerFreshnessTests {
         #expect(try await item.loadIfNeeded().name == "b")
     }
 
-    @Test("The time from Date to Expires counts, and what has passed since Date is subtracted")
+    @Test("The time from Date to Expires counts, less the time that has passed since Date")
     func expires() async throws {
         let fixture = try fixture()
         // Dates of header fields are whole seconds.
@@ -49,7 +49,7 @@ struct ServerFreshnessTests {
         let item: Resource<Item> = fixture.service.resource("item")
         try await item.load()
         #expect(item.state.freshFor == .seconds(26))
-        // The date is read at that moment only.
+        // The date is read only at that moment.
         fixture.clock.date += 3_600
         #expect(item.state.freshFor == .seconds(26))
     }
@@ -68,7 +68,7 @@ struct ServerFreshnessTests {
     }
 
     @Test(
-        "Content for which the server wants to be asked is never fresh, and stays to be shown",
+        "Content that the server wants to be validated is never fresh, but is still shown",
         arguments: ["no-cache", "no-store", "max-age=0", "max-age=soon", "max-age=60, no-cache=\"X-A\""])
     func neverFresh(cacheControl: String) async throws {
         let fixture = try fixture()
@@ -85,7 +85,7 @@ struct ServerFreshnessTests {
         #expect(item.isFresh && fixture.transport.requestCount == 3)
     }
 
-    @Test("After a 304 the lifetime is that of the merged fields, and the old age does not count any more")
+    @Test("After a 304 the lifetime is that of the merged fields, and the old age no longer counts")
     func confirmation() async throws {
         let fixture = try fixture()
         fixture.transport.on(.get, "/v1/item")
@@ -105,7 +105,7 @@ struct ServerFreshnessTests {
         #expect(item.state.freshFor == .seconds(4))
     }
 
-    @Test("Content that the application has set is fresh for its own time, whatever was loaded before")
+    @Test("Content that the application has set is fresh for the application's time, regardless of earlier loads")
     func override() async throws {
         let fixture = try fixture()
         fixture.transport.on(.get, "/v1/item").answer(
@@ -130,7 +130,7 @@ struct ServerFreshnessTests {
         #expect(item.state.freshFor == .seconds(1))
     }
 
-    @Test("A resource with a time of its own reads no header field")
+    @Test("A resource with its own expiration reads no header field")
     func fixedTime() async throws {
         let fixture = try fixture()
         try fixture.service.configure("/item") { $0.expiration = .seconds(9) }
@@ -141,7 +141,7 @@ struct ServerFreshnessTests {
         #expect(item.state.freshFor == .seconds(9))
     }
 
-    @Test("An entity from a cache has the lifetime that the server gave, less the age that it had and has got since")
+    @Test("An entity from a cache has the lifetime that the server gave, less its stored age and the time since")
     func entityCache() async throws {
         let cache = MemoryEntityCache()
         let first = try fixture(cache: cache)
@@ -178,7 +178,7 @@ struct ServerFreshnessTests {
         #expect(Freshness.lifetime(of: stored.headerFields, receivedAt: stored.date) == .seconds(10))
     }
 
-    @Test("Over a connection, a resource is stale when its server says so, and asks with its entity tag")
+    @Test("Over a connection, a resource is stale when its server says so, and sends its entity tag")
     func connection() async throws {
         let server = try LoopbackServer { request in
             if request.header("If-None-Match") == "\"1\"" {

@@ -9,8 +9,8 @@ import Testing
 
 @Suite("Resource: unreadable responses", .leavesNothing, .timeLimit(.minutes(5)))
 struct UnreadableResponseTests {
-    /// A success that is not the content: the page of a captive portal, an error in a document, nothing, an unknown type,
-    /// and text in an unknown charset.
+    /// A success that is not the content: the page of a captive portal, an error in a document, an empty body, an
+    /// unknown type, and text in an unknown charset.
     enum Bad: CaseIterable, Sendable {
         case portal, document, nothing, noContent, unknownType, cutOff
 
@@ -67,7 +67,7 @@ struct UnreadableResponseTests {
             return
         }
         #expect(told.reason == bad.reason)
-        // Freshness is that of any failed load.
+        // Freshness is the same as after any failed load.
         #expect(item.state.freshFor == .seconds(1))
         #expect(try await item.loadIfNeeded() == Item(name: "a"))
         #expect(fixture.transport.requestCount == 2)
@@ -92,7 +92,7 @@ struct UnreadableResponseTests {
         let item: Resource<Item> = fixture.service.resource("item")
         let (text, bytes) = (item.text, item.resource(as: Data.self))
         #expect(item.content == nil && text.content == nil && bytes.content == nil)
-        // A view of text can read the page, and gets the failure of the load all the same.
+        // A view of text can read the page, but still gets the failure of the load.
         await #expect(throws: RequestFailure.self) { try await text.load() }
         #expect(item.content == nil && text.content == nil && bytes.content == nil)
         #expect(item.state.entity == nil)
@@ -100,7 +100,7 @@ struct UnreadableResponseTests {
         #expect(text.content == #"{"name":"a"}"#)
     }
 
-    @Test("A view of a model that fails beside one that reads the response has its own failure")
+    @Test("If one view of a model reads the response and another one cannot, only the other one has a failure")
     func failingView() async throws {
         let fixture = try ResourceFixture()
         let item = try await loaded(fixture, then: ScriptedAnswer(json: ["items": ["x"]]))
@@ -113,7 +113,7 @@ struct UnreadableResponseTests {
         #expect(cart.isFresh)
     }
 
-    @Test("Without a view of a model the others decide, and text in an unknown charset replaces no text")
+    @Test("Without a view of a model the other views decide, and text in an unknown charset does not replace text")
     func rawViews() async throws {
         let fixture = try ResourceFixture()
         let nonsense: HTTPFields = [.contentType: "text/plain; charset=nonsense"]
@@ -129,7 +129,7 @@ struct UnreadableResponseTests {
         #expect(motto.content == nil && motto.state.failure?.reason == .decoding)
     }
 
-    @Test("A view that could not read the content decides nothing about the next response")
+    @Test("A view that could not read the content does not decide about the next response")
     func strangeView() async throws {
         let fixture = try ResourceFixture()
         fixture.transport.on(.get, "/v1/motto").answer(text: "a").thenAnswer(text: "b")
@@ -140,7 +140,7 @@ struct UnreadableResponseTests {
         #expect(motto.content == "b" && motto.state.failure == nil)
     }
 
-    @Test("An empty response is the nil of an optional model, and what a transformer makes of it")
+    @Test("An empty response becomes the nil of an optional model, or the result of a transformer")
     func readableNothing() async throws {
         let fixture = try ResourceFixture()
         fixture.transport.on(.get, "/v1/item").answer(json: Item(name: "a")).thenAnswer(.noContent)
@@ -178,7 +178,7 @@ struct UnreadableResponseTests {
         #expect(fixture.cache.entities[CacheFixture.key]?.body == fixture.entity("old").body)
     }
 
-    @Test("A cached entity that only text can read is not shown beside a model, and stays in the cache")
+    @Test("A cached entity that only text can read is not shown if there is a view of a model, and stays in the cache")
     func unfitEntity() async throws {
         let fixture = CacheFixture()
         var entity = fixture.entity("old")
@@ -196,7 +196,7 @@ struct UnreadableResponseTests {
         #expect(fixture.cache.calls == ["read decoding"])
     }
 
-    @Test("Of a response that cannot be read and was overtaken, the newer content stays without a failure")
+    @Test("An unreadable response that was superseded leaves the newer content without a failure")
     func superseded() async throws {
         let (fixture, latch) = (try ResourceFixture(), Latch())
         fixture.transport.on(.get, "/v1/item").answer { _ in
@@ -228,7 +228,7 @@ struct UnreadableResponseTests {
         observation.cancel()
     }
 
-    @Test("A response in the background that cannot be read does not replace a stale one")
+    @Test("An unreadable response in the background does not replace a stale one")
     func background() async throws {
         let (cache, clock) = (ResponseCacheDouble(), ManualClock())
         var configuration = HTTPResourceService.Configuration()
@@ -241,7 +241,7 @@ struct UnreadableResponseTests {
         clock.advance(by: .seconds(31))
         try await item.loadIfNeeded()
         await settled { cache.readerCount == 1 }
-        // The double makes a document of the name, which this one breaks.
+        // The double puts the name into a document, which this name makes invalid.
         cache.change("\"")
         cache.update()
         await settled { service.staleResponses.count == 0 }

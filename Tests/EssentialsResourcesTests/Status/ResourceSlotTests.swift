@@ -82,7 +82,7 @@ struct ResourceSlotTests {
         #expect(await elements.next() == .content(6))
     }
 
-    @Test("The load of the resource before is cancelled after 50 ms")
+    @Test("The load of the previous resource is cancelled after 50 ms")
     func cancelsOld() async throws {
         let slot = ResourceSlot(first)
         _ = try await fixture.transport.request(number: 1)

@@ -25,7 +25,7 @@ struct ResourceStatusSetTests {
         }
     }
 
-    @Test("The statuses begin with the present one, and each differs from the one before")
+    @Test("The statuses begin with the current one, and each differs from the previous one")
     func sequence() async throws {
         let (first, second) = (Latch(), Latch())
         fixture.transport.on(.get, "/v1/number").answer { _ in
@@ -50,7 +50,7 @@ struct ResourceStatusSetTests {
         #expect(text(await statuses.next()) == "content")
     }
 
-    @Test("A slow reader finds only the newest status, and skips one that it has read already")
+    @Test("A slow reader finds only the newest status, and skips a status that it has already read")
     func slowReader() async {
         let set = ResourceStatusSet(number, item, rules: [.allContent, .loading])
         var statuses = set.statuses.makeAsyncIterator()
@@ -71,7 +71,7 @@ struct ResourceStatusSetTests {
         #expect(text(await statuses.next()) == "content")
     }
 
-    @Test("Resources without types have content if there is any")
+    @Test("Resources without types have content if there is content of any type")
     func untyped() async {
         let set = ResourceStatusSet([number.any, item.any], rules: [.allContent, .failure])
         var statuses = ResourceStatus.of([number.any, item.any], rules: [.allContent, .failure]).makeAsyncIterator()
@@ -85,7 +85,7 @@ struct ResourceStatusSetTests {
         #expect(text(set.current) == "content")
     }
 
-    @Test("Trying again loads only what has failed, as a load by hand", arguments: [true, false])
+    @Test("Trying again loads only the failed resources, and counts as a load by hand", arguments: [true, false])
     func retryFailed(isTyped: Bool) async throws {
         let latch = Latch()
         fixture.transport.on(.get, "/v1/number").answer(.internalServerError).thenAnswer { _ in
@@ -115,7 +115,7 @@ struct ResourceStatusSetTests {
         #expect(fixture.transport.requestCount == 2)
     }
 
-    @Test("A load counts as one by hand while a tracked request runs")
+    @Test("A load counts as manual while a tracked request runs")
     func track() async throws {
         let latch = Latch()
         fixture.transport.on(.get, "/v1/number").answer { _ in

@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(
-        "The first rule that applies decides, and without one there is content",
+        "The first rule that applies decides, and if no rule applies there is content",
         arguments: [
             ("l", [], "content"), ("1", [], "content"), ("l1", [.failure, .loading], "failed 1"),
             ("l", [.manualLoading], "content"), ("m", [.manualLoading], "loading"),
@@ -50,7 +50,8 @@ import Testing
         #expect(Self.text(StatusRules.status(of: parts, by: rules)) == expected)
     }
 
-    @Test("Random sets have the state that all rules, asked one by one, lead to", arguments: [1, 2] as [UInt64])
+    @Test(
+        "Random sets have the state that results from evaluating all rules one by one", arguments: [1, 2] as [UInt64])
     func random(seed: UInt64) {
         var numbers = SeededNumbers(state: seed)
         for round in 0..<5_000 {

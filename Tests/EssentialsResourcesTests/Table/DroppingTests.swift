@@ -6,7 +6,7 @@ import Testing
 
 @testable import EssentialsResources
 
-@Suite("Resource table: dropping resources that nobody uses", .leavesNothing, .timeLimit(.minutes(1)))
+@Suite("Resource table: dropping unused resources", .leavesNothing, .timeLimit(.minutes(1)))
 struct DroppingTests {
     /// Gives content to resources, and keeps no handle.
     private func fill(_ names: [String], in service: HTTPResourceService) {
@@ -27,7 +27,7 @@ struct DroppingTests {
         #expect(service.resourceCount == 4)
     }
 
-    @Test("The sizes of loaded contents count until they are removed, however that happens")
+    @Test("The sizes of loaded contents count until the contents are removed, in any way")
     func sizes() async throws {
         let fixture = try ResourceFixture()
         let (service, table) = (fixture.service, fixture.service.table)
@@ -56,13 +56,13 @@ struct DroppingTests {
         try await load()
         fixture.environment.set(EnvironmentSnapshot(baseURL: try RequestURL("https://h/v2/")))
         #expect(items[0] == service.resource("a"))
-        // The task that follows the environment may still be at it.
+        // The task that follows the environment may still be working.
         while table.countedBytes > 0 { await Task.yield() }
         try await load()
         #expect(table.countedBytes == 200_000)
     }
 
-    @Test("The sizes of what is shown count, also when loads, wipes, overrides and environments meet")
+    @Test("The sizes of shown contents count, even if loads, wipes, overrides and environments change them at once")
     func meetingSizes() async throws {
         let fixture = try ResourceFixture()
         let (service, table) = (fixture.service, fixture.service.table)
@@ -81,7 +81,7 @@ struct DroppingTests {
                 group.addTask { service.enter(EntityPartition("account \(round % 3)")) }
                 group.addTask { await fixture.requests.clearAuthorization() }
             }
-            // The task that follows the environment may still be at it.
+            // The task that follows the environment may still be working.
             func shown() -> Int { items.reduce(0) { $0 + ($1.content?.utf8.count ?? 0) } }
             for _ in 0..<1_000 where table.countedBytes != shown() { await Task.yield() }
             try #require(table.countedBytes == shown(), "round \(round)")
@@ -146,7 +146,7 @@ struct DroppingTests {
         observation.cancel()
     }
 
-    /// What drops a resource.
+    /// The causes that drop a resource.
     enum Cause: String, CaseIterable {
         case insertion, lowerLimit, dropUnused
     }
@@ -168,7 +168,7 @@ struct DroppingTests {
     }
 }
 
-/// Asks its service for another resource when it ends.
+/// Requests another resource from its service when it is released.
 private final class AskingContent: Sendable {
     private let service: HTTPResourceService
     private let journal: Journal

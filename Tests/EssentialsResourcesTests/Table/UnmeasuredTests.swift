@@ -41,7 +41,7 @@ struct UnmeasuredTests {
         names.count { service.resource($0, as: type).content != nil }
     }
 
-    @Test("Models that were set keep at most 32 MiB while nobody uses them")
+    @Test("Unused models that were set keep at most 32 MiB")
     func models() throws {
         let service = try ResourceFixture().service
         let names = names(200)
@@ -83,7 +83,7 @@ struct UnmeasuredTests {
         #expect(service.table.countedBytes == 100)
     }
 
-    @Test("What cannot be encoded counts 16 KiB")
+    @Test("Content that cannot be encoded counts as 16 KiB")
     func opaque() throws {
         let service = try ResourceFixture().service
         service.resource("opaque", as: Opaque.self).override(with: Opaque())
@@ -91,7 +91,7 @@ struct UnmeasuredTests {
         #expect(service.table.countedBytes == 16 << 10)
     }
 
-    @Test("Content is encoded once when nobody uses it any more, and never when it is changed")
+    @Test("Content is encoded once when it is no longer used, and never when it is changed")
     func once() throws {
         let service = try ResourceFixture().service
         let text = "encoded once"
@@ -118,7 +118,7 @@ struct UnmeasuredTests {
         #expect(kept(names(100), Item.self, in: service) <= 10)
     }
 
-    /// A content whose first encoding calls a closure before.
+    /// A content whose first encoding begins by calling a closure.
     private struct Interrupted: Codable, Sendable {
         static let interruption = Mutex<(@Sendable () -> Void)?>(nil)
         var text: String
@@ -136,7 +136,7 @@ struct UnmeasuredTests {
         }
     }
 
-    @Test("Content that is set while the content before is being measured counts with its own size")
+    @Test("Content that is set while the previous content is being measured counts with its own size")
     func setMeanwhile() throws {
         let service = try ResourceFixture().service
         service.resource("item", as: Interrupted.self).override(with: Interrupted(text: "small"))

@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    /// The order, the arrays, and what both are told.
+    /// The order and the arrays, with their common inputs.
     private struct Subject {
         var order: UnusedOrder<Int>
         var model: Model
@@ -81,9 +81,9 @@ import Testing
             members.removeAll { $0 == element }
         }
 
-        /// Does the same with both.
+        /// Performs the same step on both.
         ///
-        /// - Returns: Whether both are the same afterwards, and have evicted the same.
+        /// - Returns: Whether both are equal afterwards, and have evicted the same.
         mutating func perform(_ step: Int, _ numbers: inout SeededNumbers) -> Bool {
             let bytes = Int.random(in: 0...12, using: &numbers)
             let element = members.randomElement(using: &numbers)
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test("Random sequences evict what two arrays evict", arguments: RandomSequences.seeds)
+    @Test("Random sequences evict the same entries as two arrays", arguments: RandomSequences.seeds)
     func random(seed: UInt64) async {
         var numbers = SeededNumbers(state: seed)
         for sequence in 0..<RandomSequences.count {
@@ -137,7 +137,7 @@ import Testing
                 Issue.record("seed \(seed), sequence \(sequence), step \(step)")
                 return
             }
-            // Slots are used again, so that none beyond the most entries at a time is taken.
+            // Slots are used again, so no slot beyond the largest number of simultaneous entries is taken.
             guard subject.slots.values.allSatisfy({ $0 <= subject.highest }) else {
                 Issue.record("seed \(seed), sequence \(sequence): a slot was not used again")
                 return

@@ -45,12 +45,12 @@ import Testing
         #expect(order.evict { $0 == "a" } == [])
         #expect(order.count == 2 && order.countedEntries == 1)
         _ = order.insert("c", bytes: 1)
-        // “b” is evicted, “a” returns as the newest, and “c” has to go for it.
+        // “b” is evicted, “a” returns as the newest, and “c” is evicted for it.
         #expect(order.evict { _ in false } == ["b", "c"])
         #expect(order.count == 1 && order.countedEntries == 1)
     }
 
-    @Test("A call looks at eight entries of each list at most")
+    @Test("A call examines at most eight entries of each list")
     func looks() {
         var order = order(count: 0)
         for index in 0..<100 { _ = order.insert("\(index)", bytes: 1) }
@@ -63,7 +63,7 @@ import Testing
         #expect(order.evict { _ in false } == (8..<16).map { "\($0)" })
     }
 
-    @Test("If everything is in use, an insertion looks at one entry of each list")
+    @Test("If everything is in use, an insertion examines one entry of each list")
     func allUsed() {
         var order = order(count: 10)
         for index in 0..<10_000 {
@@ -78,7 +78,7 @@ import Testing
         #expect(order.count == 10_000 && order.countedEntries == 10)
     }
 
-    @Test("An entry that was just added stays, also if it exceeds the limits alone")
+    @Test("An entry that was just added stays, even if it alone exceeds the limits")
     func spared() throws {
         var order = order(count: 5, bytes: 10)
         _ = order.insert("a", bytes: 1)
@@ -110,7 +110,7 @@ import Testing
         #expect(order.dropUnused { _ in false } == [])
     }
 
-    @Test("A slot that is free is ignored, and used again")
+    @Test("A free slot is ignored, and used again")
     func slots() throws {
         var order = order()
         let inserted = order.insert("a", bytes: 1)

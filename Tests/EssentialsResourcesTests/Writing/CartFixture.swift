@@ -25,7 +25,7 @@ struct CartFixture {
     }
 }
 
-/// Answers each write when it is told to.
+/// Responds to each write on demand.
 final class HeldWrites: Sendable {
     private let latches = Mutex<[Int: Latch]>([:])
     private let answers = Mutex<[Int: ScriptedAnswer]>([:])
@@ -51,19 +51,19 @@ final class HeldWrites: Sendable {
         }
     }
 
-    /// Answers the write that was sent as this one, counted from 1.
+    /// Responds to the write with this number, counted from 1.
     func answer(_ number: Int, _ answer: ScriptedAnswer = ScriptedAnswer(.noContent)) {
         answers.withLock { $0[number] = answer }
         latch(number).open()
     }
 }
 
-/// Waits until something is so. Whatever makes it so runs on other tasks. The time limit of the suite ends it.
+/// Waits until a condition holds, because of work on other tasks. The time limit of the suite ends the wait.
 func settled(_ isSo: () -> Bool) async {
     while !isSo(), !Task.isCancelled { await Task.yield() }
 }
 
-/// Expects a failure for a reason, whatever its message is.
+/// Expects a failure for a reason, with any message.
 func expectFailure<Result>(
     _ reason: RequestFailure.Reason, sourceLocation: SourceLocation = #_sourceLocation,
     _ operation: () async throws -> Result

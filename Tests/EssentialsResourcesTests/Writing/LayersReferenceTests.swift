@@ -3,11 +3,11 @@ import Testing
 
 @testable import EssentialsResources
 
-/// The layers of a resource against a model that keeps all that has happened, and computes everything from it.
+/// Compares the layers of a resource with a model that keeps all events, and computes everything from them.
 @Suite("Layers against a reference")
 struct LayersReferenceTests {
     @Test(
-        "Random sequences of writes, loads and changes agree with a model that spells everything out",
+        "Random sequences of writes, loads and changes agree with a model that keeps all events",
         arguments: RandomSequences.seeds)
     func randomSequences(seed: UInt64) async {
         var numbers = SeededNumbers(state: seed)
@@ -32,7 +32,7 @@ struct LayersReferenceTests {
     }
 }
 
-/// What both have to agree on.
+/// The values on which both have to agree.
 private struct LayeredView: Equatable {
     var shown: [Int]?
     var server: [Int]?
@@ -79,7 +79,7 @@ private struct LayeredResource {
             content = LayeredContent(layers: [], server: [])
         case 8: if let load { _ = machine.cancel(load) }
         case 9:
-            // Also a write that waits can be cancelled.
+            // Even a waiting write can be cancelled.
             if let number = machine.writes.isEmpty ? nil : machine.writes[choice % machine.writes.count].number {
                 end(number, .failed, value)
             }
@@ -116,7 +116,7 @@ private struct LayeredResource {
     }
 }
 
-/// A plain account of all events: every invalidation, and every write with what was known when it was sent.
+/// A plain record of all events: every invalidation, and every write with the facts that were known when it was sent.
 private struct SpelledOutModel {
     enum Event {
         case beganLoad
@@ -143,7 +143,7 @@ private struct SpelledOutModel {
         var invalidations: [UInt64] = []
     }
 
-    /// Adds an event to the story. It has the number that was given out last.
+    /// Adds an event to the record. It has the number that was given out last.
     private mutating func note(_ event: Event) {
         switch event {
         case .beganLoad: story.loads.append(last)

@@ -30,7 +30,7 @@ struct OptimisticTests {
         #expect(settled?.state.pending == 0)
     }
 
-    @Test("A failure takes its own change out, leaves the others, and is reported as undone")
+    @Test("A failure removes its own change, leaves the others, and is reported as undone")
     func undone() async throws {
         let shop = try await CartFixture()
         let writes = HeldWrites(shop)
@@ -221,7 +221,7 @@ struct OptimisticTests {
         #expect(shop.cart.content == Cart(items: ["x", "2"]))
     }
 
-    @Test("A cancelled write takes its change out")
+    @Test("A cancelled write removes its change")
     func cancelled() async throws {
         let shop = try await CartFixture()
         let writes = HeldWrites(shop)

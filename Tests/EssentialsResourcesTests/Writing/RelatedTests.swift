@@ -43,7 +43,7 @@ struct RelatedTests {
         #expect(shop.cart.isFresh)
         try await shop.cart.put(Cart(), invalidating: .pattern(.matching { $0.isBelowBase }))
         #expect(rest.isInvalid)
-        // What the response has just made fresh stays fresh, although the pattern selects it.
+        // Content that the response has just made fresh stays fresh, although the pattern selects it.
         #expect(shop.cart.isFresh)
     }
 
@@ -63,7 +63,7 @@ struct RelatedTests {
         #expect(outside.isInvalid)
     }
 
-    @Test("Related resources that are observed load, and so does the written one if it is named and invalid")
+    @Test("Observed related resources are loaded, and so is the written one if it is named and invalid")
     func observed() async throws {
         let shop = try await CartFixture()
         shop.transport.on(.post, "/v1/cart").answer(.noContent)
@@ -108,7 +108,7 @@ struct RelatedTests {
         #expect(order.isFresh)
     }
 
-    @Test("Of many related resources that are observed, four are loaded at a time")
+    @Test("Of many observed related resources, four are loaded at a time")
     func manyObserved() async throws {
         let shop = try await CartFixture()
         let latch = Latch()

@@ -15,7 +15,7 @@ struct UnreadableWriteTests {
         static let change: APIRequest<Item> = request(.patch, "cart") { RequestContent { Item(name: "b") } }
     }
 
-    @Test("After PATCH with a body that cannot be read the optimistic change stays, and the failure is thrown")
+    @Test("After PATCH with an unreadable response the optimistic change stays, and the failure is thrown")
     func patch() async throws {
         let shop = try await CartFixture()
         shop.transport.on(.patch, "/v1/cart").answer(json: Item(name: "x")).thenAnswer(Self.page)
@@ -33,7 +33,7 @@ struct UnreadableWriteTests {
         #expect(shop.cart.state.entity?.entityTag == nil)
     }
 
-    @Test("After PUT with a body that cannot be read the content is what was sent, invalid, and the failure is thrown")
+    @Test("After PUT with an unreadable response the sent content is shown as invalid, and the failure is thrown")
     func put() async throws {
         let shop = try await CartFixture()
         shop.transport.on(.put, "/v1/cart").answer(Self.page)
@@ -47,13 +47,13 @@ struct UnreadableWriteTests {
         #expect(shop.cart.isInvalid)
         #expect(shop.cart.state.pending == 0)
         #expect(shop.cart.state.entity?.entityTag == nil)
-        // What was sent cannot be read either, so the content stays.
+        // The sent content cannot be read either, so the old content stays.
         await expectFailure(.decoding) { try await shop.cart.put(["name": "x"]) }
         #expect(shop.cart.content == Cart(items: ["sent"]))
         #expect(shop.cart.isInvalid)
     }
 
-    @Test("After PUT whose pipeline fails the content is what was sent, and invalid")
+    @Test("After PUT whose pipeline fails the sent content is shown as invalid")
     func pipeline() async throws {
         let shop = try await CartFixture()
         shop.transport.on(.put, "/v1/cart").answer(json: Item(name: "x"))
@@ -76,7 +76,7 @@ struct UnreadableWriteTests {
         #expect(shop.cart.isInvalid)
     }
 
-    @Test("A view that cannot read the content does not keep what PUT has sent away")
+    @Test("A view that cannot read the current content does not prevent PUT from replacing it")
     func strangeView() async throws {
         let shop = try await CartFixture()
         shop.transport.on(.put, "/v1/cart").answer(.noContent, headerFields: [.eTag: "\"2\""])

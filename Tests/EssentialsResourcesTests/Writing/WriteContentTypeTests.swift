@@ -18,7 +18,7 @@ struct WriteContentTypeTests {
     private static let merge = "application/merge-patch+json"
 
     @Test(
-        "The type of a body wins over the field of a mutation, which wins over that of the write and the configuration",
+        "The type of a body precedes the field of a mutation, which precedes those of the write and the configuration",
         arguments: [
             Vector(sent: "application/json"),
             Vector(configured: merge, sent: merge),

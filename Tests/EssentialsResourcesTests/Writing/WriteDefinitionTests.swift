@@ -27,7 +27,7 @@ struct WriteDefinitionTests {
         #expect(shop.cart.content == nil)
     }
 
-    @Test("A definition is sent with the options of the write, and its response is content and result")
+    @Test("A definition is sent with the options of the write, and its response is both the content and the result")
     func options() async throws {
         let shop = try await CartFixture()
         shop.transport.on(.patch, "/v1/cart").answer(json: Cart(items: ["new"]), headerFields: [.eTag: "\"2\""])
@@ -41,7 +41,7 @@ struct WriteDefinitionTests {
         #expect(sent.headerFields[prefer] == "return=representation")
     }
 
-    @Test("A definition waits for the writes before it, and a refused one takes its change out")
+    @Test("A definition waits for earlier writes, and a refused one removes its change")
     func order() async throws {
         let shop = try await CartFixture()
         let writes = HeldWrites(shop)
@@ -70,7 +70,7 @@ struct WriteDefinitionTests {
         #expect(shop.cart.isInvalid)
     }
 
-    @Test("A response and a stream are returned as they are, and the state changes before")
+    @Test("A response and a stream are returned as they are, after the state has changed")
     func responses() async throws {
         let shop = try await CartFixture()
         shop.transport.on(.post, "/v1/cart").answer(text: "report")

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Resource machine: writes")
 struct WriteMachineTests {
-    @Test("A load whose request began before the success of a layer is superseded, and one that began after it counts")
+    @Test("A load whose request began before the success of a layer is superseded, and a later one counts")
     func supersededLoads() {
         var machine = ResourceMachine()
         let before = machine.beginLoad(waiting: 1, isStarted: false)
@@ -24,7 +24,7 @@ struct WriteMachineTests {
         #expect(!machine.isInvalid)
     }
 
-    @Test("The success of a write without a layer only invalidates, so a load that runs may still show its content")
+    @Test("The success of a write without a layer only invalidates, so a running load may still show its content")
     func successWithoutLayer() {
         var machine = ResourceMachine()
         let load = machine.beginLoad(waiting: 1, isStarted: false)
@@ -37,7 +37,7 @@ struct WriteMachineTests {
         #expect(machine.isInvalid)
     }
 
-    @Test("A failure takes a layer out and changes nothing else")
+    @Test("A failure removes a layer and changes nothing else")
     func failure() {
         var machine = ResourceMachine()
         let load = machine.beginLoad(waiting: 1, isStarted: false)
@@ -105,7 +105,7 @@ struct WriteMachineTests {
         #expect(freed != .tooManyLayers)
     }
 
-    @Test("A wipe takes all layers out and lets the writes go on, whose outcomes then change nothing")
+    @Test("A wipe removes all layers, and the writes continue without changing the state")
     func wipe() {
         var machine = ResourceMachine()
         _ = machine.beginWrite(hasLayer: true, isConcurrent: false)

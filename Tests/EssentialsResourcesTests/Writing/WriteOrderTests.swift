@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Resource: order of writes", .leavesNothing, .timeLimit(.minutes(5)))
 struct WriteOrderTests {
-    @Test("Writes of one resource go out one after another, in the order of the calls")
+    @Test("Writes of one resource are sent one after another, in the order of the calls")
     func oneAfterAnother() async throws {
         let shop = try await CartFixture()
         let writes = HeldWrites(shop)
@@ -24,7 +24,7 @@ struct WriteOrderTests {
         _ = try await shop.transport.request(number: 3)
         #expect(shop.transport.requests.dropFirst().map(\.bodyText) == ["1", "2"])
         #expect(cart.content == Cart(items: ["a", "1", "2", "3"]))
-        // A failure lets the next one go as well.
+        // A failure lets the next write begin as well.
         writes.answer(2, ScriptedAnswer(.conflict))
         await #expect(throws: RequestFailure.self) { try await second.value }
         writes.answer(3)
@@ -33,7 +33,7 @@ struct WriteOrderTests {
         #expect(cart.content == Cart(items: ["a", "1", "3"]))
     }
 
-    @Test("A concurrent write overtakes those that wait, and writes of other resources do not wait")
+    @Test("A concurrent write overtakes waiting writes, and writes of other resources do not wait")
     func concurrent() async throws {
         let shop = try await CartFixture()
         let writes = HeldWrites(shop)
@@ -54,7 +54,7 @@ struct WriteOrderTests {
         _ = try await (first.value, second.value)
     }
 
-    @Test("A write that is cancelled while it waits leaves at once and sends nothing")
+    @Test("A write that is cancelled while it waits ends at once and sends nothing")
     func cancelledWhileWaiting() async throws {
         let shop = try await CartFixture()
         let writes = HeldWrites(shop)
@@ -74,7 +74,7 @@ struct WriteOrderTests {
         #expect(shop.transport.requests.dropFirst().map(\.bodyText) == ["1", "3"])
     }
 
-    @Test("A task that is cancelled already sends nothing")
+    @Test("A task that is already cancelled sends nothing")
     func cancelledBefore() async throws {
         let shop = try await CartFixture()
         let cart = shop.cart
@@ -135,7 +135,7 @@ struct WriteOrderTests {
     }
 
     @Test(
-        "A write that waits has the tag that the own write before it has made, and not that of somebody else's change")
+        "A waiting write uses the tag that the earlier own write has made, and not the tag of another client's change")
     func tagsInQueue() async throws {
         let shop = try await CartFixture()
         let writes = HeldWrites(shop, .put)
@@ -160,7 +160,7 @@ struct WriteOrderTests {
         await #expect(throws: RequestFailure.self) { try await third.value }
     }
 
-    @Test("After 412 the change is taken out and a load is started")
+    @Test("After 412 the change is removed and a load is started")
     func preconditionFailed() async throws {
         let shop = try await CartFixture()
         let writes = HeldWrites(shop)

@@ -39,7 +39,7 @@ struct WriteRulesTests {
     }
 
     @Test(
-        "The method, the status and the fields of a response say what becomes of the content",
+        "The method, the status and the fields of a response determine the effect on the content",
         arguments: [
             // The new representation is in the response.
             Vector(.put, 200, .representation, own, body: true),
@@ -47,7 +47,7 @@ struct WriteRulesTests {
             Vector(.patch, 200, .representation, own, body: true),
             Vector(.patch, 200, .representation, body: true, options: [.asks]),
             Vector(.put, 201, .representation, body: true, options: [.asks]),
-            // It is that of another URL, or a report about what was done, or there is none.
+            // It is that of another URL, or a report about the write, or there is none.
             Vector(.put, 200, .sent(isFresh: false), other, body: true, options: [.asks]),
             Vector(.patch, 200, .outdated, other, body: true),
             Vector(.put, 200, .sent(isFresh: true), tag, body: true),
@@ -55,7 +55,7 @@ struct WriteRulesTests {
             Vector(.put, 200, .sent(isFresh: false), own, body: false),
             Vector(.put, 204, .sent(isFresh: false), own, body: false, options: [.asks]),
             Vector(.put, 203, .sent(isFresh: false), own, body: true),
-            // A validator says that what was sent was stored unchanged.
+            // A validator means that the sent content was stored unchanged.
             Vector(.put, 204, .sent(isFresh: true), tag),
             Vector(.put, 204, .sent(isFresh: true), date),
             Vector(.put, 201, .sent(isFresh: true), tag),
@@ -109,7 +109,7 @@ struct WriteRulesTests {
     }
 
     @Test(
-        "A response that says that it is minimal is not the representation that was asked for",
+        "A response that says that it is minimal is not the requested representation",
         arguments: [
             ("return=minimal", false), ("respond-async, Return = \"minimal\"", false),
             ("return=representation", true), ("wait=10", true),

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Resource: writes and wipes", .leavesNothing, .timeLimit(.minutes(5)))
 struct WriteWipeTests {
-    @Test("A wipe lets writes go on, also those that wait, and their responses no longer touch the state")
+    @Test("After a wipe writes continue, even waiting ones, but their responses no longer change the state")
     func wipe() async throws {
         let shop = try await CartFixture()
         let writes = HeldWrites(shop)
@@ -32,7 +32,7 @@ struct WriteWipeTests {
         #expect(cart.isFresh)
     }
 
-    @Test("A wipe that includes writes cancels them, also those that wait")
+    @Test("A wipe that includes writes cancels them, even waiting ones")
     func includingWrites() async throws {
         let shop = try await CartFixture()
         let writes = HeldWrites(shop)
@@ -64,7 +64,7 @@ struct WriteWipeTests {
         #expect(cart.content == Cart(items: ["a"]))
     }
 
-    @Test("A deletion cancels the loads, and leaves the changes of writes that follow it")
+    @Test("A deletion cancels the loads, and keeps the changes of later writes")
     func deletion() async throws {
         let shop = try await CartFixture()
         let writes = HeldWrites(shop, .delete)
@@ -90,7 +90,7 @@ struct WriteWipeTests {
         latch.open()
     }
 
-    @Test("A change of the environment takes changes out, and the responses of the old servers no longer count")
+    @Test("A change of the environment removes changes, and the responses of the old servers no longer count")
     func environment() async throws {
         let shop = try await CartFixture()
         let writes = HeldWrites(shop)
@@ -106,12 +106,12 @@ struct WriteWipeTests {
         #expect(shop.transport.requestCount == 2)
     }
 
-    /// Who or what comes after those for whom writes were begun.
+    /// The account or server that follows the one for which writes were begun.
     enum Next: String, CaseIterable {
         case partition, authorization, environment
     }
 
-    @Test("Writes that wait for their turn are not sent for another account or server", arguments: Next.allCases)
+    @Test("Waiting writes are not sent for another account or server", arguments: Next.allCases)
     func revoked(next: Next) async throws {
         let shop = try await CartFixture()
         let writes = HeldWrites(shop)
@@ -138,7 +138,7 @@ struct WriteWipeTests {
         #expect(cart.any.runningRequests.isEmpty)
     }
 
-    @Test("What was begun in one partition is not sent in another one", arguments: 0..<3)
+    @Test("A request that was begun in one partition is not sent in another one", arguments: 0..<3)
     func otherPartition(kind: Int) async throws {
         let shop = try await CartFixture()
         let cart = shop.cart
@@ -174,7 +174,7 @@ struct WriteWipeTests {
         writes.answer(1)
     }
 
-    @Test("A resource with a change that is pending is not dropped")
+    @Test("A resource with a pending change is not dropped")
     func kept() async throws {
         let shop = try await CartFixture()
         let writes = HeldWrites(shop)

@@ -5,7 +5,7 @@ import EssentialsTestKit
 import TestTools
 import Testing
 
-/// Run with the thread sanitizer too.
+/// Run this with the thread sanitizer too.
 @Suite("Resource: writing from many tasks", .leavesNothing, .timeLimit(.minutes(5)))
 struct WritingConcurrencyTests {
     @Test("Tasks that write, load, override and wipe at the same time leave no change behind", arguments: 0..<4)

@@ -40,7 +40,7 @@ struct WritingLoopbackTests {
             }
         }
 
-        /// Somebody else changes the cart.
+        /// Another client changes the cart.
         func change() {
             state.withLock { state in
                 state.items.append("theirs")
@@ -65,7 +65,7 @@ struct WritingLoopbackTests {
         server.stop()
     }
 
-    @Test("A write whose condition fails with 412 is taken out, and the change of somebody else is loaded")
+    @Test("A write that fails with 412 is undone, and the change of another client is loaded")
     func preconditionFailed() async throws {
         try await withCart { server, cart in
             try await cart.load()

@@ -9,7 +9,8 @@ import Testing
 
 @Suite("Resource: writing", .leavesNothing, .timeLimit(.minutes(5)))
 struct WritingTests {
-    @Test("After PUT the content is what was sent, fresh if the response has a validator, and otherwise invalid")
+    @Test(
+        "After PUT the content is the sent one, which is fresh if the response has a validator, and otherwise invalid")
     func put() async throws {
         let shop = try await CartFixture()
         shop.transport.on(.put, "/v1/cart").answer(.noContent, headerFields: [.eTag: "\"2\""]).thenAnswer(.noContent)
@@ -91,7 +92,7 @@ struct WritingTests {
         #expect(shop.cart.isInvalid)
     }
 
-    @Test("A body that was asked for is the content, and the request says that it was asked for")
+    @Test("A requested body is the content, and the request contains the preference for it")
     func askedFor() async throws {
         let shop = try await CartFixture()
         shop.transport.on(.patch, "/v1/cart").answer(json: Cart(items: ["new"]))
@@ -151,7 +152,7 @@ struct WritingTests {
     }
 
     @Test(
-        "DELETE removes the content, also if the server says that the resource does not exist",
+        "DELETE removes the content, even if the server says that the resource does not exist",
         arguments: [
             HTTPResponse.Status.noContent, .ok, .notFound, .gone,
         ])
@@ -168,7 +169,7 @@ struct WritingTests {
         #expect(!shop.cart.isInvalid)
     }
 
-    @Test("A write that the server refuses is thrown, changes nothing, and is no failure of a load")
+    @Test("A refused write is thrown, changes nothing, and does not count as a failed load")
     func refused() async throws {
         let shop = try await CartFixture()
         for method in [HTTPRequest.Method.post, .put, .patch, .delete] {
@@ -184,7 +185,7 @@ struct WritingTests {
         #expect(shop.cart.isFresh)
     }
 
-    @Test("PUT of something that the views cannot read keeps the content, which is invalid")
+    @Test("PUT of content that the views cannot read keeps the old content, which is invalid")
     func unreadable() async throws {
         let shop = try await CartFixture()
         shop.transport.on(.put, "/v1/cart").answer(.noContent, headerFields: [.eTag: "\"2\""])
@@ -206,7 +207,7 @@ struct WritingTests {
         #expect(shop.cart.content == Cart(items: ["a"]))
     }
 
-    @Test("What PUT has sent is what a mutation or a decorator has made of it, and it passes the pipeline of loads")
+    @Test("The content that PUT sends includes changes by mutations and decorators, and passes the pipeline of loads")
     func changedBody() async throws {
         let shop = try await CartFixture()
         let tag: HTTPFields = [.eTag: "\"2\""]
@@ -237,7 +238,7 @@ struct WritingTests {
         #expect(shop.cart.isFresh)
     }
 
-    @Test("A success whose response cannot be read is thrown and counts as a success for the state")
+    @Test("A success with an unreadable response is thrown, but counts as a success for the state")
     func unreadableResponse() async throws {
         let shop = try await CartFixture()
         shop.transport.on(.patch, "/v1/cart").answer(json: Item(name: "x"))
@@ -252,7 +253,7 @@ struct WritingTests {
         #expect(shop.cart.isInvalid)
     }
 
-    @Test("After a redirect to a report the tag of the report does not confirm what was sent")
+    @Test("After a redirect to a report the tag of the report does not confirm the sent content")
     func redirected() async throws {
         let shop = try await CartFixture()
         shop.transport.on(.put, "/v1/cart").answer(.seeOther, headerFields: [.location: "/v1/report"])
@@ -263,7 +264,7 @@ struct WritingTests {
         #expect(shop.cart.state.entity?.entityTag == nil)
     }
 
-    @Test("A view that is added after a write reads what was sent")
+    @Test("A view that is added after a write reads the sent content")
     func lateView() async throws {
         let shop = try await CartFixture()
         shop.transport.on(.put, "/v1/cart").answer(.noContent, headerFields: [.eTag: "\"2\""])
@@ -271,7 +272,7 @@ struct WritingTests {
         #expect(shop.cart.resource(as: String.self).content == #"{"items":[]}"#)
     }
 
-    @Test("A PUT that something has overtaken is invalid, because nobody knows which is newer")
+    @Test("A PUT that another change has overtaken is invalid, because it is unknown which is newer")
     func overtaken() async throws {
         let shop = try await CartFixture()
         let latch = Latch()
@@ -305,7 +306,7 @@ struct WritingTests {
         #expect(shop.transport.requestCount == 1)
     }
 
-    @Test("Writes have the configuration of their method, and run among the requests of the resource")
+    @Test("Writes have the configuration of their method, and are listed among the requests of the resource")
     func configured() async throws {
         let shop = try await CartFixture()
         let latch = Latch()
