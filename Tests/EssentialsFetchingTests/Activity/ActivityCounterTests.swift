@@ -45,7 +45,7 @@ struct ActivityCounterTests {
         case download, failedDownload
     }
 
-    @Test("The number is 1 during a request and 0 after it, however it ends", arguments: End.allCases)
+    @Test("The number is 1 during a request and 0 after it, for every kind of end", arguments: End.allCases)
     func ends(end: End) async throws {
         let fixture = try Fixture { if end == .retry { $0.retry = .standard } }
         let (counter, requests) = (fixture.counter, fixture.requests)
@@ -102,7 +102,7 @@ struct ActivityCounterTests {
         unlink(path)
     }
 
-    @Test("Requests with completion handlers and shared requests count each, and cancelled ones no longer")
+    @Test("Requests with completion handlers and shared requests count each, and cancelled ones no longer do")
     func callbacks() async throws {
         let fixture = try Fixture { $0.joinsEqualRequests = true }
         fixture.answer("/v1/a", ScriptedAnswer(text: "x"))
@@ -142,7 +142,7 @@ struct ActivityCounterTests {
         unlink(path)
     }
 
-    @Test("The sequence begins with the present number, gives the newest one, and ends with its task")
+    @Test("The sequence begins with the current number, gives the newest one, and ends with its task")
     func sequence() async throws {
         let counter = ActivityCounter()
         let first = counter.begin()
@@ -150,7 +150,7 @@ struct ActivityCounterTests {
         #expect(await iterator.next() == 1)
         var others = (0..<5).map { _ in counter.begin() }
         #expect(await iterator.next() == 6)
-        // A change that was undone before anybody looked is none.
+        // A change that is undone before it is read does not count.
         counter.begin().end()
         others.removeLast()
         first.end()

@@ -34,7 +34,7 @@ struct BlobDamageTests {
         return (fixture, fixture.directory.path + "/" + (try #require(fixture.directory.bodies.first)))
     }
 
-    @Test("A changed byte of a large blob is never handed out: the blob is loaded again", arguments: [false, true])
+    @Test("A changed byte of a large blob is never returned: the blob is loaded again", arguments: [false, true])
     func bytes(isNext: Bool) async throws {
         let bytes = BlobFixture.bytes(Self.size)
         var (fixture, path) = try await Self.stored(bytes)
@@ -55,7 +55,7 @@ struct BlobDamageTests {
         }
     }
 
-    @Test("Parts of a file are checked before they are handed out, each MiB for itself")
+    @Test("Parts of a file are checked before they are returned, each MiB separately")
     func ranges() async throws {
         let bytes = BlobFixture.bytes(Self.size)
         let (fixture, path) = try await Self.stored(bytes)
@@ -127,7 +127,7 @@ struct BlobDamageTests {
         #expect(fixture.directory.names.count == 2)
     }
 
-    @Test("Checksums do not depend on the parts in which the bytes come", arguments: [1, 2, 3] as [UInt64])
+    @Test("Checksums do not depend on the parts in which the bytes arrive", arguments: [1, 2, 3] as [UInt64])
     func parts(seed: UInt64) {
         var numbers = SeededNumbers(state: seed)
         let size = [0, 1, 4_095, 4_096, 1 << 20, (1 << 20) + 1, (2 << 20) + 12_345][Int(seed * 2) % 7]
@@ -145,7 +145,7 @@ struct BlobDamageTests {
         #expect(running.finished.sums.count == PieceChecksums.count(for: Int64(size)))
     }
 
-    @Test("Each changed byte, a missing one and one more give other checksums")
+    @Test("A changed, missing or additional byte gives other checksums")
     func eachByte() {
         let bytes = BlobFixture.bytes(4_200)
         let checksums = PieceChecksums(of: bytes)

@@ -52,7 +52,7 @@ struct BlobDefinitionTests {
         #expect(fixture.transport.requestCount == 2)
     }
 
-    @Test("Definitions that differ in query or header fields have different blobs, and so has the address alone")
+    @Test("Definitions that differ in query or header fields and the plain address have different blobs")
     func different() async throws {
         let fixture = try BlobFixture()
         fixture.transport.on(.get, "/v1/pictures/7").answer { request in

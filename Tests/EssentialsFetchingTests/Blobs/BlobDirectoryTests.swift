@@ -75,7 +75,7 @@ struct BlobDirectoryTests {
         #expect(await next.blobs.usage.count == 3)
     }
 
-    @Test("The file of a blob that makes room is closed")
+    @Test("The file of a blob that was removed to make room is closed")
     func closed() async throws {
         let fixture = try BlobFixture { $0.maximumBytes = 24 << 10 }
         for name in ["a", "b", "c", "d"] { fixture.transport.on(.get, "/v1/\(name)").answer(text: name) }
@@ -86,13 +86,13 @@ struct BlobDirectoryTests {
         _ = try await fixture.blobs.bytes(at: "d")
         #expect(open.entry(for: "a", in: 0) == nil)
         for name in ["b", "c", "d"] { #expect(open.entry(for: name, in: 0) != nil) }
-        // The file that a program uses stays.
+        // A file that a program uses stays.
         try await fixture.blobs.removeAll()
         #expect(open.entry(for: "b", in: 0) == nil)
         #expect(try await file.bytes(in: 0..<1) == Data("b".utf8))
     }
 
-    /// A body of many equal pieces, and how many bytes of it were given out and not yet written.
+    /// A body of many equal pieces, and the number of its bytes that were given out but not yet written.
     private final class Pieces: ResponseBody.Source, Transport {
         struct State {
             var left: Int
@@ -144,7 +144,7 @@ struct BlobDirectoryTests {
         #expect(largest > 0)
     }
 
-    @Test("A blob that is larger than the directory fails as tooLarge, and so does one that says so in advance")
+    @Test("A blob that is larger than the directory fails as tooLarge, and so does one that announces such a size")
     func tooLarge() async throws {
         let fixture = try BlobFixture { $0.maximumBytes = 2 << 20 }
         let bytes = BlobFixture.bytes(3 << 20)
@@ -252,7 +252,7 @@ struct BlobDirectoryTests {
         }
     }
 
-    @Test("A full disk loses no small blob, and fails a large one as file")
+    @Test("A full disk loses no small blob, and makes a large one fail as file")
     func fullDisk() async throws {
         var calls = FileCalls.system
         calls.write = { _, _ in -Int(ENOSPC) }
@@ -267,7 +267,7 @@ struct BlobDirectoryTests {
         #expect(fixture.reserved == 0)
     }
 
-    @Test("What a killed process has left is removed by the next one")
+    @Test("Files that a killed process has left are removed by the next one")
     func leftovers() async throws {
         let fixture = try BlobFixture()
         fixture.transport.on(.get, "/v1/a").answer(text: "x")

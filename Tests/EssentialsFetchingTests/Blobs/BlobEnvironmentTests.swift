@@ -20,7 +20,7 @@ struct BlobEnvironmentTests {
     }
 
     @Test(
-        "A transfer that began in one environment and ends in another one does not answer for the other's path",
+        "A transfer that began in one environment and ends in another one does not serve the path of the other one",
         arguments: [10, 2 << 20])
     func late(size: Int) async throws {
         let (fixture, latch) = (try BlobFixture(), Latch())
@@ -47,7 +47,7 @@ struct BlobEnvironmentTests {
         #expect(fixture.transport.requestCount == 2)
     }
 
-    @Test("A blob that cannot be decoded is loaded again, and not the one that its path means in another environment")
+    @Test("A blob that cannot be decoded is loaded again, and not the blob at its path in another environment")
     func doubt() async throws {
         let fixture = try BlobFixture()
         fixture.transport.on(.get, "/v1/a").answer(text: "bad", headerFields: [.eTag: "\"1\""])

@@ -14,7 +14,7 @@ final class BlobDirectory: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    /// All names but those of the files that say what was removed and when, in which nothing is that was loaded.
+    /// All names except those of the files that record removals, which contain no loaded data.
     var names: [String] { allNames.filter { ![".numbers", ".removals"].contains($0) } }
     var allNames: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path))?.sorted() ?? [] }
     var bodies: [String] { names.filter { $0.hasSuffix(".body") } }
@@ -61,7 +61,7 @@ struct BlobFixture {
         blobs = try BlobService(requests, environment, open, FileDirectory(directory.path, calls: calls), configuration)
     }
 
-    /// What is reserved for blobs that are being written.
+    /// The space that is reserved for blobs that are being written.
     var reserved: Int { blobs.store.records.reserved }
 
     /// Bytes that differ from each other.

@@ -32,14 +32,14 @@ struct BlobLoopbackTests {
         try result.get()
     }
 
-    /// The most memory that the process has had, in bytes.
+    /// The peak memory of the process, in bytes.
     private static var peakMemory: Int {
         let text = (try? String(contentsOf: URL(filePath: "/proc/self/status"), encoding: .utf8)) ?? ""
         let line = text.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
         return (line?.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) } ?? 0) << 10
     }
 
-    /// Lets the peak begin at the present size.
+    /// Resets the peak to the current size.
     private static func resetPeak() {
         let file = open("/proc/self/clear_refs", O_WRONLY)
         _ = write(file, "5", 1)
@@ -52,12 +52,12 @@ struct BlobLoopbackTests {
         return pages * sysconf(Int32(_SC_PAGESIZE))
     }
 
-    /// As many MiB as `ESSENTIALS_BLOB_MIB` says, such as 1024, for a run of this suite alone. Only then is the memory of
-    /// the process checked, because other suites that run at the same time need memory too.
+    /// The size in MiB that `ESSENTIALS_BLOB_MIB` sets, such as 1024, for a run of this suite alone. The memory of the
+    /// process is checked only in such a run, because other suites that run at the same time need memory too.
     private static let chosenSize = getenv("ESSENTIALS_BLOB_MIB").flatMap { Int(String(cString: $0)) }
     private static let size = (chosenSize ?? 64) << 20
 
-    @Test("A large blob goes to the disk as it comes, and takes little memory")
+    @Test("A large blob is written to the disk as it arrives, and takes little memory")
     func large() async throws {
         let directory = BlobDirectory()
         let piece = [UInt8](repeating: 7, count: 1 << 20)

@@ -12,7 +12,7 @@ import Testing
 
 @Suite("Blobs: tenants, accounts and logouts", .timeLimit(.minutes(2)))
 struct BlobPartitionTests {
-    /// Answers with the field of the request, so that bytes say for whom they were made.
+    /// Responds with the field of the request, so that the bytes show for whom they were made.
     private func fixture(
         in directory: BlobDirectory = BlobDirectory(), clock: ManualClock = ManualClock(), field: HTTPField.Name,
         _ change: (inout BlobService.Configuration) -> Void = { _ in }
@@ -29,7 +29,7 @@ struct BlobPartitionTests {
     }
 
     @Test(
-        "Two environments that differ in a header field only share no blob, also after a restart",
+        "Two environments that differ only in a header field share no blob, even after a restart",
         arguments: ["X-Tenant", "Accept-Language", "X-Api-Key", "Authorization", "Cookie"], ["", "production"])
     func tenants(field: String, name: String) async throws {
         let field = try #require(HTTPField.Name(field))
@@ -48,7 +48,7 @@ struct BlobPartitionTests {
             }
             requestCount += fixture.transport.requestCount
         }
-        // The second process has found all that is stored.
+        // The second process has found all stored blobs.
         #expect(requestCount == 3)
         for name in directory.records {
             #expect(!String(decoding: try directory.bytes(name), as: UTF8.self).contains("secret"))
@@ -102,7 +102,9 @@ struct BlobPartitionTests {
         #expect(fixture.reserved == 0)
     }
 
-    @Test("Between other credentials and entering the account again its blobs are neither read nor stored")
+    @Test(
+        "After other credentials are set, the blobs of an account are neither read nor stored until it is entered again"
+    )
     func suspended() async throws {
         let fixture = try fixture(field: .authorization) { $0.partition = "ada" }
         let (blobs, requests) = (fixture.blobs, fixture.requests)
@@ -123,7 +125,7 @@ struct BlobPartitionTests {
         #expect(fixture.transport.requestCount == 4)
     }
 
-    @Test("A logout removes the blobs of the account that was entered, and of no other one")
+    @Test("A logout removes only the blobs of the entered account")
     func logout() async throws {
         let fixture = try fixture(field: .authorization) { $0.partition = "ada" }
         let (blobs, requests) = (fixture.blobs, fixture.requests)
@@ -140,7 +142,7 @@ struct BlobPartitionTests {
         #expect(fixture.transport.requestCount == 2)
     }
 
-    @Test("Blobs that were stored with credentials and for no account are not found with other credentials")
+    @Test("Blobs that were stored with credentials and without an account are not found with other credentials")
     func replaced() async throws {
         let fixture = try fixture(field: .authorization) { $0.storesSensitiveResponses = true }
         fixture.requests.setAuthorization(try .bearer("ada"))
@@ -153,7 +155,7 @@ struct BlobPartitionTests {
         #expect(try await text(fixture.blobs) == "Bearer grace")
     }
 
-    @Test("A file that cannot be removed at a logout hinders no other, and is not read, also not after a restart")
+    @Test("A file that cannot be removed at a logout affects no other, and is not read, even after a restart")
     func unremovable() async throws {
         let (directory, clock, kept) = (BlobDirectory(), ManualClock(), KeptFile())
         var calls = FileCalls.system
@@ -176,7 +178,7 @@ struct BlobPartitionTests {
         await first.requests.clearAuthorization()
         #expect(directory.names == [record] && directory.allNames.contains(".removals"))
         #expect(first.blobs.problems.count == 1 && first.blobs.problems.readableAfterRestart == [])
-        // What is stored from now on is read.
+        // Blobs that are stored from now on are read.
         first.requests.setAuthorization(try .bearer("again"))
         first.blobs.enter("ada")
         for name in ["a", "b", "c", "d"] {

@@ -18,7 +18,7 @@ struct BlobReadingTests {
         func increment() { number.withLock { $0 += 1 } }
     }
 
-    /// Decodes what begins with a number, and nothing else.
+    /// Decodes bytes that begin with a number.
     private static func number(_ bytes: Data) throws -> UInt8 {
         guard let first = bytes.first, first < 10 else { throw Broken() }
         return first
@@ -27,7 +27,7 @@ struct BlobReadingTests {
     private func blob(_ number: UInt8, _ size: Int) -> Data { Data([number]) + Data(repeating: 7, count: size) }
     private func portal(_ size: Int) -> Data { Data("<html>".utf8) + Data(repeating: 32, count: size) }
 
-    @Test("The page of a captive portal does not replace a blob, whatever its size", arguments: [10, 3 << 20])
+    @Test("A captive portal page of any size does not replace a blob", arguments: [10, 3 << 20])
     func portal(size: Int) async throws {
         let fixture = try BlobFixture()
         let good = blob(1, size)
@@ -45,12 +45,12 @@ struct BlobReadingTests {
             #expect(failure?.underlying is Broken)
         }
         #expect(await blobs.usage.count == 1)
-        // The server is asked about the blob that is still there.
+        // The blob that is still stored is validated with the server.
         #expect(try await blobs.bytes(at: "a") == good)
         #expect(fixture.transport.requests.map { $0.headerFields[.ifNoneMatch] } == [nil, "\"1\"", "\"1\"", "\"1\""])
     }
 
-    @Test("A response that cannot be decoded is not stored where nothing was stored before")
+    @Test("A response that cannot be decoded is not stored if no blob was stored before")
     func firstResponse() async throws {
         let fixture = try BlobFixture()
         fixture.transport.on(.get, "/v1/a").answer(data: portal(10)).thenAnswer(data: blob(2, 10))
@@ -59,7 +59,7 @@ struct BlobReadingTests {
         #expect(try await fixture.blobs.value(at: "a", decode: Self.number) == 2)
     }
 
-    @Test("A page with “no-store” does not remove the blob that was stored")
+    @Test("A page with “no-store” does not remove the stored blob")
     func unstorable() async throws {
         let fixture = try BlobFixture()
         fixture.transport.on(.get, "/v1/a").answer(data: blob(1, 10), headerFields: [.cacheControl: "max-age=5"])
@@ -70,7 +70,7 @@ struct BlobReadingTests {
         #expect(try await fixture.blobs.value(at: "a", decode: Self.number) == 1)
     }
 
-    @Test("A response is stored if one of several who wait for it can decode it, and each gets its own result")
+    @Test("A response is stored if one of several callers can decode it, and each caller gets its own result")
     func several() async throws {
         let (fixture, latch, count) = (try BlobFixture(), Latch(), Count())
         let good = blob(3, 10)
@@ -103,7 +103,7 @@ struct BlobReadingTests {
         let fixture = try BlobFixture()
         fixture.transport.on(.get, "/v1/a").answer(data: portal(1)).thenAnswer(data: portal(2))
             .thenAnswer(data: blob(4, 10))
-        // Bytes are taken as they are.
+        // Callers that need bytes take them as they are.
         _ = try await fixture.blobs.bytes(at: "a")
         for _ in 0..<2 {
             await #expect(throws: RequestFailure.self) { try await fixture.blobs.value(at: "a", decode: Self.number) }

@@ -24,7 +24,7 @@ struct BlobRulesTests {
     }
 
     @Test(
-        "A server of tokens that cannot be reached or has failed is an outage, and one that refuses is none",
+        "A token server that cannot be reached or has failed is an outage, and one that refuses is not",
         arguments: [
             (RequestFailure(.connection, ""), true), (RequestFailure(.timeout, ""), true),
             (failure(.status, 503), true), (failure(.authorization, 500), true), (failure(.authorization, 429), false),
@@ -43,7 +43,7 @@ struct BlobRulesTests {
             response: FailedResponse(head: HTTPResponse(status: HTTPResponse.Status(code: code)), body: Data()))
     }
 
-    @Test("Names of the first formats are told from those of today, and from others")
+    @Test("Names of the first formats are distinguished from current names and from others")
     func names() {
         let name = RecordKey(EntityKey(url: "https://h/a", stage: BlobRecord.stage)).name
         let hashes = name.text.split(separator: "-").prefix(3).joined(separator: "-")

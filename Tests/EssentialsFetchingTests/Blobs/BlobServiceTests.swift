@@ -11,7 +11,7 @@ import Testing
 struct BlobServiceTests {
     private struct Broken: Error {}
 
-    @Test("A fresh blob is read without a request, also by the next process")
+    @Test("A fresh blob is read without a request, even by the next process")
     func restart() async throws {
         let fixture = try BlobFixture()
         let bytes = BlobFixture.bytes(5_000)
@@ -62,7 +62,7 @@ struct BlobServiceTests {
         fixture.clock.advance(by: .seconds(6))
         #expect(try await fixture.blobs.value(at: "a") { String(decoding: $0, as: UTF8.self) } == "new")
         #expect(fixture.directory.bodies.count == 1)
-        // Whoever uses the old file keeps it.
+        // A caller that uses the old file keeps it.
         #expect(try await old.bytes(in: 0..<10) == Data("old".utf8))
     }
 
@@ -85,12 +85,12 @@ struct BlobServiceTests {
                 #expect(failure?.reason == reason)
             }
         }
-        // Other statuses are no outage.
+        // Other statuses do not count as an outage.
         let failure = await #expect(throws: RequestFailure.self) { try await fixture.blobs.bytes(at: "a") }
         #expect(failure?.status == .badRequest)
     }
 
-    @Test("404 and 410 remove the blob that is stored", arguments: [404, 410])
+    @Test("404 and 410 remove the stored blob", arguments: [404, 410])
     func gone(status: Int) async throws {
         let fixture = try BlobFixture()
         fixture.transport.on(.get, "/v1/a").answer(text: "old", headerFields: [.cacheControl: "no-cache"])
@@ -101,7 +101,7 @@ struct BlobServiceTests {
         #expect(fixture.directory.names == [])
     }
 
-    @Test("A part of a blob is refused, and 204 is an empty blob that is not stored")
+    @Test("A partial response is refused, and 204 is an empty blob that is not stored")
     func otherStatuses() async throws {
         let fixture = try BlobFixture()
         fixture.transport.on(.get, "/v1/a").answer(.partialContent, data: Data([1])).thenAnswer(.noContent)
@@ -111,7 +111,7 @@ struct BlobServiceTests {
         #expect(fixture.directory.names == [])
     }
 
-    @Test("A response with no-store is given to those who ask and is not stored")
+    @Test("A response with no-store is returned to its callers and is not stored")
     func noStore() async throws {
         let fixture = try BlobFixture()
         let large = BlobFixture.bytes(3 << 20)
@@ -138,14 +138,14 @@ struct BlobServiceTests {
             _ = try await fixture.blobs.bytes(at: "a")
             #expect(fixture.directory.records.isEmpty == partition.isShared)
             #expect(fixture.directory.bodies.isEmpty == partition.isShared)
-            // Nobody finds the blob of another partition.
+            // The blob of another partition is not found.
             let other = try BlobFixture(in: fixture.directory, clock: fixture.clock)
             other.transport.on(.get, "/v1/a").answer(text: "y")
             #expect(try await other.blobs.bytes(at: "a") == Data("y".utf8))
         }
     }
 
-    @Test("A stored blob that cannot be decoded fails as decoding, and the server is asked whether it has another one")
+    @Test("A stored blob that cannot be decoded fails as decoding, and the next use contacts the server")
     func decoding() async throws {
         let fixture = try BlobFixture()
         fixture.transport.on(.get, "/v1/a").answer(text: "bad", headerFields: [.eTag: "\"1\""])
@@ -154,7 +154,7 @@ struct BlobServiceTests {
             guard bytes.count == 4 else { throw Broken() }
             return String(decoding: bytes, as: UTF8.self)
         }
-        // Whoever wants bytes takes them as they are, and they are stored.
+        // Callers that need bytes take them as they are, and the bytes are stored.
         #expect(try await fixture.blobs.bytes(at: "a") == Data("bad".utf8))
         let failure = await #expect(throws: RequestFailure.self) {
             try await fixture.blobs.value(at: "a", decode: decode)
@@ -203,7 +203,7 @@ struct BlobServiceTests {
         #expect(other.requests.first?.headerFields[.authorization] == nil)
     }
 
-    @Test("A path means another blob after the base URL has changed")
+    @Test("A path belongs to another blob after the base URL has changed")
     func environment() async throws {
         let fixture = try BlobFixture()
         fixture.transport.on(.get, "/v1/a").answer(text: "one")

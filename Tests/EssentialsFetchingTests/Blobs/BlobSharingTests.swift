@@ -9,12 +9,12 @@ import Testing
 
 @Suite("Blobs: shared transfers", .timeLimit(.minutes(2)))
 struct BlobSharingTests {
-    /// Waits until so many wait for the only transfer.
+    /// Waits until so many callers wait for the only transfer.
     private func waitForAskers(_ count: Int, _ fixture: BlobFixture) async {
         while fixture.blobs.transfers.running.map(\.askers) != [count] { await Task.yield() }
     }
 
-    @Test("1,000 askers of one URL share one transfer, by path and by URL, for bytes, values and files")
+    @Test("1,000 callers of one URL share one transfer, by path and by URL, for bytes, values and files")
     func thousand() async throws {
         let (fixture, latch) = (try BlobFixture(), Latch())
         let bytes = BlobFixture.bytes(100_000)
@@ -42,7 +42,7 @@ struct BlobSharingTests {
         #expect(blobs.transfers.running.isEmpty)
     }
 
-    @Test("An asker that is cancelled leaves at once, and the transfer ends with the last one")
+    @Test("A cancelled caller leaves at once, and the transfer ends with the last caller")
     func cancelled() async throws {
         let fixture = try BlobFixture()
         let piece = BlobFixture.bytes(2 << 20)
@@ -59,16 +59,16 @@ struct BlobSharingTests {
             #expect(failure?.reason == .cancelled)
             if index < 2 { #expect(blobs.transfers.running.map(\.askers) == [2 - index]) }
         }
-        // The body is no longer read, and what was written is removed.
+        // The body is no longer read, and the written bytes are removed.
         while fixture.clock.sleeperCount > 0 || !blobs.transfers.running.isEmpty { await Task.yield() }
         #expect(fixture.directory.names == [])
         #expect(fixture.reserved == 0)
-        // Somebody who comes now begins anew.
+        // A new caller begins a new transfer.
         fixture.transport.on(.get, "/v1/a").answer(text: "x")
         #expect(try await blobs.bytes(at: "a") == Data("x".utf8))
     }
 
-    @Test("A transfer that waits for its turn gets the priority of its most urgent asker")
+    @Test("A transfer that waits for its turn gets the priority of its most urgent caller")
     func priority() async throws {
         let (fixture, latch) = (try BlobFixture(concurrency: 1), Latch())
         fixture.transport.on(.get, "/v1/first").answer { _ in
@@ -103,7 +103,7 @@ struct BlobSharingTests {
         func shutdown() async {}
     }
 
-    @Test("A transfer from a foreign host gets the priority of its most urgent asker")
+    @Test("A transfer from a foreign host gets the priority of its most urgent caller")
     func foreignPriority() async throws {
         let fixture = try BlobFixture(open: HTTPDataRequestService.forAnyServer(over: UrgentTransport())) {
             $0.foreignHosts = ["cdn.example.com"]
@@ -115,7 +115,7 @@ struct BlobSharingTests {
         #expect(try await first.value == Data("x".utf8))
     }
 
-    @Test("An asker with a smaller maximum fails alone, and a transfer that is larger than all allow ends early")
+    @Test("A caller with a smaller maximum fails alone, and a transfer that exceeds every maximum ends early")
     func maximum() async throws {
         let fixture = try BlobFixture()
         let bytes = BlobFixture.bytes(3 << 20)
@@ -176,7 +176,7 @@ struct BlobSharingTests {
         #expect(fixture.reserved == 0)
     }
 
-    @Test("An asker after a change of the environment does not share a transfer that began before")
+    @Test("A caller after a change of the environment does not share a transfer that began before")
     func environment() async throws {
         let (fixture, latch) = (try BlobFixture(), Latch())
         fixture.transport.on(.get, "/v1/a", headerFields: [.acceptLanguage: "2"]).answer(text: "new")

@@ -17,7 +17,9 @@ private struct UncachedAccountService: FetchingService {
 
 @Suite("Credentials and the account of a service", .timeLimit(.minutes(1)))
 struct FetchAccountTests {
-    @Test("Between other credentials and the next account, models of the former account are neither read nor written")
+    @Test(
+        "After a change of credentials, models of the former account are neither read nor written until the next one"
+    )
     func suspended() async throws {
         let fixture = try TenantFixture()
         let service = fixture.service
@@ -47,7 +49,7 @@ struct FetchAccountTests {
         }
     }
 
-    @Test("An account is suspended too if its first fetch is under way")
+    @Test("An account is suspended even if its first fetch is in progress")
     func suspendedDuringFirst() async throws {
         let fixture = try TenantFixture()
         let service = fixture.service
@@ -67,7 +69,7 @@ struct FetchAccountTests {
         #expect(try await fixture.restarted().cached() == nil)
     }
 
-    @Test("The first credentials after none suspend nothing, and neither do equal ones")
+    @Test("The first credentials suspend nothing, and neither do equal ones")
     func firstCredentials() async throws {
         let fixture = try TenantFixture()
         let service = fixture.service
@@ -79,7 +81,7 @@ struct FetchAccountTests {
         }
     }
 
-    @Test("Live models of an account are empty while it is suspended, and are there again when it was entered")
+    @Test("Live models of an account are empty while it is suspended, and are found again when it is entered")
     func live() async throws {
         let fixture = try TenantFixture()
         let service = fixture.service
@@ -129,7 +131,7 @@ struct FetchAccountTests {
             #expect(try await coins.last()?.value.name == "a Bearer A")
             try fixture.requests.setAuthorization(.bearer("B"))
             #expect(try await coins.first() == nil)
-            // What was received before the login belongs to nobody.
+            // A value that was received before the login belongs to no account.
             #expect(try await early.first()?.value.name == "a")
         }
     }
@@ -149,7 +151,7 @@ struct FetchAccountTests {
         #expect(emission.isFor(next))
     }
 
-    @Test("What a shared fetch has received without credentials stays after credentials were cleared")
+    @Test("Values that a shared fetch has received without credentials stay after credentials were cleared")
     func sharedFetchWithoutLogin() async throws {
         let fixture = try TenantFixture()
         let latch = Latch()
@@ -215,7 +217,7 @@ struct FetchAccountTests {
         }
     }
 
-    @Test("A shared fetch of an account that is suspended shows nothing, and its failure is for nobody else")
+    @Test("A shared fetch of a suspended account shows nothing, and no other account receives its failure")
     func sharedFetchOfSuspended() async throws {
         let fixture = try TenantFixture()
         fixture.account.enter("ada")
@@ -240,7 +242,7 @@ struct FetchAccountTests {
 
     // MARK: Without an account
 
-    @Test("Without an account the cached value of former credentials is not emitted, whatever the cache is")
+    @Test("Without an account the cached value of former credentials is not emitted, with any cache")
     func withoutAccount() async throws {
         let fixture = try TenantFixture()
         let caches: [any AsyncCache] = [
@@ -259,7 +261,7 @@ struct FetchAccountTests {
         }
     }
 
-    @Test("Equal credentials that are set again keep what was fetched without an account")
+    @Test("Equal credentials that are set again keep models that were fetched without an account")
     func tokens() async throws {
         let fixture = try TenantFixture()
         let service = fixture.service
@@ -271,7 +273,7 @@ struct FetchAccountTests {
     }
 
     @Test(
-        "A logout and other credentials end only what was fetched with credentials of that origin and without an account",
+        "A logout and other credentials remove only models of that origin's credentials without an account",
         arguments: [false, true])
     func selection(isLogout: Bool) async throws {
         let fixture = try TenantFixture()
@@ -312,7 +314,7 @@ struct FetchAccountTests {
         }
     }
 
-    @Test("Of a model that was fetched with and without credentials, only the newest one is found")
+    @Test("If a model was fetched with and without credentials, only the newest one is found")
     func replacing() async throws {
         let fixture = try TenantFixture()
         var service = fixture.service
@@ -333,7 +335,7 @@ struct FetchAccountTests {
         #expect(try await fixture.restarted().cached() == nil)
     }
 
-    @Test("A deletion finds a model that was fetched with credentials, after a restart too")
+    @Test("A deletion finds a model that was fetched with credentials, even after a restart")
     func deletion() async throws {
         let fixture = try TenantFixture()
         var service = fixture.service
@@ -352,7 +354,7 @@ struct FetchAccountTests {
         #expect(fixture.directory.names.filter { $0.hasSuffix(".record") } == [])
     }
 
-    @Test("A cache that a service uses joins its data-request service once, also behind decorators and other caches")
+    @Test("A cache that a service uses joins its data-request service once, even behind decorators and other caches")
     func joining() async throws {
         let fixture = try TenantFixture()
         let cache = ModelCache()

@@ -9,7 +9,7 @@ import TestTools
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct FetchCallbackTests {
-    /// What handlers have received, in order.
+    /// The calls that handlers have received, in order.
     private final class Events: Sendable {
         private let list = Mutex<[String]>([])
         let end = Latch()

@@ -48,7 +48,7 @@ import Testing
         latch.open()
     }
 
-    @Test("A request that is cancelled below the fetch comes after the cached value, and is not covered by one")
+    @Test("If a lower service cancels the request, this comes after the cached value, which does not cover it")
     func cancelledBelow() async throws {
         let fixture = try FetchFixture()
         fixture.transport.on(.get, "/v1/coins").fail(.cancelled)
@@ -59,7 +59,7 @@ import Testing
         #expect(await FetchTrace(covering) == FetchTrace([], .cancelled))
     }
 
-    @Test("A cancellation is no failure that a cached value covers")
+    @Test("A cached value does not cover a cancellation")
     func noFallback() async throws {
         let fixture = try held()
         fixture.preset("old")

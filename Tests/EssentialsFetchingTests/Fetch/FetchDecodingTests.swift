@@ -58,7 +58,7 @@ import Testing
         #expect(try await fixture.service.post("coins", below: "data", as: Coin.self).name == "a")
     }
 
-    @Test("The request says which type it accepts")
+    @Test("The request names the types that it accepts")
     func accept() async throws {
         let fixture = try FetchFixture()
         fixture.transport.on(.get, "/v1/coins").answer(json: ["data": ["name": "a"]])

@@ -24,7 +24,7 @@ struct FetchDefinitionTests {
         #expect(fixture.cache.calls.contains(.delete))
     }
 
-    @Test("The key of a definition has its type, and is that under which its model is stored")
+    @Test("The key of a definition has its type, and its model is stored under this key")
     func key() async throws {
         let fixture = try FetchFixture()
         fixture.transport.on(.get, "/v1/coins/7").answer(json: Coin(name: "a"))

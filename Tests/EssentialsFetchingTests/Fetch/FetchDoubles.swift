@@ -11,7 +11,7 @@ import Testing
 final class TestCache: AsyncCache {
     struct Fault: Error {}
 
-    /// Something that the cache was told to do.
+    /// A function of the cache.
     enum Call: Sendable, Hashable { case save, load, delete }
 
     private struct State {
@@ -71,7 +71,7 @@ final class TestCache: AsyncCache {
         state.withLock { $0.models[name] = model }
     }
 
-    /// What is stored, without being called by a fetch.
+    /// The stored model. Reading it does not count as a call by a fetch.
     func stored<Value>(_ key: ModelKey<Value>) -> Value? {
         let name = name(key)
         return state.withLock { ($0.models[name] as? CachedModel<Value>)?.value }
@@ -99,7 +99,7 @@ final class TestCache: AsyncCache {
     func contains<Value: Codable & Sendable>(_ key: ModelKey<Value>) async throws -> Bool { stored(key) != nil }
 }
 
-/// A data-request service that replies as a closure says.
+/// A data-request service that replies with the result of a closure.
 final class StubRequests: DataRequestService {
     private let reply: @Sendable (DataRequest) async throws(RequestFailure) -> DataResponse
     private let sent = Mutex<[DataRequest]>([])

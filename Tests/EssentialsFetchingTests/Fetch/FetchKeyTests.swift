@@ -23,7 +23,7 @@ import Testing
         #expect(try key(foreign)?.name == "https://other.example.com/v2/ coins")
     }
 
-    @Test("Different requests have different names, whatever their paths and key paths contain")
+    @Test("Different requests have different names, for any paths and key paths")
     func injective() throws {
         let service = try FetchFixture().service
         let paths = [
@@ -96,7 +96,7 @@ import Testing
         #expect(try await fixture.service.get("coins", from: .cache, as: [String: String].self).last() == nil)
     }
 
-    @Test("Nothing of one account is found by another one, also not as the cover of a failure")
+    @Test("Models of one account are not found by another one, not even to cover a failure")
     func accounts() async throws {
         let fixture = try FetchFixture()
         fixture.transport.on(.get, "/v1/coins").answer(json: Coin(name: "Ada's")).thenFail(.connection)
@@ -121,7 +121,7 @@ import Testing
         #expect(await FetchTrace(service.get("coins", from: .cache)) == FetchTrace(["cache old"]))
     }
 
-    @Test("Another environment has other models, without a name for it")
+    @Test("Another environment has other models, even if it has no name")
     func environments() async throws {
         let environment = MutableEnvironment(EnvironmentSnapshot(baseURL: try RequestURL("https://h/v1/")))
         let transport = ScriptedTransport()
@@ -135,7 +135,7 @@ import Testing
         #expect(await FetchTrace(service.get("coins", from: .cache)) == FetchTrace(["cache production"]))
     }
 
-    @Test("A key that is given is used as it is, also for a POST that asks for something")
+    @Test("A given key is used as it is, even for a POST that is a query")
     func given() async throws {
         let fixture = try FetchFixture()
         fixture.transport.on(.post, "/v1/search").answer(json: Coin(name: "found"))

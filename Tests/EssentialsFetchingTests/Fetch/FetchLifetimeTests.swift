@@ -15,7 +15,7 @@ import Testing
         var isEmpty: Bool { cache == nil && requests == nil }
     }
 
-    /// Whatever tasks hold is released as soon as they have ended.
+    /// Objects that tasks hold are released as soon as the tasks have ended.
     private func expectRelease(_ traces: Traces) async {
         await eventually { traces.isEmpty }
         #expect(traces.isEmpty)
@@ -55,7 +55,8 @@ import Testing
     }
 
     @Test(
-        "A shared sequence releases everything when nobody uses it, before and after its end", arguments: [true, false])
+        "A shared sequence releases everything when it is not used any more, before and after its end",
+        arguments: [true, false])
     func shared(isComplete: Bool) async throws {
         let (traces, latch) = (Traces(), Latch())
         var shared: Emissions<Coin>? = service(traces, latch).get("coins").shared()
@@ -68,7 +69,7 @@ import Testing
         await expectRelease(traces)
     }
 
-    @Test("A description that nobody iterates over releases everything")
+    @Test("A description that is never iterated releases everything")
     func unused() async throws {
         let traces = Traces()
         _ = service(traces, nil).get("coins", as: Coin.self).makeAsyncIterator()

@@ -126,7 +126,8 @@ import Testing
             #expect(steps == slow.steps(after: []))
             for _ in 0..<Int.random(in: 0...5, using: &random) {
                 let input = Self.input(&random)
-                // Replies to what was not asked are possible too, and have no effect. The model is simpler without them.
+                // Replies that were not requested are possible too, and have no effect. The model is simpler without
+                // them.
                 guard Self.isDue(input, after: steps, history) else {
                     var copy = machine
                     #expect(Self.feed(input, to: &copy) == [])
@@ -159,7 +160,7 @@ import Testing
         }
     }
 
-    /// Whether an input is the first reply to something that was asked, or a departure before the end.
+    /// Whether an input is the first reply to a request, or a departure before the end.
     private static func isDue(_ input: Input, after steps: [FetchMachine.Steps], _ history: [Input]) -> Bool {
         guard steps.last != .end, steps.last != .fail else { return false }
         switch input {

@@ -26,7 +26,7 @@ struct FetchOperationTests {
         }
     }
 
-    @Test("A fetch that is kept in a property is for the environment and the account of each iteration")
+    @Test("A fetch that is kept in a property uses the environment and the account of each iteration")
     func property() async throws {
         let fixture = try TenantFixture()
         let coins = fixture.service.get("coins", from: .cacheElseBackend, as: Coin.self)
@@ -58,7 +58,7 @@ struct FetchOperationTests {
         }
     }
 
-    @Test("A key of a service that is given to a fetch is for the environment and the account of the iteration")
+    @Test("A service's key that is given to a fetch uses the environment and the account of the iteration")
     func givenKey() async throws {
         let fixture = try TenantFixture()
         fixture.account.enter("ada")
@@ -76,7 +76,7 @@ struct FetchOperationTests {
         #expect(await fixture.cache.load(own)?.value.name == "b")
     }
 
-    @Test("The text of a key has its public parts only, and keys are equal if these are")
+    @Test("The text of a key contains only its public parts, and keys are equal if these are")
     func keyText() throws {
         let service = try TenantFixture().service
         let made: ModelKey<Coin> = service.modelKey(named: "x")
@@ -119,7 +119,7 @@ struct FetchOperationTests {
     }
 
     @Test(
-        "A write deletes what it makes outdated for its own account and environment, whatever the present ones are",
+        "A write deletes outdated models of its own account and environment, even if others are current",
         arguments: 0..<3)
     func outdating(kind: Int) async throws {
         let fixture = try TenantFixture()
@@ -159,7 +159,7 @@ struct FetchOperationTests {
         #expect(try await service.cached() == "b")
     }
 
-    @Test("Filtered and live models are those of the account and environment in which the reading begins")
+    @Test("Filtered and live models are those of the account and environment in which the read begins")
     func filtered() async throws {
         let fixture = try TenantFixture()
         let service = fixture.service

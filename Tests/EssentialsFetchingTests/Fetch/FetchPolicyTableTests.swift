@@ -7,13 +7,13 @@ import Testing
 @testable import EssentialsFetching
 @testable import EssentialsRequests
 
-/// The whole product of sources, options, states of the cache and replies of the server.
+/// All combinations of sources, options, states of the cache and replies of the server.
 ///
 /// With the variable `ESSENTIALS_WRITES_POLICIES` in the environment, the test writes `Fixtures/fetch-policies.txt`.
 @Suite(.timeLimit(.minutes(1))) struct FetchPolicyTableTests {
     private typealias Model = SlowFetchModel
 
-    @Test("Each source does the same with each cache, server and combination of options as the table says")
+    @Test("Each source acts as the table says, with each cache, server and combination of options")
     func product() async throws {
         for source in Model.Source.allCases {
             for options in FetchOptions.all {
@@ -115,7 +115,7 @@ private struct PolicyRun {
 
     private func reply() async throws(RequestFailure) -> DataResponse {
         if comesSecond { await observed.wait() }
-        // A source that emits the server's value alone is told of the cached one after that.
+        // A source that emits only the server's value gets the cached one after that.
         if model.source == .cacheThenBackend || [.notModified, .error, .noPath].contains(model.server) {
             cacheReply.open()
         }

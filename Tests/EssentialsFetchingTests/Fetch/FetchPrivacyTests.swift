@@ -104,7 +104,7 @@ struct FetchPrivacyTests {
         }
     }
 
-    @Test("The service can allow that everything is stored")
+    @Test("The service can allow storing everything")
     func allowed() async throws {
         var fixture = try Fixture()
         fixture.service.fetchDefaults = FetchDefaults(storesSensitiveResponses: true)
@@ -164,7 +164,7 @@ struct FetchPrivacyTests {
         #expect(try await fixture.afterRestart() == nil)
     }
 
-    @Test("A cache of one's own sees what it may keep in memory only")
+    @Test("A custom cache sees which models it may keep in memory only")
     func ownCache() async throws {
         let fixture = try FetchFixture()
         fixture.transport.on(.get, "/v1/coins").answer(json: Coin(name: "a"))
@@ -175,7 +175,7 @@ struct FetchPrivacyTests {
         }
     }
 
-    @Test("The mark is kept by a cache that is not persistent and by the update of a stored value")
+    @Test("A cache that is not persistent keeps the memory-only mark, and so does the update of a stored value")
     func marks() async throws {
         let entities = MemoryEntityCache()
         let key = ModelKey<Coin>("coin")
@@ -191,7 +191,7 @@ struct FetchPrivacyTests {
         #expect(await cache.load(key)?.isMemoryOnly == false)
     }
 
-    @Test("That models are not written is logged once, without their names")
+    @Test("The reason why models are not written is logged once, without their names")
     func logged() async throws {
         let directory = ModelDirectory()
         let messages = Mutex<[String]>([])

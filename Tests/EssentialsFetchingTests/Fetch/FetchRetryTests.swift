@@ -59,7 +59,7 @@ import Testing
         #expect(fixture.transport.requestCount == 3)
     }
 
-    @Test("Retries within a time end when the next one would begin later")
+    @Test("Retries within a time end when the next one would begin too late")
     func within() async throws {
         let fixture = try FetchFixture()
         fixture.transport.on(.get, "/v1/coins").answer(.serviceUnavailable, headerFields: [.retryAfter: "10"])
@@ -70,7 +70,7 @@ import Testing
         #expect((.seconds(20)...Duration.seconds(25)).contains(waited))
     }
 
-    @Test("The server's Retry-After is waited for")
+    @Test("A fetch waits for the server's Retry-After")
     func retryAfter() async throws {
         let fixture = try FetchFixture()
         fixture.transport.on(.get, "/v1/coins").answer(.tooManyRequests, headerFields: [.retryAfter: "20"])
@@ -134,7 +134,7 @@ import Testing
         #expect(fixture.transport.requestCount == 3 + 2)
     }
 
-    @Test("A fetch that is cancelled in a pause ends at once")
+    @Test("A fetch that is cancelled during a pause ends at once")
     func cancelledPause() async throws {
         let fixture = try FetchFixture()
         fixture.transport.on(.get, "/v1/coins").answer(.serviceUnavailable, headerFields: [.retryAfter: "20"])
@@ -149,7 +149,7 @@ import Testing
         #expect(fixture.transport.requestCount == 2)
     }
 
-    @Test("A path that returns shortens the pause, and one that is lost never holds back the first attempt")
+    @Test("A path that returns shortens the pause, and a lost path never holds back the first attempt")
     func reachability() async throws {
         let reachability = ControlledReachability(.unreachable(.noRoute))
         let fixture = try FetchFixture { $0.reachability = reachability }
@@ -165,7 +165,7 @@ import Testing
         for number in 2...3 {
             await fixture.clock.waitForSleepers(count: 1)
             reachability.set(.local)
-            // The remaining wait is a second at most.
+            // The remaining wait is at most a second.
             await eventually {
                 fixture.clock.nextDeadline.map { fixture.clock.now.duration(to: $0) <= .seconds(1) } ?? true
             }
@@ -177,7 +177,7 @@ import Testing
         #expect(fixture.clock.now.duration(to: .init(elapsed: .seconds(2))) >= .zero)
     }
 
-    @Test("A POST of unknown fate is sent once, and with an idempotency key again")
+    @Test("A POST with an unknown outcome is sent once, and is sent again only with an idempotency key")
     func post() async throws {
         let fixture = try FetchFixture()
         fixture.transport.on(.post, "/v1/coins").fail(.interrupted)
@@ -193,7 +193,7 @@ import Testing
         #expect(fixture.transport.requestCount == 4)
     }
 
-    @Test("The policy of a call wins over that of the request, and that over the default of the service")
+    @Test("The policy of a call precedes that of the request, which precedes the default of the service")
     func precedence() async throws {
         let fixture = try FetchFixture()
         fixture.transport.on(.get, "/v1/coins").answer(.serviceUnavailable)

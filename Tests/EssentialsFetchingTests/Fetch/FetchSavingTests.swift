@@ -8,7 +8,7 @@ import TestTools
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct FetchSavingTests {
-    /// What has happened, in order.
+    /// The events, in order.
     private final class Trace: Sendable {
         private let events = Mutex<[String]>([])
         var all: [String] { events.withLock { $0 } }
@@ -28,7 +28,7 @@ import Testing
         #expect(fixture.cache.stored(fixture.key)?.name == "new")
     }
 
-    @Test("A value is emitted whatever the cache does, and the sequence ends when the value is saved")
+    @Test("A value is emitted regardless of the cache, and the sequence ends when the value is saved")
     func emittedFirst() async throws {
         let fixture = try FetchFixture()
         fixture.transport.on(.get, "/v1/coins").answer(json: Coin(name: "new"))
@@ -51,7 +51,7 @@ import Testing
         #expect(fixture.cache.stored(fixture.key)?.name == "new")
     }
 
-    @Test("A failed save is counted, and the sequence goes on and ends as usual")
+    @Test("A failed save is counted, and the sequence continues and ends as usual")
     func failedSave() async throws {
         let fixture = try FetchFixture()
         fixture.transport.on(.get, "/v1/coins").answer(json: Coin(name: "new"))
@@ -84,7 +84,7 @@ import Testing
         await eventually { fixture.cache.stored(fixture.key) != nil }
     }
 
-    @Test("A cancelled iteration does not wait for the cache, and the value is saved all the same")
+    @Test("A cancelled iteration does not wait for the cache, but the value is still saved")
     func cancelledSave() async throws {
         let fixture = try FetchFixture()
         fixture.transport.on(.get, "/v1/coins").answer(json: Coin(name: "new"))
@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test(
-        "404 and 410 delete the cached value and are thrown, also if the cached value would cover failures",
+        "404 and 410 delete the cached value and are thrown, even if the cached value would cover failures",
         arguments: [404, 410], [FetchSource.backend, .backendElseCache])
     func gone(status: Int, source: FetchSource) async throws {
         let fixture = try FetchFixture()
@@ -173,7 +173,7 @@ import Testing
                 == FetchTrace(["cache old"]))
     }
 
-    @Test("A value that a response cache has stored keeps its age, in the emission and in the cache")
+    @Test("A value from a response cache keeps its age, in the emission and in the cache of models")
     func responseCache() async throws {
         let cache = TestCache()
         let clock = ManualClock()
@@ -189,7 +189,7 @@ import Testing
         #expect(try await service.get("coins", from: .cache, as: Coin.self).last()?.age == .seconds(35))
     }
 
-    @Test("A response that cannot be decoded is a failure and leaves the cached value alone")
+    @Test("A response that cannot be decoded is a failure and leaves the cached value unchanged")
     func undecodable() async throws {
         let fixture = try FetchFixture()
         fixture.transport.on(.get, "/v1/coins").answer(json: ["title": "x"])
@@ -199,7 +199,7 @@ import Testing
     }
 
     @Test(
-        "A page of a portal and an error with the status 200 change nothing in the cache",
+        "A captive portal page and an error with the status 200 change nothing in the cache",
         arguments: [
             ("text/html", "<html>Log in</html>"), ("application/json", #"{"error":"maintenance"}"#),
         ])

@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test("Equal fetches that run at once share one request, whatever their sources are")
+    @Test("Equal fetches that run at once share one request, regardless of their sources")
     func shared() async throws {
         let latch = Latch()
         let fixture = try held(latch)
@@ -47,7 +47,7 @@ import Testing
         #expect(fixture.transport.requestCount == 1)
     }
 
-    @Test("One who leaves does not end the request of the others, and the last one ends it")
+    @Test("A fetch that ends early does not end the shared request, unless it is the last one")
     func leaving() async throws {
         let latch = Latch()
         let fixture = try held(latch)
@@ -61,7 +61,7 @@ import Testing
         #expect(fixture.transport.requestCount == 1)
     }
 
-    @Test("Fetches with other fields, retries or credentials, and those that do not want it, share no request")
+    @Test("Fetches with other fields, retries or credentials, and those that refuse sharing, share no request")
     func different() async throws {
         let latch = Latch()
         let fixture = try held(latch)
@@ -86,7 +86,7 @@ import Testing
         #expect(fixture.transport.requestCount == 6)
     }
 
-    @Test("A shared sequence fetches once for all, and those who come later receive the latest value and the end")
+    @Test("A shared sequence fetches once for all iterations, and later ones receive the latest value and the end")
     func hot() async throws {
         let fixture = try FetchFixture()
         let latch = Latch()
@@ -109,7 +109,7 @@ import Testing
         #expect(fixture.transport.requestCount == 1)
     }
 
-    @Test("A shared sequence begins at once, and gives its failure to all")
+    @Test("A shared sequence begins at once, and gives its failure to all iterations")
     func hotFailure() async throws {
         let fixture = try FetchFixture()
         fixture.transport.on(.get, "/v1/coins").fail(.connection)

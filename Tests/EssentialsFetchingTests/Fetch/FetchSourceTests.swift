@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(
-        "Whichever of both comes first is emitted, and a cached value that comes second is dropped",
+        "The value that arrives first is emitted, and a cached value that arrives second is dropped",
         arguments: [true, false])
     func both(cacheIsFirst: Bool) async throws {
         let (cache, latch) = (TestCache(), Latch())
@@ -118,7 +118,7 @@ import Testing
         #expect(try await iterator.next() == nil)
     }
 
-    @Test("Without a cache every source asks the server, and the source cache ends at once")
+    @Test("Without a cache every source uses the server, and the source cache ends at once")
     func withoutCache() async throws {
         let fixture = try FetchFixture()
         fixture.transport.on(.get, "/v1/coins").answer(json: Coin(name: "new"))
@@ -151,7 +151,7 @@ import Testing
         #expect(await FetchTrace(fixture.service.get("coins")) == FetchTrace(["cache new", "backend new"]))
     }
 
-    @Test("The options of a service count where a call has none, and those of a call replace them")
+    @Test("The options of a service count if a call has none, and those of a call replace them")
     func defaultOptions() async throws {
         let fixture = try FetchFixture()
         fixture.transport.on(.get, "/v1/coins").fail(.connection)

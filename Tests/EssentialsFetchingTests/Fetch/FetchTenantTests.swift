@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Environments that differ in one thing only", .timeLimit(.minutes(1)))
 struct FetchTenantTests {
-    /// What tells two environments apart.
+    /// The difference between two environments.
     enum Difference: String, CaseIterable, Sendable {
         case tenant = "X-Tenant"
         case language = "Accept-Language"
@@ -43,7 +43,7 @@ struct FetchTenantTests {
         }
     }
 
-    @Test("Their models are apart", arguments: Difference.allCases, Cache.allCases)
+    @Test("Environments that differ in one thing have separate models", arguments: Difference.allCases, Cache.allCases)
     func apart(difference: Difference, kind: Cache) async throws {
         let fixture = try TenantFixture()
         let service = fixture.service(over: cache(kind, in: fixture))
@@ -60,7 +60,7 @@ struct FetchTenantTests {
     }
 
     @Test(
-        "Their models are apart in files too, which do not contain the values of the fields",
+        "Environments that differ in one thing have separate models in files too, without the values of the fields",
         arguments: Difference.allCases)
     func files(difference: Difference) async throws {
         let fixture = try TenantFixture()
@@ -98,7 +98,7 @@ struct FetchTenantTests {
         #expect(fixture.service.modelKey(named: "x", as: Coin.self).environment != base)
     }
 
-    @Test("A service with a name of its own has the fields in the key too")
+    @Test("A service with its own environment name has the fields in the key too")
     func ownName() async throws {
         struct NamedService: FetchingService, ModelCaching {
             let requests: any DataRequestService
@@ -118,7 +118,7 @@ struct FetchTenantTests {
         #expect(try await service.cached() == "a 1")
     }
 
-    @Test("Different environments have different texts, whatever their names contain")
+    @Test("Different environments have different texts, for any names")
     func texts() throws {
         let texts = ["", "a", "\u{1}", "\u{1}1:a0:0:", "1:a", "\u{1}1\u{1}a", "a0:", "0:"]
         var known: [String: String] = [:]

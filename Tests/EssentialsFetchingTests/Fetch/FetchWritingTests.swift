@@ -57,7 +57,7 @@ private enum Coins: Endpoint {
         #expect(failure?.status == .conflict)
     }
 
-    @Test("A successful write deletes what it makes outdated, by key, path, request and definition, and nothing else")
+    @Test("A successful write deletes only the models that it makes outdated, by key, path, request and definition")
     func outdating() async throws {
         let fixture = try FetchFixture()
         let service = fixture.service
@@ -81,7 +81,7 @@ private enum Coins: Endpoint {
         #expect(fixture.cache.stored(kept) != nil)
     }
 
-    @Test("Writes of every kind delete what they make outdated", arguments: 0..<9)
+    @Test("Writes of every kind delete the models that they make outdated", arguments: 0..<9)
     func outdatingMethods(kind: Int) async throws {
         let fixture = try FetchFixture()
         let service = fixture.service
@@ -104,7 +104,7 @@ private enum Coins: Endpoint {
         #expect(fixture.cache.stored(fixture.key) == nil)
     }
 
-    @Test("A failed write deletes nothing, and one whose response cannot be read deletes all the same")
+    @Test("A failed write deletes nothing, but a write with an unreadable response deletes")
     func outdatingFailures() async throws {
         let fixture = try FetchFixture()
         fixture.preset("old")
@@ -118,7 +118,7 @@ private enum Coins: Endpoint {
         }
     }
 
-    @Test("A cache that fails to delete is counted and does not fail the write")
+    @Test("A failed deletion in the cache is counted and does not make the write fail")
     func failingCache() async throws {
         let fixture = try FetchFixture()
         fixture.cache.fail(.delete)
@@ -141,7 +141,7 @@ private enum Coins: Endpoint {
         #expect(await FetchTrace(service.fetch(Coins.get(id: 7), from: .cache)) == FetchTrace([]))
     }
 
-    @Test("A request that cannot be built fails as the sequence and sends nothing")
+    @Test("A request that cannot be built makes the sequence fail and sends nothing")
     func unbuildable() async throws {
         let fixture = try FetchFixture()
         let builder = RequestBuilder(.get, "coins").header("bad name", "x")

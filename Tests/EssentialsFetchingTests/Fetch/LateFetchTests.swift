@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Responses that arrive after a logout or a deletion", .timeLimit(.minutes(1)))
 struct LateFetchTests {
-    /// What happens while a fetch is under way.
+    /// The events during a fetch.
     enum Event: CaseIterable, Sendable {
         case logout, otherCredentials, deletionOfAccount, deletionOfAll
     }
@@ -25,7 +25,7 @@ struct LateFetchTests {
     }
 
     @Test(
-        "A response to a fetch that began before is for its caller only", arguments: Event.allCases,
+        "A response to a fetch that began before the event is for its caller only", arguments: Event.allCases,
         [EntityPartition.shared, "ada"])
     func late(event: Event, account: EntityPartition) async throws {
         let fixture = try TenantFixture()
@@ -50,7 +50,7 @@ struct LateFetchTests {
     }
 
     @Test(
-        "A fetch that begins after a deletion shares no response with one from before, and its own is stored",
+        "A fetch that begins after a deletion shares no response with an earlier one, and its own response is stored",
         arguments: [Event.deletionOfAccount, .deletionOfAll], [EntityPartition.shared, "ada"])
     func joined(event: Event, account: EntityPartition) async throws {
         let fixture = try TenantFixture()
@@ -70,7 +70,7 @@ struct LateFetchTests {
         #expect(try await service.cached() == value)
     }
 
-    @Test("The next user does not find the late response of the one before, in a cache of the application's own either")
+    @Test("The next user does not find the late response of the previous user, not even in a custom cache")
     func ownCache() async throws {
         let fixture = try TenantFixture()
         let cache = TestCache()
@@ -108,7 +108,7 @@ struct LateFetchTests {
         #expect(try await service.cached("gone") == "B's")
     }
 
-    @Test("What is read from the cache while the credentials are replaced is not emitted")
+    @Test("A model that is read from the cache while the credentials are replaced is not emitted")
     func lateRead() async throws {
         let fixture = try TenantFixture()
         let cache = TestCache()
@@ -124,7 +124,7 @@ struct LateFetchTests {
         #expect(await task.value == FetchTrace([]))
     }
 
-    @Test("What the entity cache is read for while the credentials are replaced does not come back to memory")
+    @Test("A model that is read from the entity cache while the credentials are replaced does not come back to memory")
     func lateEntity() async throws {
         let fixture = try TenantFixture()
         let entities = TroubledCache()

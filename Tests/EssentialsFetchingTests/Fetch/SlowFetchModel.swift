@@ -1,7 +1,7 @@
 @testable import EssentialsFetching
 @testable import EssentialsRequests
 
-/// What a fetch should do, spelled out for each source from the description of sources and options.
+/// The expected result of a fetch, derived for each source from the description of sources and options.
 struct SlowFetchModel {
     enum Cache: String, CaseIterable { case hit, stale, miss, fault, slow }
     enum Server: String, CaseIterable { case value, empty, notModified, notFound, error, noPath, slow }
@@ -14,7 +14,7 @@ struct SlowFetchModel {
         var emitted: [String] = []
         var requests = 0
         var end = "ends"
-        /// What is stored afterwards.
+        /// The value that is stored afterwards.
         var stored: String?
     }
 
@@ -61,7 +61,7 @@ struct SlowFetchModel {
 
     private var isReadable: Bool { cache != .miss && cache != .fault }
 
-    /// Whether the server fails without saying that there is nothing.
+    /// Whether the server fails without saying that there is no model.
     private var serverFails: Bool { [.notModified, .error, .noPath].contains(server) }
 
     private func serve(_ outcome: inout Outcome) {

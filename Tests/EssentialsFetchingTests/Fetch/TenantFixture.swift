@@ -7,7 +7,7 @@ import TestTools
 @testable import EssentialsFetching
 @testable import EssentialsRequests
 
-/// Who is logged in, as an application holds it.
+/// The account that is logged in, as an application holds it.
 final class CurrentAccount: Sendable {
     private let partition = Mutex(EntityPartition.shared)
 
@@ -26,8 +26,8 @@ struct AccountService: FetchingService, ModelCaching {
     var partition: EntityPartition { account.current }
 }
 
-/// A server whose responses say for whom they were made: the host, the tenant and the credentials of the request. The models
-/// lie in the files of a directory.
+/// A server whose responses show for whom they were made: the host, the tenant and the credentials of the request. The
+/// models are stored in the files of a directory.
 final class TenantFixture: Sendable {
     let transport = ScriptedTransport()
     let environment: MutableEnvironment
@@ -73,7 +73,7 @@ final class TenantFixture: Sendable {
         return service(over: try ModelCache(directory: directory.path))
     }
 
-    /// Lets later responses wait until the latch is open. They say for whom they were made before.
+    /// Makes later responses wait until the latch is open. They were made before that, and show for whom.
     func hold(until latch: Latch?) { gate.latch.withLock { $0 = latch } }
 
     /// Waits until a number of requests were sent.
@@ -85,7 +85,7 @@ final class TenantFixture: Sendable {
     }
 }
 
-/// What responses wait for.
+/// The latch for which responses wait.
 private final class ResponseGate: Sendable {
     let latch = Mutex<Latch?>(nil)
 }

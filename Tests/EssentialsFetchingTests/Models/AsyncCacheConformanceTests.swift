@@ -59,7 +59,7 @@ struct AsyncCacheConformanceTests {
             })
     }
 
-    @Test("A cache that stores what it may keep in memory only fails with a sentence on it")
+    @Test("A cache that stores models which it may keep in memory only fails with a sentence about it")
     func memoryOnly() async {
         struct CarelessCache: AsyncCache {
             let cache: ModelCache
@@ -82,7 +82,7 @@ struct AsyncCacheConformanceTests {
         withExtendedLifetime(directory) {}
     }
 
-    /// A part of a violation that says what is wrong.
+    /// The part of a violation that describes the fault.
     private static let texts: [(PlainCache.Fault, String)] = [
         (.ignoresType, "Keys that differ in their type must have separate models."),
         (.ignoresName, "Keys that differ in their name must have separate models."),
@@ -104,7 +104,7 @@ struct AsyncCacheConformanceTests {
         (.savesLate, "A model must be found as soon as save has returned."),
     ]
 
-    @Test("Each faulty cache fails with a sentence on its fault", arguments: texts)
+    @Test("Each faulty cache fails with a sentence about its fault", arguments: texts)
     func fault(_ fault: PlainCache.Fault, text: String) async {
         let violations = await AsyncCacheConformance.check { PlainCache(fault) }
         #expect(violations.contains { $0.contains(text) }, "\(violations.prefix(3))")

@@ -30,7 +30,7 @@ struct CachedValueTests {
         #expect(try await value.load() == nil)
     }
 
-    @Test("A value is found after a restart, and by no other type or account")
+    @Test("A value is found after a restart, but not by another type or account")
     func restart() async throws {
         let directory = ModelDirectory()
         let first = try ModelCache(directory: directory.path)

@@ -14,7 +14,7 @@ struct FingerprintKeyFileTests {
         try FileEntityCache(directory: directory.path)
     }
 
-    @Test("The cache of a directory has a key that stays, in a file for its user only, and others have others")
+    @Test("The cache of a directory has a permanent key, in a file for its user only, and other caches have other keys")
     func stays() async throws {
         let (directory, other) = (ModelDirectory(), ModelDirectory())
         let first = try cache(directory)
@@ -55,7 +55,7 @@ struct FingerprintKeyFileTests {
         #expect(try directory.read("fingerprint.key").count == FingerprintKey.size)
     }
 
-    @Test("Without a file of its own a cache has a key of its own, and touches nothing")
+    @Test("A cache that cannot use its key file has another key, and touches nothing")
     func unusable() throws {
         let directory = ModelDirectory()
         let key = try cache(directory).fingerprintKey
@@ -71,7 +71,7 @@ struct FingerprintKeyFileTests {
         #expect(missing.fingerprintKey == missing.fingerprintKey)
     }
 
-    @Test("Caches over others have their keys, and those without a key have that of all or of the process")
+    @Test("Caches over other caches have the same keys, and caches without a key share that of all or of the process")
     func others() throws {
         let directory = ModelDirectory()
         let files = try cache(directory)

@@ -8,7 +8,7 @@ import TestTools
 
 /// The cache of the documentation: a dictionary.
 actor PlainCache: AsyncCache {
-    /// What this cache does wrong.
+    /// The faults of this cache.
     enum Fault: String, CaseIterable, Sendable {
         case ignoresType, ignoresName, ignoresVariant, ignoresPartition, ignoresEnvironment, ignoresSchema
         case joinsParts, losesDate, roundsDate, alwaysContains, neverContains, keepsAll, keepsDeleted, keepsFirst
@@ -89,7 +89,7 @@ final class ModelDirectory: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    /// The names of all files but the one that says what was removed.
+    /// The names of all files except the one that records removals.
     var names: [String] {
         let all = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         return all.filter { $0 != ".removals" }.sorted()
@@ -106,7 +106,7 @@ final class TroubledCache: EntityCache {
 
     let memory = MemoryEntityCache()
     let isFailing = Mutex(false)
-    /// What a read waits for after it has found its entity.
+    /// The latches for a read that has found its entity.
     let gate = Mutex<(reached: Latch, released: Latch)?>(nil)
 
     func entity(for key: EntityKey) async throws -> StoredEntity? {

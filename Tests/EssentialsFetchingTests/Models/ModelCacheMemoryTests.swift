@@ -18,7 +18,9 @@ struct ModelCacheMemoryTests {
         (entry?.model as? TypedHeldModel<String>)?.model.value
     }
 
-    @Test("Of two saves that overlap, the one that began later holds, whichever ends first", arguments: [false, true])
+    @Test(
+        "If two saves overlap, the one that began later holds, regardless of which ends first",
+        arguments: [false, true])
     func saves(laterFirst: Bool) {
         var memory = ModelMemory(maximumCount: 10, maximumBytes: 1 << 20)
         let (first, second) = (memory.begin(slot), memory.begin(slot))
@@ -32,7 +34,7 @@ struct ModelCacheMemoryTests {
         #expect(memory.operationCount == 0)
     }
 
-    @Test("A save that began before a deletion does not count after it, and one of another partition does")
+    @Test("A save that began before a deletion does not count after it, but a save of another partition does")
     func deletion() {
         var memory = ModelMemory(maximumCount: 10, maximumBytes: 1 << 20)
         var ticket = memory.begin(slot)
@@ -57,13 +59,13 @@ struct ModelCacheMemoryTests {
         #expect(memory.operationCount == 0)
     }
 
-    @Test("What was read counts only if there was no change since the reading began")
+    @Test("A read counts only if there was no change since it began")
     func reading() {
         var memory = ModelMemory(maximumCount: 10, maximumBytes: 1 << 20)
         let save = memory.begin(slot)
         let reading = memory.begin(slot)
         #expect(memory.isUnchanged(slot, since: reading))
-        // The save began before the reading, and ends while it runs.
+        // The save began before the read, and ends while it runs.
         let counts = memory.claims(slot, save)
         #expect(counts)
         #expect(!memory.isUnchanged(slot, since: reading))

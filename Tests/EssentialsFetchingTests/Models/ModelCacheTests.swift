@@ -46,7 +46,7 @@ struct ModelCacheTests {
         #expect(second.isIdle && first.isIdle)
     }
 
-    @Test("Text, numbers, empty lists, nil and numbers that are no numbers can be read from files")
+    @Test("Text, numbers, empty lists, nil, infinity and NaN can be read from files")
     func values() async throws {
         let directory = ModelDirectory()
         let first = try ModelCache(directory: directory.path)
@@ -92,7 +92,7 @@ struct ModelCacheTests {
         #expect(await files.usage.damaged == 0 && second.isIdle)
     }
 
-    @Test("A damaged file is a miss and is removed, wherever the damage is")
+    @Test("A damaged file is a miss and is removed, for damage at any place")
     func damage() async throws {
         let directory = ModelDirectory()
         for part in [0.0, 0.3, 0.6, 0.99] {
@@ -110,7 +110,7 @@ struct ModelCacheTests {
         }
     }
 
-    @Test("A cache shared with resources deletes only models, and of one account only theirs")
+    @Test("A cache shared with resources deletes only models, and for one account only its models")
     func sharing() async throws {
         let directory = ModelDirectory()
         defer { withExtendedLifetime(directory) {} }
@@ -206,7 +206,7 @@ struct ModelCacheTests {
         #expect(await models.load(key)?.age(at: clock.date) == nil)
     }
 
-    @Test("No date makes a trap", arguments: [1e300, -1e300, .infinity, -.infinity, .nan, 0x1p59, -0x1p59])
+    @Test("No date causes a trap", arguments: [1e300, -1e300, .infinity, -.infinity, .nan, 0x1p59, -0x1p59])
     func oddDates(_ seconds: Double) async throws {
         let models = cache(over: MemoryEntityCache(), maximumAge: .seconds(60))
         try await models.save(item("a", after: seconds), for: key)
@@ -256,7 +256,7 @@ struct ModelCacheTests {
         #expect(await models.load(ModelKey<Item>("other")) == item("b"))
     }
 
-    @Test("A model that is too large to wait is not kept below, removes the earlier one there, and pushes out nothing")
+    @Test("A model that is too large to wait is not kept below, removes the earlier one there, and displaces nothing")
     func tooLarge() async throws {
         let entities = MemoryEntityCache(maximumBytes: 64 << 20)
         let models = cache(over: entities, count: 0)
@@ -307,7 +307,7 @@ struct ModelCacheTests {
 
     // MARK: Order
 
-    @Test("Of a read and a save that overlap, the save holds")
+    @Test("If a read and a save overlap, the save holds")
     func readBesideSave() async throws {
         let entities = TroubledCache()
         entities.memory.store(
@@ -423,7 +423,7 @@ struct ModelCacheTests {
         #expect(await models.contains(key) == false)
     }
 
-    @Test("Models of two types of one name, of two accounts and of two environments are apart in memory and below")
+    @Test("Models of two types with one name, of two accounts and of two environments are separate in memory and below")
     func slots() async throws {
         let entities = MemoryEntityCache()
         let models = cache(over: entities)
@@ -442,7 +442,7 @@ struct ModelCacheTests {
     }
 
     @Test(
-        "Deletions wait five seconds for an entity cache that does not respond, and nothing is found from the beginning",
+        "Deletions wait five seconds for an entity cache that does not respond, but the models are not found at once",
         arguments: 0..<3)
     func hanging(kind: Int) async throws {
         let (entities, latch) = (CacheDouble(), Latch())

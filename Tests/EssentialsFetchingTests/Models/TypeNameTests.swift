@@ -27,7 +27,7 @@ struct TypeNameTests {
         ]
     }
 
-    @Test("Private and local types have names without addresses, also inside other types, and each its own")
+    @Test("Private and local types have names without addresses, even inside other types, and each has its own")
     func names() {
         let names = Self.types.map { TypeName($0) }
         for name in names {
@@ -38,14 +38,14 @@ struct TypeNameTests {
         #expect(names == Self.types.map { TypeName($0) })
     }
 
-    @Test("Types that everybody can see keep the names that they have in Swift")
+    @Test("Types that are visible everywhere keep the names that they have in Swift")
     func plain() {
         #expect(TypeName(Int.self).text == "Swift.Int")
         #expect(TypeName([Coin?].self).text == String(reflecting: [Coin?].self))
         #expect(ModelKey<[Coin]>("x").type == String(reflecting: [Coin].self))
     }
 
-    @Test("Each address is replaced by its place, and a name with an unknown one does not last")
+    @Test("Each address is replaced by its place, and a name with an unknown address does not last")
     func places() {
         func name(_ text: String) -> TypeName { TypeName(text) { $0 == 0x10 ? "here" : nil } }
         #expect(name("A.(unknown context at $10).B").text == "A.(unknown context at here).B")

@@ -50,7 +50,7 @@ struct OutboxAgeTests {
         #expect(try await outbox.entries == [])
     }
 
-    @Test("The age counts over restarts of the process by the clock of the machine, whatever the date says")
+    @Test("The age counts over restarts of the process by the clock of the machine, regardless of the date")
     func restart() async throws {
         transport.on(.post, "/v1/views").fail(.connection)
         try await addOne()
@@ -97,7 +97,7 @@ struct OutboxAgeTests {
         #expect(fixture.names == ["lock"])
     }
 
-    @Test("An entry that was given up by a wrong clock is sent without a call when the clock is right again")
+    @Test("An entry that was given up because of a wrong clock is sent automatically when the clock is right again")
     func undoneAlone() async throws {
         transport.on(.post, "/v1/views").answer(.ok)
         try await addOne()
@@ -129,7 +129,7 @@ struct OutboxAgeTests {
         #expect(try await outbox.entries == [])
     }
 
-    @Test("An entry that a server has refused stays given up, whatever the clocks say")
+    @Test("An entry that a server has refused stays given up, regardless of the clocks")
     func refused() async throws {
         transport.on(.post, "/v1/views").answer(.notFound)
         try await addOne()
@@ -147,7 +147,7 @@ struct OutboxAgeTests {
         #expect(fixture.kinds == ["failed", "request"])
     }
 
-    @Test("The system's clock knows the start of its machine, and a clock of one's own does not")
+    @Test("The system's clock knows the start of its machine, and a custom clock does not")
     func system() throws {
         let first = try #require(RequestClock.system.bootTime)
         let second = try #require(RequestClock.system.bootTime)

@@ -71,7 +71,7 @@ struct OutboxEnvironmentTests {
     }
 
     @Test(
-        "An environment with other header fields does not get the entries, whatever its name",
+        "An environment with other header fields does not get the entries, regardless of its name",
         arguments: ["", "production"], [false, true])
     func fields(name: String, isRestarted: Bool) async throws {
         try await addOne(in: try environment(name, tenant: "ada"))
@@ -80,7 +80,7 @@ struct OutboxEnvironmentTests {
             if isRestarted { fixture.environment.set(other) }
             #expect(try await difference(in: other, isRestarted: isRestarted) == .headerFields)
         }
-        // Its own one gets it, with its own field.
+        // The entry's own environment gets it, with its own field.
         transport.on(.post, "/**").answer(.ok)
         let own = try environment(name, tenant: "ada")
         fixture.environment.set(own)
@@ -88,7 +88,7 @@ struct OutboxEnvironmentTests {
         #expect(transport.requests.map { $0.headerFields[Self.tenant!] } == ["ada"])
     }
 
-    @Test("What waits says for which environment")
+    @Test("A waiting entry shows its environment")
     func listed() async throws {
         try await addOne(in: try environment("staging", "https://s.example.com/v1/?key=1", tenant: "ada"))
         fixture.environment.set(try environment("production", tenant: "ada"))
@@ -103,7 +103,7 @@ struct OutboxEnvironmentTests {
         await outbox.close()
     }
 
-    @Test("Header values are not stored, and their key is readable for its user only")
+    @Test("Header values are not stored, and their key is readable only for its user")
     func secrets() async throws {
         try await addOne(in: try environment("production", tenant: "very-secret"))
         #expect(fixture.names.contains("key"))
@@ -131,7 +131,7 @@ struct OutboxEnvironmentTests {
         return try #require(hash)
     }
 
-    @Test("Without header fields no key is stored, and a key that is lost lets entries wait")
+    @Test("Without header fields no key is stored, and a lost key makes entries wait")
     func key() async throws {
         try await addOne(in: try environment("production"))
         #expect(fixture.names.count == 2)
@@ -195,7 +195,7 @@ struct OutboxEnvironmentTests {
         }
     }
 
-    @Test("Between other credentials and entering the partition again nothing is added or sent for it")
+    @Test("After other credentials are set, nothing is added or sent for a partition until it is entered again")
     func suspended() async throws {
         transport.on(.post, "/v1/views").answer(.ok)
         fixture.requests.setAuthorization(try .bearer("ada"))

@@ -79,7 +79,7 @@ struct OutboxOpeningTests {
             return ScriptedAnswer()
         }
         let outbox = try await reopened()
-        // They run until they wait for something.
+        // They run up to their first wait.
         let list = Task.immediate { try await outbox.entries.count }
         let drain = Task.immediate {
             try await outbox.drain()
@@ -93,7 +93,7 @@ struct OutboxOpeningTests {
         await outbox.close()
     }
 
-    @Test("A request that is added while the outbox opens comes after the entries that are there")
+    @Test("A request that is added while the outbox opens comes after the existing entries")
     func adds() async throws {
         transport.on(.post, "/v1/views").answer(.ok)
         let outbox = try await reopened(partition: nil)
@@ -107,7 +107,7 @@ struct OutboxOpeningTests {
         await outbox.close()
     }
 
-    @Test("A reader of statuses that begins while the outbox opens finds the entries that are there")
+    @Test("A reader of statuses that begins while the outbox opens finds the existing entries")
     func statuses() async throws {
         let outbox = try await reopened(partition: nil)
         var reader = outbox.statuses.makeAsyncIterator()
@@ -129,7 +129,7 @@ struct OutboxOpeningTests {
         await closing.value
     }
 
-    @Test("An opening that has failed is tried again, and calls at the same time share the one that succeeds")
+    @Test("A failed opening is tried again, and simultaneous calls share the opening that succeeds")
     func again() async throws {
         transport.on(.post, "/v1/views").answer(.ok)
         let path = fixture.directory

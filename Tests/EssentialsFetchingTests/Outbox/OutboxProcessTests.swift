@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Outbox: processes", .timeLimit(.minutes(5)))
 struct OutboxProcessTests {
-    /// A server that carries out each key once, and can be told to kill its client.
+    /// A server that carries out each key once, and can kill its client.
     private final class CountingServer: Sendable {
         enum Moment: Int, CaseIterable {
             /// Before the request has an effect.
@@ -64,7 +64,7 @@ struct OutboxProcessTests {
         }
     }
 
-    @Test("Of two processes with one directory one sends, and the other says why it does not")
+    @Test("If two processes use one directory, one sends, and the other reports why it does not")
     func two() async throws {
         let fixture = try OutboxFixture()
         let server = CountingServer()
@@ -129,7 +129,7 @@ struct OutboxProcessTests {
         print("seed \(seed): \(state.kills) kills, \(added.count) added, \(state.repeated) repeated")
         #expect(state.kills.reduce(0, +) >= 190)
         #expect(state.kills.allSatisfy { $0 >= 40 })
-        // What was added has taken effect; so may have what was being added.
+        // All added requests have taken effect. A request that was being added may have taken effect too.
         #expect(Set(added).subtracting(state.effects) == [])
         #expect(Set(state.effects).count == state.effects.count)
         #expect(state.effects == state.effects.sorted())

@@ -50,7 +50,7 @@ struct OutboxRecordTests {
         #expect(read.entry(byteCount: 1).path == "views")
     }
 
-    @Test("A record of another version is told from damage", arguments: [0, 1, 2, 4] as [UInt32])
+    @Test("A record of another version is distinguished from damage", arguments: [0, 1, 2, 4] as [UInt32])
     func otherVersion(version: UInt32) throws {
         let format = RecordFormat(mark: "SEoutbox", version: version, partCount: 2)
         guard case .otherVersion = OutboxRecord.content(of: format.bytes(of: [[1], [2]])) else {
@@ -59,7 +59,7 @@ struct OutboxRecordTests {
         }
     }
 
-    @Test("A changed byte, a missing one and one more are damage")
+    @Test("A changed, missing or additional byte is damage")
     func damaged() throws {
         let bytes = try Self.record().bytes()
         func isRead(_ bytes: [UInt8]) -> Bool {
@@ -122,7 +122,7 @@ struct OutboxRecordTests {
         #expect(OutboxFailure(bytes: expired.bytes, date: .distantPast).isByAge && !failure.isByAge)
     }
 
-    @Test("Texts that are no identifiers are none")
+    @Test("Invalid texts are not identifiers")
     func identifiers() {
         #expect(OutboxEntry.ID("00000000000000ff")?.number == 255)
         for text in ["", "ff", "00000000000000FF", "+0000000000000ff", "00000000000000fg", "000000000000000ff"] {

@@ -25,7 +25,7 @@ struct OutboxReferenceTests {
     }
 }
 
-/// What the model knows about an entry.
+/// The facts that the model knows about an entry.
 struct OutboxModelEntry {
     enum Phase: Equatable {
         case storing, waiting, sending, removingSent, settingAside, failed, restoring, reviving
@@ -37,7 +37,7 @@ struct OutboxModelEntry {
     var phase: Phase
     /// When its age was zero.
     var start: Duration
-    /// Whether it was added before the present start of the machine, so that the wall clock decides too.
+    /// Whether it was added before the current start of the machine, so that the wall clock decides too.
     var isDated = false
     /// Whether it was given up because of its age.
     var isAgedOut = false
@@ -281,7 +281,7 @@ struct OutboxModelRun {
         apply(name, actions)
     }
 
-    /// The process ends at any moment, perhaps with its machine, and another one reads the directory.
+    /// Ends the process at any moment, perhaps with its machine. Another process reads the directory.
     private mutating func restart() {
         if Bool.random(using: &numbers) {
             reboots += 1
@@ -293,7 +293,7 @@ struct OutboxModelRun {
         for (id, item) in model {
             var item = item
             switch item.phase {
-            // What was not removed yet is still there, and so is what was in flight.
+            // Files that were not removed yet still exist, and so do requests in flight.
             case .storing: model[id] = nil
             case .failed, .removingDropped(.failed):
                 let reason: RequestFailure.Reason = item.isAgedOut ? .timeout : .status
@@ -341,7 +341,7 @@ struct OutboxModelRun {
         item.start + maximumAge <= moment.now && (!item.isDated || wait(of: item) >= maximumAge)
     }
 
-    /// The wall clock has made an entry younger that would be too old.
+    /// Makes an entry younger by the wall clock, if it would be too old.
     private mutating func correct(_ id: OutboxEntry.ID) {
         guard let item = model[id], item.isDated, item.start + maximumAge <= moment.now else { return }
         let start = max(item.start, moment.now - wait(of: item))

@@ -6,7 +6,7 @@ import Testing
 @testable import EssentialsFetching
 @testable import EssentialsRequests
 
-@Suite("Outbox: which failures are final")
+@Suite("Outbox: final failures")
 struct OutboxRulesTests {
     private func verdict(_ failure: RequestFailure, _ retries500: Bool = true) -> OutboxRules.Verdict {
         OutboxRules.verdict(on: failure, retriesInternalServerError: retries500)
@@ -18,7 +18,7 @@ struct OutboxRulesTests {
             response: FailedResponse(head: HTTPResponse(status: HTTPResponse.Status(code: code)), body: Data()))
     }
 
-    @Test("Of all statuses, those that may pass are tried again and count as attempts")
+    @Test("Temporary statuses are tried again and count as attempts")
     func statuses() {
         let passing: Set = [408, 425, 429, 500, 502, 503, 504]
         for code in 300...599 {
@@ -28,7 +28,7 @@ struct OutboxRulesTests {
     }
 
     @Test(
-        "A failure that sent nothing and may pass is tried again without counting",
+        "A temporary failure that sent nothing is tried again without counting",
         arguments: [
             RequestFailure.Reason.nameResolution, .connection, .circuitOpen, .queueFull, .resources, .authorization,
             .cancelled, .closed,
@@ -40,7 +40,7 @@ struct OutboxRulesTests {
         }
     }
 
-    @Test("An entry without a token waits for the network if the network kept it from its provider")
+    @Test("An entry without a token waits for the network if its token provider could not be reached")
     func tokens() {
         func failure(_ reason: RequestFailure.Reason, isTemporary: Bool) -> RequestFailure {
             RequestFailure(.authorization, "", underlying: RequestFailure(reason, ""))
@@ -53,7 +53,7 @@ struct OutboxRulesTests {
         #expect(verdict(failure(.authorization, isTemporary: true)) == .later(hastened: false))
     }
 
-    @Test("A failure of unknown fate counts as an attempt, and one before the first byte does not")
+    @Test("A failure with an unknown outcome counts as an attempt, and one before the first byte does not")
     func fate() {
         for reason in [RequestFailure.Reason.interrupted, .timeout, .connection] {
             let sent = RequestFailure(reason, "", phase: .receiving, transmission: .sent)
@@ -73,7 +73,7 @@ struct OutboxRulesTests {
         ])
     func final(reason: RequestFailure.Reason) { #expect(verdict(RequestFailure(reason, "")) == .final) }
 
-    @Test("Entries that nobody reads do not pile up without a limit")
+    @Test("Unread entries do not pile up without a limit")
     func mailbox() async {
         let mailbox = OutboxMailbox()
         func entry(_ number: Int, _ state: OutboxEntry.State) -> OutboxEntry {
@@ -87,7 +87,7 @@ struct OutboxRulesTests {
         for number in 0...UnreadEntries.maximumCount {
             for state in [OutboxEntry.State.waiting, .sending] { #expect(mailbox.put(entry(number, state)) == nil) }
         }
-        // The oldest one was dropped, and of the others the newest state is left.
+        // The oldest entry was dropped, and the newest state of each other entry is left.
         #expect(await mailbox.next() == entry(1, .sending))
         for _ in 1..<UnreadEntries.maximumCount { _ = await mailbox.next() }
         mailbox.finish()

@@ -42,7 +42,7 @@ struct OutboxScopeTests {
         #expect(first < second)
     }
 
-    @Test("Leaving a partition cancels what is being sent, and returns when it has ended")
+    @Test("Leaving a partition cancels requests that are being sent, and returns when they have ended")
     func leaving() async throws {
         let latch = Latch()
         transport.on(.post, "/v1/views").answer { _ in
@@ -99,7 +99,7 @@ struct OutboxScopeTests {
         #expect(try await outbox.entries == [])
     }
 
-    @Test("Credentials of now are sent, and none are stored")
+    @Test("The current credentials are sent, and no credentials are stored")
     func credentials() async throws {
         transport.on(.post, "/v1/views").answer(.ok)
         let outbox = try fixture.outbox()
@@ -121,7 +121,7 @@ struct OutboxScopeTests {
         }
     }
 
-    @Test("What the network did not carry is sent at once when the server is reachable again")
+    @Test("Entries that failed because of the network are sent at once when the server is reachable again")
     func reachable() async throws {
         let reachability = ControlledReachability(.unreachable(.noRoute))
         transport.on(.post, "/v1/views").fail(.connection).thenAnswer(.ok)

@@ -27,7 +27,7 @@ struct OutboxSendingTests {
 
     init() throws { fixture = try OutboxFixture() }
 
-    @Test("A definition returns what its type says when the server has accepted it")
+    @Test("Sending a definition returns the type of its response when the server has accepted it")
     func kinds() async throws {
         transport.on(.post, "/v1/items").answer(json: Item(name: "stored"))
         transport.on(.delete, "/v1/items/7").answer(.noContent)
@@ -70,7 +70,7 @@ struct OutboxSendingTests {
     private struct Refusal: Codable, Sendable, Hashable { let shortText: String }
 
     @Test(
-        "The error model is read with the codecs of the definition or its caller, also after a form",
+        "The error model is read with the codecs of the definition or its caller, even after a form",
         arguments: [true, false])
     func codecs(isOwn: Bool) async throws {
         transport.on(.post, "/v1/items").answer(.conflict, json: ["short_text": "taken"])
@@ -87,7 +87,7 @@ struct OutboxSendingTests {
         }
     }
 
-    @Test("A task that is cancelled stops waiting, and its request is still sent")
+    @Test("A cancelled task stops waiting, but its request is still sent")
     func cancelled() async throws {
         transport.on(.post, "/v1/items").answer(json: item)
         let outbox = try fixture.outbox()
@@ -103,7 +103,7 @@ struct OutboxSendingTests {
         #expect(transport.requestCount == 1)
     }
 
-    @Test("A request that is dropped, and one whose outbox is closed, end the wait")
+    @Test("Dropping a request, or closing its outbox, ends the wait")
     func ended() async throws {
         let outbox = try fixture.outbox()
         outbox.pause()

@@ -169,7 +169,7 @@ struct OutboxStoringTests {
         #expect(sent.bodyText.contains("Ada") && sent.bodyText.contains("--b--"))
     }
 
-    @Test("What cannot be sent twice or stored is refused with a remedy")
+    @Test("Requests that cannot be sent twice or stored are refused with a remedy")
     func refused() async throws {
         let outbox = try fixture.outbox()
         let stream = AsyncStream<Data> { $0.finish() }
@@ -258,7 +258,7 @@ struct OutboxStoringTests {
         let outbox = try fixture.outbox(calls: system)
         try await outbox.open()
         calls.withLock { $0.isFailing = true }
-        // A body of its own, and then an entry.
+        // A separate body, and then an entry.
         let request = DataRequest(.post, "p", body: .data(Data(count: 100_000)))
         let failure = await #expect(throws: RequestFailure.self) { try await outbox.add(request) }
         #expect(failure?.reason == .file)
@@ -293,7 +293,7 @@ struct OutboxStoringTests {
         await outbox.close()
     }
 
-    @Test("A damaged entry is set aside and reported, and stops no other one")
+    @Test("A damaged entry is set aside and reported, and holds back no other one")
     func damaged() async throws {
         transport.on(.post, "/v1/views").answer(.ok)
         var outbox = try fixture.outbox()
@@ -340,7 +340,7 @@ struct OutboxStoringTests {
         #expect(try await outbox.damagedFiles == ["\(id).damaged"])
     }
 
-    @Test("What a killed process leaves is an entry if it is complete, and is removed otherwise")
+    @Test("A file that a killed process leaves is an entry if it is complete, and is removed otherwise")
     func leftovers() async throws {
         transport.on(.post, "/v1/views").answer(.ok)
         var outbox = try fixture.outbox()
@@ -382,7 +382,7 @@ struct OutboxStoringTests {
         #expect(fixture.names.count == 34)
     }
 
-    @Test("A large body of which a byte has changed is not sent, and its entry is set aside")
+    @Test("A large body with a changed byte is not sent, and its entry is set aside")
     func damagedBody() async throws {
         transport.on(.post, "/v1/views").answer(.ok)
         let outbox = try fixture.outbox()
@@ -416,7 +416,7 @@ struct OutboxStoringTests {
 }
 
 extension RequestBody {
-    /// A body of pieces whose length is not known, that can be read again.
+    /// A body of pieces with unknown length that can be read again.
     fileprivate static func unknownLength(_ bytes: Data) -> RequestBody {
         RequestBody(
             content: .stream(length: nil, isReplayable: true) {

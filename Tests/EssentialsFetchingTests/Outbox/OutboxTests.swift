@@ -78,7 +78,7 @@ struct OutboxTests {
         }
     }
 
-    @Test("Requests without a key are sent one after the other")
+    @Test("Requests without a key are sent one after another")
     func defaultOrder() async throws {
         let latch = Latch()
         transport.on(.post, "/v1/views").answer { _ in
@@ -140,7 +140,7 @@ struct OutboxTests {
         #expect(first.number > 0)
     }
 
-    @Test("An entry that is refused is set aside, and the next one follows", arguments: [400, 401, 404, 409, 421, 422])
+    @Test("A refused entry is set aside, and the next one follows", arguments: [400, 401, 404, 409, 421, 422])
     func refused(status: Int) async throws {
         let answer = ScriptedAnswer(HTTPResponse.Status(code: status))
         transport.on(.post, "/v1/views").answer(answer).thenAnswer(.ok)
@@ -154,7 +154,7 @@ struct OutboxTests {
             return
         }
         #expect(failure.status == status && failure.reason == .status && failure.message.contains("\(status)"))
-        // It stays set aside over a restart.
+        // It stays set aside after a restart.
         await outbox.close()
         outbox = try fixture.outbox()
         try await outbox.drain()
@@ -169,7 +169,7 @@ struct OutboxTests {
         #expect(try await outbox.drop(id) == false)
     }
 
-    @Test("Statuses that may pass are tried again", arguments: [408, 425, 429, 500, 502, 503, 504])
+    @Test("Temporary statuses are tried again", arguments: [408, 425, 429, 500, 502, 503, 504])
     func passing(status: Int) async throws {
         transport.on(.post, "/v1/views").answer(ScriptedAnswer(HTTPResponse.Status(code: status))).thenAnswer(.ok)
         let outbox = try fixture.outbox()
@@ -180,7 +180,7 @@ struct OutboxTests {
         #expect(try await outbox.entries == [])
     }
 
-    @Test("An entry is given up when its attempts are used up, and failures that sent nothing use up none")
+    @Test("An entry is given up when its attempts are used up, and failures that sent nothing do not count")
     func attempts() async throws {
         transport.on(.post, "/v1/views").fail(.connection)
         let outbox = try fixture.outbox { $0.maximumAttempts = 3 }
@@ -202,7 +202,7 @@ struct OutboxTests {
         #expect(fixture.names == ["lock"])
     }
 
-    @Test("A server's Retry-After is waited for, also when the outbox is drained by hand")
+    @Test("The outbox waits for a server's Retry-After, even when it is drained by hand")
     func retryAfter() async throws {
         transport.on(.post, "/v1/views").answer(.tooManyRequests, headerFields: [.retryAfter: "60"]).thenAnswer(.ok)
         let outbox = try fixture.outbox()
@@ -218,7 +218,7 @@ struct OutboxTests {
         #expect(try await outbox.entries == [])
     }
 
-    @Test("A request that is in flight when the outbox is closed is sent again by the next one with its key")
+    @Test("A request that is in flight when the outbox is closed is sent again by the next one with the same key")
     func inFlight() async throws {
         let latch = Latch()
         transport.on(.post, "/v1/views").answer { _ in
@@ -284,7 +284,7 @@ struct OutboxTests {
         #expect(transport.requestCount == 1)
     }
 
-    @Test("A second outbox of one directory says who has it, and works when the first one is closed")
+    @Test("A second outbox of one directory names the process that uses it, and works when the first one is closed")
     func second() async throws {
         transport.on(.post, "/v1/views").answer(.ok)
         let first = try fixture.outbox()
@@ -375,7 +375,7 @@ struct OutboxTests {
         #expect(await seen.value > 0)
     }
 
-    @Test("A thousand requests from a hundred tasks are all sent once, in their orders")
+    @Test("A thousand requests from a hundred tasks are each sent once, in their orders")
     func many() async throws {
         transport.on(.post, "/v1/**").answer(.ok)
         let outbox = try fixture.outbox()

@@ -83,7 +83,9 @@ struct ModelFilterLiveTests {
         func log(event: LogEvent) { record("\(event.message)") }
     }
 
-    @Test("A list that was fetched by a definition is found by it, and a search at its path says once what is wrong")
+    @Test(
+        "A list that was fetched by a definition is found by it, and a search at its path logs the mistake once"
+    )
     func ofDefinition() async throws {
         let messages = Mutex<[String]>([])
         var configuration = ModelCache.Configuration()
@@ -129,7 +131,7 @@ struct ModelFilterLiveTests {
     }
 
     @Test(
-        "Live models begin with what is there and follow each change of their list only",
+        "Live models begin with the existing ones and follow only the changes of their list",
         arguments: [ModelCache() as any ObservableCache, ObservedCache(PlainCache())])
     func live(cache: any ObservableCache) async throws {
         let service = try service(cache)
@@ -149,7 +151,7 @@ struct ModelFilterLiveTests {
         #expect(cache.changes.observerCount == 1)
     }
 
-    @Test("A slow reader finds the newest list only")
+    @Test("A slow reader finds only the newest list")
     func slow() async throws {
         let cache = ModelCache()
         var models = cache.liveModels(matching: filter, key: key).makeAsyncIterator()

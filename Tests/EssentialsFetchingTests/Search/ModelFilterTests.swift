@@ -34,7 +34,7 @@ struct ModelFilterTests {
         #expect(ModelFilter("bit", in: \Coin.name).matching([]) == [])
     }
 
-    @Test("A filter without conditions, and one for an empty text, match all")
+    @Test("A filter without conditions and a filter for an empty text match all models")
     func empty() {
         #expect(ids(ModelFilter()) == [1, 2, 3, 4])
         #expect(ids(ModelFilter("", in: \Coin.name)) == [1, 2, 3, 4])
@@ -46,14 +46,14 @@ struct ModelFilterTests {
         #expect(ids(ModelFilter(ids: [2]) || !ModelFilter()) == [2])
     }
 
-    @Test("Identifiers and values of a property select models, and none select none")
+    @Test("Identifiers and property values select models, and an empty list selects none")
     func identifiers() {
         #expect(ids(ModelFilter(ids: [4, 1, 9])) == [1, 4])
         #expect(ids(ModelFilter(ids: ["ETH"], at: \Coin.symbol)) == [2])
         #expect(ids(ModelFilter(ids: [Int]())) == [])
     }
 
-    @Test("Case and diacritics count by choice")
+    @Test("Case and diacritics matter only on request")
     func comparisons() {
         let texts: [(String, String, TextComparison, Bool)] = [
             ("bit", "BITCOIN", [], true), ("bit", "Bitcoin", .caseSensitive, false),
@@ -100,7 +100,7 @@ struct ModelFilterTests {
         }
     }
 
-    /// Pieces of texts, with what they are folded to by default.
+    /// Pieces of texts, with their default folding.
     private static let pieces: [(String, String)] = [
         ("a", "a"), ("A", "a"), ("é", "e"), ("E\u{301}", "e"), ("ß", "ss"), ("Σ", "σ"), ("ς", "σ"), ("Å", "a"),
         ("ǘ", "u"), ("Ж", "ж"), ("Ё", "е"), ("ή", "η"), ("ﬁ", "fi"), ("\u{1F600}", "\u{1F600}"), ("が", "が"),
@@ -130,7 +130,7 @@ struct ModelFilterTests {
     }
 
     @Test(
-        "A text that repeats itself is found where it stands, after parts of it too", arguments: [1, 2, 3] as [UInt64])
+        "A repetitive text is found where it occurs, even after parts of it", arguments: [1, 2, 3] as [UInt64])
     func repeatingTexts(seed: UInt64) {
         var numbers = SeededNumbers(state: seed)
         for _ in 0..<3_000 {

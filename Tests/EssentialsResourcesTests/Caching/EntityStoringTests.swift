@@ -185,7 +185,7 @@ struct EntityStoringTests {
     }
 
     @Test(
-        "Responses to requests with credentials are stored in memory, in a partition, and if the configuration allows it"
+        "Responses to requests with credentials are stored in memory, in a partition, and if that is allowed"
     )
     func credentialsAllowed() async throws {
         for isPersistent in [false, true] {

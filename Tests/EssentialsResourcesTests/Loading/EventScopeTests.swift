@@ -236,7 +236,7 @@ struct EventScopeTests {
     }
 
     @Test(
-        "After a login during a pause, the next connection has no ID of the last event, and the fed resources are invalid"
+        "After a login during a pause, the next connection has no ID of the last event, and fed resources are invalid"
     )
     func loginDuringPause() async throws {
         fixture.transport.on(.get, "/v1/short").answer(
