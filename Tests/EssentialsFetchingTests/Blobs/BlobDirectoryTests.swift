@@ -59,7 +59,7 @@ struct BlobDirectoryTests {
         #expect(largest.withLock { $0 } > limit / 2, "seed \(seed)")
     }
 
-    @Test("The blobs that were used longest ago make room, also after a restart")
+    @Test("The blobs that were used longest ago make room, even after a restart")
     func leastRecentlyUsed() async throws {
         let fixture = try BlobFixture { $0.maximumBytes = 24 << 10 }
         for name in ["a", "b", "c", "d"] { fixture.transport.on(.get, "/v1/\(name)").answer(text: name) }

@@ -190,7 +190,7 @@ struct BlobPartitionTests {
         #expect(directory.records.count == 4 && directory.bodies.count == 4)
     }
 
-    @Test("The next process removes the blobs that could not be removed, and reads none of them")
+    @Test("The next process removes the blobs that could not be removed, and does not read them")
     func unremovableRestart() async throws {
         let (directory, clock) = (BlobDirectory(), ManualClock())
         var calls = FileCalls.system

@@ -168,7 +168,7 @@ struct BlobServiceTests {
 
     private nonisolated static var thread: UInt { UInt(pthread_self()) }
 
-    @Test("Values are decoded off the main actor, also for its callers")
+    @Test("Values are decoded off the main actor, even for its callers")
     @MainActor
     func decodingElsewhere() async throws {
         let fixture = try BlobFixture()
@@ -214,7 +214,7 @@ struct BlobServiceTests {
     }
 
     @Test(
-        "An address that is no URL and a path with dot segments fail without a request",
+        "An address that is not a URL and a path with dot segments fail without a request",
         arguments: ["https://", "../a"])
     func invalid(address: String) async throws {
         let fixture = try BlobFixture()

@@ -18,7 +18,7 @@ private struct UncachedAccountService: FetchingService {
 @Suite("Credentials and the account of a service", .timeLimit(.minutes(1)))
 struct FetchAccountTests {
     @Test(
-        "After a change of credentials, models of the former account are neither read nor written until the next one"
+        "After a change of credentials and before the next account, models of the former account are not used"
     )
     func suspended() async throws {
         let fixture = try TenantFixture()

@@ -15,7 +15,7 @@ private enum Coins: APIService {
 
 @Suite("Fetching: definitions keep their types")
 struct FetchDefinitionTests {
-    @Test("The write of a definition without a model returns nothing and deletes what it makes outdated")
+    @Test("The write of a definition without a model returns nothing and deletes the models that it makes outdated")
     func withoutModel() async throws {
         let fixture = try FetchFixture()
         fixture.transport.on(.delete, "/v1/coins/7").answer(.noContent)

@@ -246,7 +246,7 @@ struct ModelCacheTests {
         #expect(await small.load(key) == nil)
     }
 
-    @Test("What memory has evicted is found below, and fills memory again")
+    @Test("Models that memory has evicted are found below, and fill memory again")
     func evicted() async throws {
         let models = cache(over: MemoryEntityCache(), count: 1)
         try await models.save(item("a"), for: key)
@@ -395,7 +395,7 @@ struct ModelCacheTests {
 
     // MARK: Faults
 
-    @Test("Faults below are misses and are counted, memory goes on, and a failed deletion of all is reported")
+    @Test("Faults below are misses and are counted, memory still works, and a failed deletion of all is reported")
     func faults() async throws {
         let entities = TroubledCache()
         let models = cache(over: entities)

@@ -364,7 +364,7 @@ struct OutboxTests {
             }
             try await group.waitForAll()
         }
-        // Each round brings at least one of five entries to its end.
+        // Each round ends at least one of five entries.
         while case let entries = try await outbox.entries, !entries.isEmpty {
             for entry in entries { try await outbox.drop(entry.id) }
             try await outbox.drain()

@@ -223,7 +223,7 @@ struct ResponseCachingTests {
         #expect(item.state.version == version + 1)
     }
 
-    @Test("The number of the cache decides which of two responses counts, unless the loads decide it")
+    @Test("The numbers of the cache decide which of two responses counts, unless the loads decide it")
     func numbers() {
         var machine = ResourceMachine()
         let (one, two, three) = (

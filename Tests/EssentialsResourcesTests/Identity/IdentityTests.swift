@@ -20,7 +20,7 @@ struct IdentityTests {
         getenv(variable).flatMap { UInt64(String(cString: $0)) }
     }
 
-    @Test("Data is shown to, stored for and sent as only the user for whom it was made")
+    @Test("Data is shown, stored and sent only for the user for whom it was made")
     func sequences() async {
         let findings = IdentityFindings(Self.seeds)
         await withTaskGroup { group in

@@ -121,7 +121,8 @@ import Testing
         }
     }
 
-    @Test("Random requests progress as the product of what their phases leave", arguments: [1, 2] as [UInt64])
+    @Test(
+        "Random requests progress as the product of the parts that their phases leave", arguments: [1, 2] as [UInt64])
     func random(seed: UInt64) {
         var numbers = SeededNumbers(state: seed)
         for round in 0..<5_000 {

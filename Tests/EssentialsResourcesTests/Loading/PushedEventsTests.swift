@@ -108,7 +108,7 @@ struct PushedEventsTests {
         end.open()
     }
 
-    @Test("The stream is connected again after the pause that the server named, with the id of the last event")
+    @Test("The stream is connected again after the pause that the server named, with the ID of the last event")
     func reconnects() async throws {
         transport.on(.get, "/v1/events")
             .answer(

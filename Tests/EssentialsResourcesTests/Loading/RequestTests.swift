@@ -7,7 +7,7 @@ import FoundationEssentials
 import TestTools
 import Testing
 
-/// Keeps what happened, in order.
+/// Keeps the events, in order.
 final class Journal: Sendable {
     private let lines = Mutex<[String]>([])
     var all: [String] { lines.withLock { $0 } }

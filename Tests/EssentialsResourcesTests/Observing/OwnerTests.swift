@@ -346,7 +346,7 @@ struct OwnerTests {
 /// Owns observers.
 final class Owner: Sendable {}
 
-/// Records what an observer receives.
+/// Records the changes that an observer receives.
 final class Listener: ResourceObserver {
     let log: EventLog
     private let body: @Sendable (ResourceChange<Int>, Resource<Int>) -> Void

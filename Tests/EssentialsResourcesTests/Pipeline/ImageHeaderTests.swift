@@ -221,7 +221,7 @@ extension ImageHeaderTests {
     }
 
     @Test(
-        "Other bytes fail and say what was expected",
+        "Other bytes fail with a message that names the expected formats",
         arguments: ["", "<svg/>", "BMW is not an image of any kind.", "RIFF"])
     func otherBytes(text: String) throws {
         let failure = try #require(throws: RequestFailure.self) { try ImageHeader(Data(text.utf8)) }

@@ -73,7 +73,7 @@ struct PipelineTests {
         #expect(words.resource(as: Data.self).content == Data("aa".utf8))
     }
 
-    @Test("The pipeline runs once for each response, whatever the number of views and waiting tasks")
+    @Test("The pipeline runs once for each response, for any number of views and waiting tasks")
     func runsOnce() async throws {
         let fixture = try ResourceFixture()
         let journal = Journal()

@@ -113,7 +113,7 @@ struct LogEntryTests {
         #expect(lines.all.first?.hasPrefix("debug pipeline: Transformers of stages outside the order") == true)
     }
 
-    @Test("Why a resource was not loaded is logged without its query")
+    @Test("The reason why a resource was not loaded is logged without its query")
     func loads() async throws {
         let fixture = try ResourceFixture { $0.logger = lines.logger }
         fixture.transport.on(.get, "/v1/item").answer(json: 1, after: .seconds(1)).thenAnswer(.internalServerError)

@@ -156,7 +156,7 @@ struct ResourceStatusSetTests {
         #expect(text(await empty.next()) == "end")
     }
 
-    @Test("The line for people says what loads, how old the oldest content is, and why the last load failed")
+    @Test("The line for people names a running load, the age of the oldest content, and the reason of the last failure")
     func line() async throws {
         let latch = Latch()
         fixture.transport.on(.get, "/v1/number").answer(.internalServerError).thenAnswer { _ in
