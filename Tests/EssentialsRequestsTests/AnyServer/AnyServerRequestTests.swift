@@ -6,8 +6,8 @@ import FoundationEssentials
 import ServiceEssentials
 import Testing
 
-@Suite("Open requests")
-struct OpenRequestServiceTests {
+@Suite("Requests to any server")
+struct AnyServerRequestTests {
     /// A double with the least that one needs.
     private struct Canned: DataRequestService {
         let text: String
@@ -33,7 +33,7 @@ struct OpenRequestServiceTests {
         FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
     }
 
-    @Test("An open request sends its own header fields, which win over those of the service")
+    @Test("A request to any server sends its own header fields, which win over those of the service")
     func fields() async throws {
         let transport = StubTransport()
         var request = DataRequest(at: try RequestURL("https://any.test/p?x=1"), parameters: ["y": 2])
@@ -61,7 +61,7 @@ struct OpenRequestServiceTests {
     }
 
     @Test(
-        "An open request with credentials is refused before it is sent, without showing them",
+        "A request to any server with credentials is refused before it is sent, without showing them",
         arguments: ["Authorization", "authorization", "Proxy-Authorization", "Cookie"])
     func credentials(name: String) async throws {
         let transport = StubTransport()
@@ -79,7 +79,7 @@ struct OpenRequestServiceTests {
         #expect(transport.requests.isEmpty)
     }
 
-    @Test("An open request with a client identity in its own trust policy is refused")
+    @Test("A request to any server with a client identity in its own trust policy is refused")
     func identity() async throws {
         let authority = try TestAuthority(name: "Clients")
         let client = try authority.issue(.init(commonName: "client"))
@@ -99,7 +99,7 @@ struct OpenRequestServiceTests {
     }
 
     @Test(
-        "An open request may have any safe method, and no other",
+        "A request to any server may have any safe method, and no other",
         arguments: [
             (HTTPRequest.Method.head, true), (.options, true), (.post, false), (.put, false), (.patch, false),
             (.delete, false),
@@ -117,7 +117,7 @@ struct OpenRequestServiceTests {
         #expect(transport.requests.map(\.method) == (isAllowed ? [method] : []))
     }
 
-    @Test("An open request that expects no status is refused")
+    @Test("A request to any server that expects no status is refused")
     func expectsNothing() async throws {
         let transport = StubTransport()
         let failure = await #expect(throws: RequestFailure.self) {
@@ -127,7 +127,7 @@ struct OpenRequestServiceTests {
         #expect(transport.requests.isEmpty)
     }
 
-    @Test("The body of an open response comes as a whole, as a stream or in a file")
+    @Test("The body of a response from any server comes as a whole, as a stream or in a file")
     func delivery() async throws {
         let transport = ScriptedTransport()
         transport.on(.get, "/film").answer(text: "film")
@@ -149,7 +149,7 @@ struct OpenRequestServiceTests {
         #expect(transport.requests.allSatisfy { $0.headerFields[.accept] == "*/*" })
     }
 
-    @Test("An open request may have its own redirect policy and its own retry policy")
+    @Test("A request to any server may have its own redirect policy and its own retry policy")
     func policies() async throws {
         let clock = ManualClock()
         let transport = ScriptedTransport()
@@ -195,7 +195,7 @@ struct OpenRequestServiceTests {
         await locator.close()
     }
 
-    @Test("A description of an open request shows no query and no values")
+    @Test("A description of a request to any server shows no query and no values")
     func description() throws {
         let request = DataRequest(
             at: "https://any.test/a?s3cret", parameters: ["key": "s3cret"],

@@ -5,8 +5,8 @@ import FoundationEssentials
 import ServiceEssentials
 import Testing
 
-@Suite("Unsafe requests")
-struct UnsafeRequestServiceTests {
+@Suite("Services for any server")
+struct AnyServerServiceTests {
     private func service(_ transport: StubTransport) -> HTTPDataRequestService {
         var configuration = HTTPDataRequestService.Configuration()
         configuration.userAgent = "test/1"
@@ -16,7 +16,7 @@ struct UnsafeRequestServiceTests {
         return HTTPDataRequestService.forAnyServer(over: transport, configuration: configuration)
     }
 
-    @Test("An unsafe request is sent to an absolute URL with its parameters, User-Agent and Accept only")
+    @Test("A request to any server is sent to an absolute URL with its parameters, User-Agent and Accept only")
     func fields() async throws {
         let transport = StubTransport(#"{"id":1,"text":"a"}"#)
         let note = try await service(transport).get(
@@ -30,7 +30,7 @@ struct UnsafeRequestServiceTests {
     }
 
     @Test(
-        "An unsafe request without an absolute http or https URL is refused",
+        "A request to any server without an absolute http or https URL is refused",
         arguments: ["", "users", "/users", "file:///etc/passwd", "ftp://h/", "https://u:p@h/", "https://"])
     func refused(url: String) async throws {
         let transport = StubTransport()
@@ -39,7 +39,7 @@ struct UnsafeRequestServiceTests {
         #expect(transport.requests.isEmpty)
     }
 
-    @Test("A redirect adds nothing to an unsafe request")
+    @Test("A redirect adds nothing to a request to any server")
     func redirect() async throws {
         let transport = StubTransport { request throws(RequestFailure) in
             let isFirst = request.url.origin.host.text == "any.test"
@@ -59,7 +59,7 @@ struct UnsafeRequestServiceTests {
         }
     }
 
-    @Test("An unsafe request may be a download with the same rules")
+    @Test("A request to any server may be a download with the same rules")
     func download() async throws {
         let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -73,7 +73,7 @@ struct UnsafeRequestServiceTests {
         #expect(failure?.reason == .invalidRequest)
     }
 
-    @Test("An unsafe request supports completion handlers and tokens")
+    @Test("A request to any server supports completion handlers and tokens")
     func handler() async throws {
         let service = service(StubTransport(#"{"id":1,"text":"a"}"#))
         let note = try await withCheckedContinuation { continuation in
@@ -86,7 +86,7 @@ struct UnsafeRequestServiceTests {
         #expect(status == .ok)
     }
 
-    @Test("An unsafe service is not created with a client certificate")
+    @Test("A service for any server is not created with a client certificate")
     func identity() async throws {
         let authority = try TestAuthority(name: "Clients")
         let client = try authority.issue(.init(commonName: "client"))
@@ -100,7 +100,7 @@ struct UnsafeRequestServiceTests {
         await service.shutdown()
     }
 
-    @Test("An unsafe request is cancelled by the shutdown of its service")
+    @Test("A request to any server is cancelled by the shutdown of its service")
     func shutdown() async throws {
         let service = service(StubTransport())
         await service.shutdown()
