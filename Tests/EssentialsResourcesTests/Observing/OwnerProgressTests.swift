@@ -40,6 +40,7 @@ struct OwnerProgressTests {
             fixture.clock.advanceToNextDeadline()
             await Task.yield()
         }
+        while item.isNotifying { await Task.yield() }
     }
 
     @Test("An observer object that requests progress receives it up to 1 before the content, and others do not")

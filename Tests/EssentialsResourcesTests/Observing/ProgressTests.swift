@@ -72,6 +72,7 @@ struct ProgressTests {
             if fixture.clock.sleeperCount == 2 { fixture.clock.advanceToNextDeadline() }
             await Task.yield()
         }
+        while item.isNotifying { await Task.yield() }
         let reported = log.all.filter { $0.reported != nil }
         #expect(reported.count > 4)
         #expect(reported.map(\.reported) == reported.map(\.progress))

@@ -107,7 +107,7 @@ struct PagedResourceTests {
         #expect(list.state.items.map(\.theId) == [1, 2])
         #expect(queries().prefix(2) == ["", "page=2"])
         // A handle for the second page by its path has the page's content, and loads it as the definition says.
-        let second: Resource<[Named]> = fixture.service.resource("films?page=2")
+        let second = fixture.service.resource("films", as: [Named].self).withParam("page", "2")
         #expect(second.content?.map(\.theId) == [2])
     }
 

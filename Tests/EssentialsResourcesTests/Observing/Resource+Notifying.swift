@@ -1,0 +1,8 @@
+import EssentialsTools
+
+@testable import EssentialsResources
+
+extension Resource {
+    /// Whether the observers have not been notified of the current state yet. The state changes first.
+    var isNotifying: Bool { core.contents.withLock { $0.isDelivering || $0.pending.count > 0 } }
+}
