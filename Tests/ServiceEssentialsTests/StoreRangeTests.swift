@@ -159,7 +159,7 @@ struct StoreRangeTests {
             Migration("1 lines", sql: "CREATE TABLE line(id INTEGER PRIMARY KEY NOT NULL, text TEXT NOT NULL) STRICT")
         ]
 
-        @Test("The numbers of a store and of its queries")
+        @Test("Extreme numbers in the settings of a store and of its queries trap nowhere")
         func store() async throws {
             let standard = SQLiteStore(path: folder.path + "/store.sqlite", models: [Row.self])
             let variants = Variants(standard)

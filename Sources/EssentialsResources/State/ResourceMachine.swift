@@ -248,7 +248,7 @@ struct ResourceMachine: Sendable {
     /// Records a change of the content. Responses to older requests do not count after it.
     mutating func commit(at number: UInt64) { committed = number }
 
-    /// Records an invalidation; zero ends the last one.
+    /// Records that the content was invalidated at this number. Zero ends the last invalidation.
     mutating func invalidate(at number: UInt64) { invalidated = number }
 
     private func index(of number: UInt64) -> Int? { loads.lastIndex { $0.number == number } }

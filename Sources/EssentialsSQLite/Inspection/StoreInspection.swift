@@ -4,7 +4,7 @@
     import Glibc
     import GRDB
 
-    /// The file of a store, opened for reading while a process owns it or not.
+    /// The file of a store, opened for reading, whether or not a process owns it.
     ///
     /// ```swift
     /// let inspection = try StoreInspection(path: "/var/lib/shop/shop.sqlite")

@@ -121,7 +121,7 @@ struct OutboxSendingTests {
         #expect(transport.requestCount == 0)
     }
 
-    @Test("A request that becomes too old throws the timeout")
+    @Test("A request that waited longer than its maximum age fails as `timeout`")
     func tooOld() async throws {
         let outbox = try fixture.outbox { $0.maximumAge = .seconds(60) }
         outbox.pause()

@@ -112,7 +112,7 @@ import Testing
         #expect(try codecs.text(["a": 1], as: MediaType(type)) == #"{"a":1}"#)
     }
 
-    @Test("A single value is a document")
+    @Test("A number, a text and other single values are JSON documents of their own")
     func fragments() throws {
         #expect(try codecs.decode(Int.self, "5") == 5)
         #expect(try codecs.decode(String.self, "\"x\"") == "\"x\"")
