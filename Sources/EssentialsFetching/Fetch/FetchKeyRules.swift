@@ -47,7 +47,9 @@ enum FetchKeyRules {
         }
         if path.utf8.first == UInt8(ascii: "/") { path.removeFirst() }
         var base = ""
-        if !request.base.isEnvironment {
+        if request.base.isAnyServer {
+            base = "*"
+        } else if !request.base.isEnvironment {
             guard let url = try? request.base.url else { return nil }
             base = "\(url)"
         }

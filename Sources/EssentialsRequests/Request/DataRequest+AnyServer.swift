@@ -6,7 +6,8 @@ public import EssentialsHTTP
 /// certificate, no header fields, trust policy or settings of the environment, and no interceptor sees it. The fields
 /// `Authorization`, `Proxy-Authorization` and `Cookie` fail as `invalidRequest`, a trust policy with a client identity fails as
 /// `invalidPolicy`, and the method has to be a safe one without a body (RFC 9110, 9.2.1). This also holds for a URL of the
-/// environment's own origin: a URL below its base URL is the path of a usual request.
+/// environment's own origin: a URL below its base URL is the path of a usual request. The URL is the ``path`` of the request,
+/// whose ``base`` is ``RequestBase/anyServer``.
 extension DataRequest {
     /// Creates a request to a whole URL on any server.
     ///
@@ -28,8 +29,9 @@ extension DataRequest {
         options: TransportOptions = TransportOptions()
     ) {
         self.init(
-            method, "", parameters: parameters, headerFields: headerFields, expecting: expecting, options: options)
-        base = .anyServer(url)
+            method, url.description, parameters: parameters, headerFields: headerFields, expecting: expecting,
+            options: options)
+        base = .anyServer
     }
 
     /// Creates a request to a whole URL on any server from text, with the scheme `http` or `https`. Invalid text fails as
@@ -40,15 +42,15 @@ extension DataRequest {
         options: TransportOptions = TransportOptions()
     ) {
         self.init(
-            method, "", parameters: parameters, headerFields: headerFields, expecting: expecting, options: options)
-        base = .anyServer(url)
+            method, url, parameters: parameters, headerFields: headerFields, expecting: expecting, options: options)
+        base = .anyServer
     }
 
     /// The request to another URL, which carries nothing of the service that sends it.
     package func atAnyServer(_ url: RequestURL) -> DataRequest {
         var request = self
-        request.base = .anyServer(url)
-        request.path = ""
+        request.path = url.description
+        request.base = .anyServer
         return request
     }
 
@@ -56,11 +58,6 @@ extension DataRequest {
 
     /// Refuses what a request to any server must not carry.
     func checkForAnyServer(host: String) throws(RequestFailure) {
-        guard path.isEmpty else {
-            throw RequestFailure(
-                .invalidRequest, "The request has a whole URL and a path.",
-                remedy: "Make the path a part of the URL, or use the URL as the base.", host: host)
-        }
         guard method.isSafe, body.isNone else {
             throw RequestFailure(
                 .invalidRequest, "A request to any server cannot have the method \(method.rawValue) or a body.",

@@ -120,13 +120,20 @@ public struct DataRequest: Sendable {
 }
 
 extension DataRequest: CustomReflectable {
+    /// The path without its query. A whole URL on any server may be invalid text, so no part of it is shown that could be a
+    /// secret.
+    private var shownPath: String {
+        base.isAnyServer
+            ? RequestFailure.shown(path) : String(Substring(path.utf8.prefix { $0 != UInt8(ascii: "?") }))
+    }
+
     /// The properties for debuggers and `dump`: only the names of fields, query items and parameters, no bytes of the
     /// body.
     public var customMirror: Mirror {
         Mirror(
             self,
             children: [
-                "method": method, "path": String(Substring(path.utf8.prefix { $0 != UInt8(ascii: "?") })),
+                "method": method, "path": shownPath,
                 "base": base, "query": query.items.map(\.name), "parameters": parameters.values.keys.sorted(),
                 "headerFields": RedactedText.names(of: headerFields), "body": body,
                 "expectedStatus": expectedStatus, "errorModel": errorModel as Any, "options": options,

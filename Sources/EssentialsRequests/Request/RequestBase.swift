@@ -11,8 +11,8 @@ public import EssentialsHTTP
 /// nor receive its outcome: what they add is meant for the servers of the environment. With the same origin only the
 /// path differs.
 ///
-/// ``pinned(to:)`` is the environment of the service too, but only for as long as it is a certain one. A request to a whole
-/// URL on any server, `DataRequest(at: url)`, has a base that leaves out everything of the service's.
+/// ``pinned(to:)`` is the environment of the service too, but only for as long as it is a certain one. With ``anyServer`` the
+/// path is a whole URL, and the request carries nothing of the service's.
 ///
 /// A base is created from text without throwing, so that it can be a constant. Sending a request with an invalid base
 /// fails as `invalidRequest`.
@@ -22,8 +22,8 @@ public struct RequestBase: Sendable, Hashable {
         case current
         case pinned(EnvironmentSnapshot, WholeURL?)
         case url(RequestURL)
-        /// The whole URL of a request, on any server.
-        case whole(RequestURL)
+        /// The path is a whole URL on any server.
+        case anyServer
         case own(EnvironmentSnapshot)
         case invalid(message: String, remedy: String?)
     }
@@ -75,21 +75,13 @@ public struct RequestBase: Sendable, Hashable {
     /// A URL. Its query is part of every request with this base.
     public init(_ url: RequestURL) { self.init(.url(url)) }
 
-    /// The whole URL of a request on any server, which carries nothing of the service's.
-    static func anyServer(_ url: RequestURL) -> RequestBase { RequestBase(.whole(url)) }
+    /// No base: the path is a whole URL on any server; see
+    /// ``DataRequest/init(_:at:parameters:headerFields:expecting:options:)-(_,RequestURL,_,_,_,_)``.
+    public static let anyServer = RequestBase(.anyServer)
 
-    /// The whole URL of a request on any server, as text. Invalid text fails when the request is sent.
-    static func anyServer(_ text: String) -> RequestBase {
-        do throws(RequestFailure) {
-            return .anyServer(try RequestURL(text))
-        } catch {
-            return RequestBase(.invalid(message: error.message, remedy: error.remedy))
-        }
-    }
-
-    /// Whether the base is a whole URL on any server.
-    var isAnyServer: Bool {
-        if case .whole = content { true } else { false }
+    /// Whether the path is a whole URL on any server.
+    package var isAnyServer: Bool {
+        if case .anyServer = content { true } else { false }
     }
 
     /// A URL as text. Invalid text fails when a request is built.
@@ -111,7 +103,7 @@ public struct RequestBase: Sendable, Hashable {
     public var isEnvironment: Bool {
         switch content {
         case .current, .pinned: true
-        case .url, .whole, .own, .invalid: false
+        case .url, .anyServer, .own, .invalid: false
         }
     }
 
@@ -122,14 +114,14 @@ public struct RequestBase: Sendable, Hashable {
         return pinned == environment
     }
 
-    /// The URL, or `nil` if the environment of the service decides.
+    /// The URL; `nil` if the environment of the service decides, or if the path alone does.
     ///
     /// - Throws: `invalidRequest` if the base was created from invalid text.
     public var url: RequestURL? {
         get throws(RequestFailure) {
             switch content {
-            case .current: nil
-            case .url(let url), .whole(let url): url
+            case .current, .anyServer: nil
+            case .url(let url): url
             case .pinned(let environment, _), .own(let environment): environment.baseURL
             case .invalid(let message, let remedy): throw RequestFailure(.invalidRequest, message, remedy: remedy)
             }
@@ -146,7 +138,7 @@ public struct RequestBase: Sendable, Hashable {
         case .pinned(let pinned, _):
             guard pinned == current else { throw Self.hasChanged(from: pinned) }
             return true
-        case .url, .whole, .own, .invalid: return false
+        case .url, .anyServer, .own, .invalid: return false
         }
     }
 
@@ -155,7 +147,7 @@ public struct RequestBase: Sendable, Hashable {
     /// - Parameter current: The environment of the service.
     /// - Throws: `invalidRequest` if the base was created from invalid text, and `cancelled` if it is pinned to another
     ///   environment than the current one.
-    func environment(in current: EnvironmentSnapshot) throws(RequestFailure) -> RequestEnvironment {
+    fileprivate func environment(in current: EnvironmentSnapshot) throws(RequestFailure) -> RequestEnvironment {
         if try isOf(current) { return RequestEnvironment(snapshot: current, isForeign: false) }
         switch content {
         case .current, .pinned: return RequestEnvironment(snapshot: current, isForeign: false)
@@ -166,7 +158,8 @@ public struct RequestBase: Sendable, Hashable {
             var same = current
             same.baseURL = url
             return RequestEnvironment(snapshot: same, isForeign: false)
-        case .whole(let url): return RequestEnvironment(snapshot: EnvironmentSnapshot(baseURL: url), isForeign: true)
+        case .anyServer:
+            return RequestEnvironment(snapshot: EnvironmentSnapshot(baseURL: .nowhere), isForeign: true)
         case .own(let own):
             return RequestEnvironment(snapshot: own, isForeign: own.baseURL.origin != current.baseURL.origin)
         case .invalid(let message, let remedy): throw RequestFailure(.invalidRequest, message, remedy: remedy)
@@ -185,6 +178,18 @@ struct RequestEnvironment: Sendable {
     var snapshot: EnvironmentSnapshot
     /// Whether the request goes to another origin than the service's environment.
     var isForeign: Bool
+}
+
+extension DataRequest {
+    /// The environment for the request.
+    ///
+    /// - Parameter current: The environment of the service.
+    /// - Throws: `invalidRequest` for invalid text, and `cancelled` if the base is pinned to another environment than the
+    ///   current one.
+    func environment(in current: EnvironmentSnapshot) throws(RequestFailure) -> RequestEnvironment {
+        guard base.isAnyServer else { return try base.environment(in: current) }
+        return RequestEnvironment(snapshot: EnvironmentSnapshot(baseURL: try RequestURL(path)), isForeign: true)
+    }
 }
 
 extension RequestURL {
@@ -207,7 +212,8 @@ extension RequestBase: CustomStringConvertible, CustomDebugStringConvertible, Cu
     public var description: String {
         switch content {
         case .current: "the environment"
-        case .url(let url), .whole(let url): url.redacted
+        case .anyServer: "any server"
+        case .url(let url): url.redacted
         case .pinned(let environment, _), .own(let environment): environment.baseURL.redacted
         case .invalid: "an invalid URL"
         }

@@ -79,6 +79,7 @@ package struct StoredRequestParts: Sendable {
             hasWholeQuery: request.hasWholeQuery, query: request.query, parameters: request.parameters,
             headerFields: request.headerFields, statuses: try request.expectedStatus.stored(),
             usesCookies: request.usesCookies)
+        if request.base.isAnyServer { throw Self.cannotStore("URL on any server") }
         if !request.base.isEnvironment, let url = try request.base.url {
             guard request.base == RequestBase(url) else { throw Self.cannotStore("environment of its own") }
             base = url

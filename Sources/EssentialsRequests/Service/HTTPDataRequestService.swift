@@ -128,13 +128,14 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         _ request: DataRequest, in current: EnvironmentSnapshot, _ submitted: SubmittedRequest
     ) async throws(RequestFailure) -> ExchangeRecord {
         if settings.isForAnyServer, request.base == .environment {
-            let whole = request.atAnyServer(try RequestURL(request.path))
-            return try await prepare(whole, at: whole.base.environment(in: current), submitted)
+            var whole = request
+            whole.base = .anyServer
+            return try await prepare(whole, at: whole.environment(in: current), submitted)
         }
         if try request.base.isOf(current) {
             return try await chain.prepare.prepare(request, in: current, isForeign: false, submitted)
         }
-        return try await prepare(request, at: request.base.environment(in: current), submitted)
+        return try await prepare(request, at: request.environment(in: current), submitted)
     }
 
     /// Prepares a request with a base of its own.
@@ -220,14 +221,16 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     ///
     /// - Throws: `invalidRequest` if the path leads to another origin or out of the base URL's path.
     package func url(of request: DataRequest) throws(RequestFailure) -> RequestURL {
-        let environment = try request.base.environment(in: currentEnvironment).snapshot
+        let environment = try request.environment(in: currentEnvironment).snapshot
         return try request.url(in: environment, settings)
     }
 
     /// For whom a request would be sent that is submitted now, so that later requests of one operation are sent for the
     /// same; `nil` if its base is invalid.
     func scope(of request: DataRequest) -> CredentialScope? {
-        guard let environment = try? request.base.environment(in: currentEnvironment) else { return nil }
+        guard !request.base.isAnyServer, let environment = try? request.environment(in: currentEnvironment) else {
+            return nil
+        }
         return authorization.scope(for: environment.snapshot.baseURL.origin, of: request)
     }
 

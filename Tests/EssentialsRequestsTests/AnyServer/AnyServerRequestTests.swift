@@ -205,7 +205,6 @@ struct AnyServerRequestTests {
         dump([request, invalid], to: &text)
         #expect(text.contains("https://any.test/a"))
         #expect(!text.contains("s3cret"))
-        #expect(try request.base.url?.target == "/a?s3cret")
-        #expect(throws: RequestFailure.self) { try invalid.base.url }
+        #expect(request.path == "https://any.test/a?s3cret" && request.base == .anyServer)
     }
 }

@@ -103,7 +103,7 @@ struct AnyServerSwapTests {
         await service.shutdown()
     }
 
-    @Test("A request to any server with a path beside its URL, or with a body, is refused")
+    @Test("A request to any server with a path in place of its URL, or with a body, is refused")
     func refused() async throws {
         let fixture = try ServiceFixture()
         var path = DataRequest(at: "https://any.test/")
@@ -135,5 +135,41 @@ struct AnyServerSwapTests {
         gate.open()
         #expect(try await running.value == "x")
         #expect(transport.requests.count == 1)
+    }
+
+    @Test("A request to any server keeps its query and its fields when its URL is changed")
+    func changedURL() async throws {
+        let fixture = try ServiceFixture()
+        var request = DataRequest(at: try RequestURL("https://any.test/a?x=1"), parameters: ["y": 2])
+        request.query.append("z", "3")
+        try await fixture.service.send(request)
+        request.path = "https://other.test/b?w=0"
+        try await fixture.service.send(request)
+        let sent = fixture.transport.requests
+        let urls = ["https://any.test/a?x=1&z=3&y=2", "https://other.test/b?w=0&z=3&y=2"]
+        #expect(sent.map(\.url.description) == urls)
+        #expect(sent.allSatisfy { $0.isForAnyServer && $0.headerFields[.authorization] == nil })
+    }
+
+    @Test("A list of pages on any server is read by links or numbers, without credentials", arguments: [true, false])
+    func pages(isLinked: Bool) async throws {
+        let transport = ScriptedTransport()
+        var link = HTTPFields()
+        if isLinked { link["Link"] = "<?page=2>; rel=\"next\"" }
+        transport.on(.get, "/list").answer(json: [1], headerFields: link).thenAnswer(json: [2])
+            .thenAnswer(json: [Int]())
+        let fields = HTTPFields(["X-Tenant": "acme"])
+        let environment = try ConstantEnvironment("https://api.test/v1/", headerFields: fields)
+        let service = HTTPDataRequestService(environment: environment, transport: transport)
+        service.setAuthorization(try .bearer("token"))
+        let list = DataRequest(at: "https://any.test/list")
+        var items: [Int] = []
+        let paging: Paging<[Int]> = isLinked ? .link() : .number("page") { $0.model.isEmpty }
+        for try await page in service.pages(of: list, as: [Int].self, by: paging) { items += page.model }
+        #expect(items == [1, 2])
+        let first = isLinked ? "/list" : "/list?page=1"
+        #expect(transport.requests.prefix(2).map(\.url.target) == [first, "/list?page=2"])
+        #expect(transport.requests.allSatisfy { $0.url.origin.host.text == "any.test" })
+        #expect(transport.requests.allSatisfy { $0.headerFields[.authorization] == nil && $0.headerFields.count == 2 })
     }
 }
