@@ -127,13 +127,14 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     private func prepare(
         _ request: DataRequest, in current: EnvironmentSnapshot, _ submitted: SubmittedRequest
     ) async throws(RequestFailure) -> ExchangeRecord {
-        if settings.isForAnyServer, request.base == .environment {
+        if try request.base.isOf(current) {
+            guard settings.isForAnyServer else {
+                return try await chain.prepare.prepare(request, in: current, isForeign: false, submitted)
+            }
+            // The service has no environment, also for requests that were pinned to it.
             var whole = request
             whole.base = .anyServer
             return try await prepare(whole, at: whole.environment(in: current), submitted)
-        }
-        if try request.base.isOf(current) {
-            return try await chain.prepare.prepare(request, in: current, isForeign: false, submitted)
         }
         return try await prepare(request, at: request.environment(in: current), submitted)
     }

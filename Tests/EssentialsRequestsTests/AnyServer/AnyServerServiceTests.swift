@@ -86,6 +86,29 @@ struct AnyServerServiceTests {
         #expect(status == .ok)
     }
 
+    @Test("A request that was pinned to the environment of a service for any server is sent to its whole URL")
+    func pinned() async throws {
+        let transport = StubTransport()
+        let open = service(transport)
+        let request = DataRequest(.get, "https://any.test/a?x=1").pinned(to: open.currentEnvironment)
+        try await open.send(request)
+        #expect(transport.requests.map(\.url.description) == ["https://any.test/a?x=1"])
+        #expect(transport.requests.allSatisfy { $0.isForAnyServer })
+        let failure = await #expect(throws: RequestFailure.self) {
+            try await open.send(DataRequest(.get, "a").pinned(to: open.currentEnvironment))
+        }
+        #expect(failure?.reason == .invalidRequest)
+    }
+
+    @Test("A request to any server cannot be stored to be sent later")
+    func stored() {
+        let failure = #expect(throws: RequestFailure.self) {
+            try StoredRequestParts(of: DataRequest(at: "https://any.test/a"), codecs: .standard)
+        }
+        #expect(failure?.reason == .invalidRequest)
+        #expect(failure?.message.contains("any server") == true)
+    }
+
     @Test("A service for any server is not created with a client certificate")
     func identity() async throws {
         let authority = try TestAuthority(name: "Clients")
