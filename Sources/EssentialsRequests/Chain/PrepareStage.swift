@@ -48,7 +48,7 @@ struct PrepareStage: Sendable {
     }
 }
 
-/// What is known about a request before it is prepared.
+/// The facts about a request that are known before its preparation.
 struct SubmittedRequest: Sendable {
     /// When the request was submitted.
     let begun: Epoch

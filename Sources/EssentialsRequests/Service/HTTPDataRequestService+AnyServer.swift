@@ -3,8 +3,8 @@ public import EssentialsHTTP
 extension HTTPDataRequestService {
     /// Creates a service for requests to whole URLs on any server, which needs no environment.
     ///
-    /// Application code uses it for what an API's responses link to, such as pictures on other hosts. The path of each request
-    /// is a whole URL. The service is registered under a name, beside that of the environment:
+    /// Application code uses it for resources to which an API's responses link, such as pictures on other hosts. The path of
+    /// each request is a whole URL. The service is registered under a name, beside that of the environment:
     ///
     /// ```swift
     /// try locator.registerLazy((any DataRequestService).self, named: "any server") { _ in

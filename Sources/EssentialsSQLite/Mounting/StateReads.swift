@@ -69,7 +69,7 @@
             return try stored - hidden + integer(SelectStatement.counting(plain, source: pending.pending))
         }
 
-        /// The number of rows that a query finds in the file but that entries hide.
+        /// The number of rows in the file that match a query and are hidden by entries.
         ///
         /// - Parameters:
         ///   - stored: The number of rows that it finds in the file.
