@@ -294,7 +294,7 @@ private func fetchingServiceWritingExample2() async throws {
 
 // Fetch/FetchingService+Writing.swift
 private func fetchingServiceWritingExample3() async throws {
-    try await service.fireAndForget(.post("views", parameters: ["id": 7]))
+    try await service.fireAndForget(.post("views", body: ["id": 7]))
 }
 
 // Fetch/FetchingService+Writing.swift
@@ -311,7 +311,7 @@ private func fetchingServiceExample() async throws {
         func coins() -> Emissions<[Coin]> { get("coins", from: .cacheThenBackend) }
         func coin(_ id: Int) -> Emissions<Coin> { fetch(Coins.get(id: id), retry: .attempts(5).whenReachable) }
         func rename(_ id: Int, to name: String) async throws(RequestFailure) -> Coin {
-            try await patch("coins/\(id)", parameters: ["name": name], outdating: [.get("coins", as: [Coin].self)])
+            try await patch("coins/\(id)", body: ["name": name], outdating: [.get("coins", as: [Coin].self)])
         }
     }
 }

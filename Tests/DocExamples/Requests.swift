@@ -58,8 +58,8 @@ private func transportRedirectsExample(request: TransportRequest) async throws {
 
 // Cookies/CookieChoice.swift
 private func cookieChoiceExample() async throws {
-    var stages = StageSettings()
-    stages.cookies = .storage(CookieJar())  // a jar for this environment alone
+    var settings = RequestSettings()
+    settings.cookies = .storage(CookieJar())  // a jar for this environment alone
 }
 
 // Events/ReconnectingEvents.swift

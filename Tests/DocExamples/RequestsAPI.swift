@@ -105,3 +105,19 @@ private func anyServerExample(transport: any Transport) async throws {
     let picture: Data = try await open.get(user.pictureURL)
     use(picture)
 }
+
+private struct Film: Codable, Sendable { var title = "M" }
+private struct Session: Codable, Sendable {}
+
+// API/DataRequestService+Methods.swift
+private func postExample() async throws {
+    let film: Film = try await requests.post("films", body: ["title": "M", "year": 1931])  // JSON
+    let session: Session = try await requests.post("login", body: .parameters(["user": "ada"], as: .form))
+    let copy: Film = try await requests.post("films/7/copies")
+    use(film, session, copy)
+}
+
+// API/DataRequestService+Callbacks.swift
+private func handlerExample(_ film: Film) {
+    requests.send(.post("films", body: film), deserializeTo: Film.self) { result in show(result) }
+}

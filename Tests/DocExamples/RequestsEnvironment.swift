@@ -68,14 +68,6 @@ private func pathRulesExample() async throws {
     configuration.pathResolution = .rfc3986
 }
 
-// Environment/StageSettings.swift
-private func stageSettingsExample() async throws {
-    var stages = StageSettings()
-    stages.retry = .attempts(5)
-    let staging = EnvironmentSnapshot(name: "staging", baseURL: url, stages: stages)
-    use(staging)
-}
-
 // Environment/SwitchableEnvironment.swift
 private func switchableEnvironmentExample() async throws {
     let environment = try SwitchableEnvironment(

@@ -41,7 +41,7 @@ private func acceptProfileExample() async throws {
 // Request/DataRequest+Body.swift
 private func dataRequestBodyExample() async throws {
     request.body = .model(NewUser(name: "Ada"))
-    request.body = .json(["name": "Ada", "tags": ["a", 1, nil]])
+    request.body = ["name": "Ada", "tags": ["a", 1, nil]]  // JSON
     request.body = .parameters(["name": "Ada"], as: .form)
     request.body = try .file("/srv/films/1.mp4", type: MediaType("video/mp4"))
 }
@@ -142,4 +142,17 @@ private func statusExpectationExample() async throws {
     request.expectedStatus = 201
     request.expectedStatus = .codes([200, 404])
     request.expectedStatus = .matching { $0 < 500 }
+}
+
+// Request/RequestSettings.swift
+private func requestSettingsExample() async throws {
+    var request = DataRequest(.get, "users")
+    var settings = RequestSettings()
+    settings.retry = .attempts(5)
+    let staging = EnvironmentSnapshot(name: "staging", baseURL: url, settings: settings)
+
+    request.retry = .never  // the same as request.settings.retry
+    let shared = staging.settings
+    request.settings = request.settings.merging(over: shared)
+    try await requests.send(request)
 }

@@ -53,7 +53,7 @@ import Testing
         let labels = await withCheckedContinuation { continuation in
             service.send(DataRequest(.get, "a")) { _ in
                 let first = DispatchQueue.getSpecific(key: Self.key)
-                service.post("a", body: ["a": 1], deserializeTo: Note.self) { _ in
+                service.send(.post("a", body: ["a": 1]), deserializeTo: Note.self) { _ in
                     continuation.resume(returning: [first, DispatchQueue.getSpecific(key: Self.key)])
                 }
             }

@@ -97,7 +97,7 @@ struct RequestRangeTests {
         for options in all {
             await use(transport, options: options) { configuration in
                 configuration.limits = OriginLimits(concurrency: 4, rate: RateLimit(1_000, per: .seconds(1)))
-                configuration.joinsEqualRequests = true
+                configuration.joins = true
                 configuration.retry = .standard
             }
         }

@@ -72,7 +72,7 @@ struct BlobReceiver: Sendable {
         // The priority is that of the most urgent caller.
         request.options.priority = .background
         request.raisablePriority = transfer.priority
-        request.joins = false
+        request.settings.joins = false
         if let condition {
             request.headerFields[condition.name] = condition.value
             request.expectedStatus = request.expectedStatus.union([304...304])

@@ -11,17 +11,16 @@ public import EssentialsRequests
 /// ```
 ///
 /// The defaults belong to the value of a service. There are no global ones.
+@dynamicMemberLookup
 public struct FetchDefaults: Sendable {
     /// Where values come from. The default is ``FetchSource/cacheThenBackend``.
     public var source: FetchSource
     /// The options for emitting and storing values.
     public var options: FetchOptions
-    /// How failed requests are sent again. The default is `nil`, which means the policy of the request, the environment
-    /// or the data-request service.
-    public var retry: RetryPolicy?
-    /// Whether fetches share a GET or HEAD request with equal ones that run at the same time, unless the request says
-    /// otherwise. The default is `true`. Without sharing, a request costs a few microseconds less.
-    public var sharesRequests: Bool
+    /// How requests are sent, unless they say otherwise themselves. The default is that fetches share a GET or HEAD request
+    /// with equal ones that run at the same time, and that all else is left to the environment and the data-request service.
+    /// Without sharing, with `joins` as `false`, a request costs a few microseconds less.
+    public var settings = RequestSettings()
     /// Whether persistent caches also store models that a cache should not keep: models of responses with
     /// `Cache-Control: no-store`, and models of requests with credentials while the partition of their key is the
     /// shared one. The default is `false`: such models are ``CachedModel/isMemoryOnly``.
@@ -38,15 +37,21 @@ public struct FetchDefaults: Sendable {
     /// Creates defaults.
     public init(
         source: FetchSource = .cacheThenBackend, options: FetchOptions = .standard, retry: RetryPolicy? = nil,
-        sharesRequests: Bool = true, storesSensitiveResponses: Bool = false, clock: RequestClock = .system,
+        joins: Bool? = true, storesSensitiveResponses: Bool = false, clock: RequestClock = .system,
         cacheProblems: CacheProblemLog? = nil
     ) {
         self.source = source
         self.options = options
-        self.retry = retry
-        self.sharesRequests = sharesRequests
+        settings.retry = retry
+        settings.joins = joins
         self.storesSensitiveResponses = storesSensitiveResponses
         self.clock = clock
         self.cacheProblems = cacheProblems
+    }
+
+    /// A setting of the requests.
+    public subscript<Value>(dynamicMember setting: WritableKeyPath<RequestSettings, Value>) -> Value {
+        get { settings[keyPath: setting] }
+        set { settings[keyPath: setting] = newValue }
     }
 }

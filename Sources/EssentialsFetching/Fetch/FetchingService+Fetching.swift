@@ -143,13 +143,13 @@ extension FetchingService {
 }
 
 extension DataRequest {
-    /// Sets the retries and the decision about sharing.
+    /// Completes the settings of the request.
     ///
     /// - Parameters:
     ///   - retry: The policy that takes precedence over the request's own.
     ///   - defaults: The defaults for settings that the request leaves open.
     mutating func prepare(retry: RetryPolicy?, _ defaults: FetchDefaults) {
-        if let policy = retry ?? (self.retry == nil ? defaults.retry : nil) { self.retry = policy }
-        if joins == nil, defaults.sharesRequests, method == .get || method == .head { joins = true }
+        settings = settings.merging(over: defaults.settings.forRequests(with: method))
+        if let retry { settings.retry = retry }
     }
 }

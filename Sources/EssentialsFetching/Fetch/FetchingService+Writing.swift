@@ -39,16 +39,16 @@ extension FetchingService {
             outdating: models)
     }
 
-    /// Sends POST with named values; see ``post(_:body:query:headerFields:below:retry:outdating:as:)``.
+    /// Sends POST with a body of any kind; see ``post(_:body:query:headerFields:below:retry:outdating:as:)``.
     @discardableResult
     public func post<Value: Decodable & Sendable>(
-        _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
+        _ path: String, body: DataRequest.Body = .none, query: QueryItems = QueryItems(),
         headerFields: HTTPFields = HTTPFields(), below keyPath: String? = nil, retry: RetryPolicy? = nil,
         outdating models: [OutdatedModel] = [], as type: Value.Type = Value.self
     ) async throws(RequestFailure) -> Value {
         try await send(
-            .post(path, parameters: parameters, query: query, headerFields: headerFields), below: keyPath,
-            retry: retry, outdating: models)
+            .post(path, body: body, query: query, headerFields: headerFields), below: keyPath, retry: retry,
+            outdating: models)
     }
 
     /// Sends PUT with a model; see ``post(_:body:query:headerFields:below:retry:outdating:as:)``.
@@ -63,16 +63,16 @@ extension FetchingService {
             outdating: models)
     }
 
-    /// Sends PUT with named values; see ``post(_:body:query:headerFields:below:retry:outdating:as:)``.
+    /// Sends PUT with a body of any kind; see ``post(_:body:query:headerFields:below:retry:outdating:as:)``.
     @discardableResult
     public func put<Value: Decodable & Sendable>(
-        _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
+        _ path: String, body: DataRequest.Body = .none, query: QueryItems = QueryItems(),
         headerFields: HTTPFields = HTTPFields(), below keyPath: String? = nil, retry: RetryPolicy? = nil,
         outdating models: [OutdatedModel] = [], as type: Value.Type = Value.self
     ) async throws(RequestFailure) -> Value {
         try await send(
-            .put(path, parameters: parameters, query: query, headerFields: headerFields), below: keyPath,
-            retry: retry, outdating: models)
+            .put(path, body: body, query: query, headerFields: headerFields), below: keyPath, retry: retry,
+            outdating: models)
     }
 
     /// Sends PATCH with a model; see ``post(_:body:query:headerFields:below:retry:outdating:as:)``.
@@ -87,16 +87,16 @@ extension FetchingService {
             outdating: models)
     }
 
-    /// Sends PATCH with named values; see ``post(_:body:query:headerFields:below:retry:outdating:as:)``.
+    /// Sends PATCH with a body of any kind; see ``post(_:body:query:headerFields:below:retry:outdating:as:)``.
     @discardableResult
     public func patch<Value: Decodable & Sendable>(
-        _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
+        _ path: String, body: DataRequest.Body = .none, query: QueryItems = QueryItems(),
         headerFields: HTTPFields = HTTPFields(), below keyPath: String? = nil, retry: RetryPolicy? = nil,
         outdating models: [OutdatedModel] = [], as type: Value.Type = Value.self
     ) async throws(RequestFailure) -> Value {
         try await send(
-            .patch(path, parameters: parameters, query: query, headerFields: headerFields), below: keyPath,
-            retry: retry, outdating: models)
+            .patch(path, body: body, query: query, headerFields: headerFields), below: keyPath, retry: retry,
+            outdating: models)
     }
 
     /// Sends DELETE, and reads a model from the response; see
@@ -173,7 +173,7 @@ extension FetchingService {
     /// reached, send it through an outbox.
     ///
     /// ```swift
-    /// try await service.fireAndForget(.post("views", parameters: ["id": 7]))
+    /// try await service.fireAndForget(.post("views", body: ["id": 7]))
     /// ```
     ///
     /// - Parameters:

@@ -11,7 +11,7 @@ public import EssentialsRequests
 ///     func coins() -> Emissions<[Coin]> { get("coins", from: .cacheThenBackend) }
 ///     func coin(_ id: Int) -> Emissions<Coin> { fetch(Coins.get(id: id), retry: .attempts(5).whenReachable) }
 ///     func rename(_ id: Int, to name: String) async throws(RequestFailure) -> Coin {
-///         try await patch("coins/\(id)", parameters: ["name": name], outdating: [.get("coins", as: [Coin].self)])
+///         try await patch("coins/\(id)", body: ["name": name], outdating: [.get("coins", as: [Coin].self)])
 ///     }
 /// }
 /// ```

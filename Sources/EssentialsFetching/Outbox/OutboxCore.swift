@@ -417,7 +417,7 @@ final class OutboxCore: Sendable {
         var request = record.parts.request(in: identity.snapshot, file: file).bound(to: operation)
         request.options = configuration.options
         request.idempotencyKey = .text(record.idempotencyKey)
-        request.retry = .never
+        request.settings.retry = .never
         return request
     }
 }

@@ -104,6 +104,47 @@ extension DataRequestService {
     }
 }
 
+/// GET requests with completion handlers. Other methods are sent by
+/// ``DataRequestService/send(_:deserializeTo:completionQueue:autoResume:progressInterval:progress:completion:)``:
+///
+/// ```swift
+/// requests.send(.post("films", body: film), deserializeTo: Film.self) { result in show(result) }
+/// ```
+extension DataRequestService {
+    /// Gets a model and passes it to a completion handler; see
+    /// ``get(_:parameters:query:headerFields:expecting:options:as:)`` and
+    /// ``send(_:completionQueue:autoResume:progressInterval:progress:completion:)-(BuildableRequest,_,_,_,_,_)``.
+    @discardableResult
+    public func get<Model: Decodable & Sendable>(
+        _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
+        headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
+        options: TransportOptions = TransportOptions(), deserializeTo type: Model.Type,
+        completionQueue: DispatchQueue? = nil, completion: @escaping @Sendable (Result<Model, RequestFailure>) -> Void
+    ) -> CancellableToken {
+        send(
+            .get(
+                path, parameters: parameters, query: query, headerFields: headerFields, expecting: expecting,
+                options: options),
+            deserializeTo: type, completionQueue: completionQueue, completion: completion)
+    }
+
+    /// Gets a response and passes it to a completion handler; see
+    /// ``get(_:parameters:query:headerFields:expecting:options:deserializeTo:completionQueue:completion:)``.
+    @discardableResult
+    public func get(
+        _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
+        headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
+        options: TransportOptions = TransportOptions(), completionQueue: DispatchQueue? = nil,
+        completion: @escaping @Sendable (Result<DataResponse, RequestFailure>) -> Void
+    ) -> CancellableToken {
+        send(
+            .get(
+                path, parameters: parameters, query: query, headerFields: headerFields, expecting: expecting,
+                options: options),
+            completionQueue: completionQueue, completion: completion)
+    }
+}
+
 extension DataRequest {
     /// The request, set to report the progress of its body to the run.
     ///

@@ -1,7 +1,6 @@
 public import EssentialsHTTP
 
-/// Requests by method. GET, DELETE, HEAD and OPTIONS send parameters in the query. POST, PUT and PATCH send parameters
-/// or a model as the body.
+/// Requests by method. GET, DELETE, HEAD and OPTIONS send parameters in the query. POST, PUT and PATCH send a body.
 extension DataRequestService {
     /// Gets a model.
     ///
@@ -21,11 +20,10 @@ extension DataRequestService {
         headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
         options: TransportOptions = TransportOptions(), as type: Model.Type = Model.self
     ) async throws(RequestFailure) -> Model {
-        try await model(
-            of:
-                .get(
-                    path, parameters: parameters, query: query, headerFields: headerFields, expecting: expecting,
-                    options: options))
+        try await self.model(
+            of: .get(
+                path, parameters: parameters, query: query, headerFields: headerFields, expecting: expecting,
+                options: options))
     }
 
     /// Gets a response; see ``get(_:parameters:query:headerFields:expecting:options:as:)``.
@@ -48,11 +46,10 @@ extension DataRequestService {
         headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
         options: TransportOptions = TransportOptions(), as type: Model.Type = Model.self
     ) async throws(RequestFailure) -> Model {
-        try await model(
-            of:
-                .delete(
-                    path, parameters: parameters, query: query, headerFields: headerFields, expecting: expecting,
-                    options: options))
+        try await self.model(
+            of: .delete(
+                path, parameters: parameters, query: query, headerFields: headerFields, expecting: expecting,
+                options: options))
     }
 
     /// Sends DELETE; see ``get(_:parameters:query:headerFields:expecting:options:as:)``.
@@ -94,13 +91,19 @@ extension DataRequestService {
                 options: options))
     }
 
-    /// Sends POST with a model and reads a model from the response. The request is not repeated after a failure.
+    /// Sends POST with a body of any kind and reads a model from the response. The request is not repeated after a failure.
+    ///
+    /// ```swift
+    /// let film: Film = try await requests.post("films", body: ["title": "M", "year": 1931])  // JSON
+    /// let session: Session = try await requests.post("login", body: .parameters(["user": "ada"], as: .form))
+    /// let copy: Film = try await requests.post("films/7/copies")
+    /// ```
     ///
     /// - Parameters:
     ///   - path: The path below the environment's base URL.
-    ///   - body: The model to send.
+    ///   - body: The body: a JSON literal, or one that a function of ``DataRequest/Body`` creates. A model is passed as it is,
+    ///     see the other form of this function. The default is no body.
     ///   - query: Items that are added to the query in this order.
-    ///   - encoding: The media type of the body. The default is `nil`, which means the type in the header fields, or JSON.
     ///   - headerFields: The request's own header fields.
     ///   - expecting: The statuses that are a success. The default is 200 to 299.
     ///   - options: Deadlines, limits, protocol and trust.
@@ -108,171 +111,153 @@ extension DataRequestService {
     /// - Throws: The failures of ``get(_:parameters:query:headerFields:expecting:options:as:)``; `encoding` if the body
     ///   cannot be encoded.
     public func post<Model: Decodable & Sendable>(
-        _ path: String, body: some Encodable & Sendable, query: QueryItems = QueryItems(), encoding: MediaType? = nil,
+        _ path: String, body: DataRequest.Body = .none, query: QueryItems = QueryItems(),
         headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
         options: TransportOptions = TransportOptions(), as type: Model.Type = Model.self
     ) async throws(RequestFailure) -> Model {
-        try await model(
-            of:
-                .post(
-                    path, body: body, query: query, encoding: encoding, headerFields: headerFields,
-                    expecting: expecting,
-                    options: options))
+        try await self.model(
+            of: .post(
+                path, body: body, query: query, headerFields: headerFields, expecting: expecting, options: options))
+    }
+
+    /// Sends POST with a body of any kind; see
+    /// ``post(_:body:query:headerFields:expecting:options:as:)-(_,DataRequest.Body,_,_,_,_,_)``.
+    @discardableResult
+    public func post(
+        _ path: String, body: DataRequest.Body = .none, query: QueryItems = QueryItems(),
+        headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
+        options: TransportOptions = TransportOptions()
+    ) async throws(RequestFailure) -> DataResponse {
+        try await send(
+            .post(path, body: body, query: query, headerFields: headerFields, expecting: expecting, options: options))
+    }
+
+    /// Sends POST with a model and reads a model from the response; see
+    /// ``post(_:body:query:headerFields:expecting:options:as:)-(_,DataRequest.Body,_,_,_,_,_)``.
+    public func post<Model: Decodable & Sendable>(
+        _ path: String, body model: some Encodable & Sendable, query: QueryItems = QueryItems(),
+        headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
+        options: TransportOptions = TransportOptions(), as type: Model.Type = Model.self
+    ) async throws(RequestFailure) -> Model {
+        try await self.model(
+            of: .post(
+                path, body: .model(model), query: query, headerFields: headerFields, expecting: expecting,
+                options: options))
     }
 
     /// Sends POST with a model; see
-    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)-(_,EncodableSendable,_,_,_,_,_,_)``.
+    /// ``post(_:body:query:headerFields:expecting:options:as:)-(_,DataRequest.Body,_,_,_,_,_)``.
     @discardableResult
     public func post(
-        _ path: String, body: some Encodable & Sendable, query: QueryItems = QueryItems(), encoding: MediaType? = nil,
+        _ path: String, body model: some Encodable & Sendable, query: QueryItems = QueryItems(),
         headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
         options: TransportOptions = TransportOptions()
     ) async throws(RequestFailure) -> DataResponse {
         try await send(
             .post(
-                path, body: body, query: query, encoding: encoding, headerFields: headerFields, expecting: expecting,
+                path, body: .model(model), query: query, headerFields: headerFields, expecting: expecting,
                 options: options))
     }
 
-    /// Sends POST with named values and reads a model from the response; see
-    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)-(_,EncodableSendable,_,_,_,_,_,_)``.
-    public func post<Model: Decodable & Sendable>(
-        _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
-        encoding: MediaType? = nil, headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
+    /// Sends PUT with a body of any kind and reads a model from the response; see
+    /// ``post(_:body:query:headerFields:expecting:options:as:)-(_,DataRequest.Body,_,_,_,_,_)``.
+    public func put<Model: Decodable & Sendable>(
+        _ path: String, body: DataRequest.Body = .none, query: QueryItems = QueryItems(),
+        headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
         options: TransportOptions = TransportOptions(), as type: Model.Type = Model.self
     ) async throws(RequestFailure) -> Model {
-        try await model(
-            of:
-                .post(
-                    path, parameters: parameters, query: query, encoding: encoding, headerFields: headerFields,
-                    expecting: expecting, options: options))
+        try await self.model(
+            of: .put(
+                path, body: body, query: query, headerFields: headerFields, expecting: expecting, options: options))
     }
 
-    /// Sends POST with named values; see
-    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)-(_,EncodableSendable,_,_,_,_,_,_)``.
+    /// Sends PUT with a body of any kind; see
+    /// ``post(_:body:query:headerFields:expecting:options:as:)-(_,DataRequest.Body,_,_,_,_,_)``.
     @discardableResult
-    public func post(
-        _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
-        encoding: MediaType? = nil, headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
+    public func put(
+        _ path: String, body: DataRequest.Body = .none, query: QueryItems = QueryItems(),
+        headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
         options: TransportOptions = TransportOptions()
     ) async throws(RequestFailure) -> DataResponse {
         try await send(
-            .post(
-                path, parameters: parameters, query: query, encoding: encoding, headerFields: headerFields,
-                expecting: expecting, options: options))
+            .put(path, body: body, query: query, headerFields: headerFields, expecting: expecting, options: options))
     }
 
     /// Sends PUT with a model and reads a model from the response; see
-    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)-(_,EncodableSendable,_,_,_,_,_,_)``.
+    /// ``post(_:body:query:headerFields:expecting:options:as:)-(_,DataRequest.Body,_,_,_,_,_)``.
     public func put<Model: Decodable & Sendable>(
-        _ path: String, body: some Encodable & Sendable, query: QueryItems = QueryItems(), encoding: MediaType? = nil,
+        _ path: String, body model: some Encodable & Sendable, query: QueryItems = QueryItems(),
         headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
         options: TransportOptions = TransportOptions(), as type: Model.Type = Model.self
     ) async throws(RequestFailure) -> Model {
-        try await model(
-            of:
-                .put(
-                    path, body: body, query: query, encoding: encoding, headerFields: headerFields,
-                    expecting: expecting,
-                    options: options))
+        try await self.model(
+            of: .put(
+                path, body: .model(model), query: query, headerFields: headerFields, expecting: expecting,
+                options: options))
     }
 
     /// Sends PUT with a model; see
-    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)-(_,EncodableSendable,_,_,_,_,_,_)``.
+    /// ``post(_:body:query:headerFields:expecting:options:as:)-(_,DataRequest.Body,_,_,_,_,_)``.
     @discardableResult
     public func put(
-        _ path: String, body: some Encodable & Sendable, query: QueryItems = QueryItems(), encoding: MediaType? = nil,
+        _ path: String, body model: some Encodable & Sendable, query: QueryItems = QueryItems(),
         headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
         options: TransportOptions = TransportOptions()
     ) async throws(RequestFailure) -> DataResponse {
         try await send(
             .put(
-                path, body: body, query: query, encoding: encoding, headerFields: headerFields, expecting: expecting,
+                path, body: .model(model), query: query, headerFields: headerFields, expecting: expecting,
                 options: options))
     }
 
-    /// Sends PUT with named values and reads a model from the response; see
-    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)-(_,EncodableSendable,_,_,_,_,_,_)``.
-    public func put<Model: Decodable & Sendable>(
-        _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
-        encoding: MediaType? = nil, headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
+    /// Sends PATCH with a body of any kind and reads a model from the response; see
+    /// ``post(_:body:query:headerFields:expecting:options:as:)-(_,DataRequest.Body,_,_,_,_,_)``.
+    public func patch<Model: Decodable & Sendable>(
+        _ path: String, body: DataRequest.Body = .none, query: QueryItems = QueryItems(),
+        headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
         options: TransportOptions = TransportOptions(), as type: Model.Type = Model.self
     ) async throws(RequestFailure) -> Model {
-        try await model(
-            of:
-                .put(
-                    path, parameters: parameters, query: query, encoding: encoding, headerFields: headerFields,
-                    expecting: expecting, options: options))
+        try await self.model(
+            of: .patch(
+                path, body: body, query: query, headerFields: headerFields, expecting: expecting, options: options))
     }
 
-    /// Sends PUT with named values; see
-    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)-(_,EncodableSendable,_,_,_,_,_,_)``.
+    /// Sends PATCH with a body of any kind; see
+    /// ``post(_:body:query:headerFields:expecting:options:as:)-(_,DataRequest.Body,_,_,_,_,_)``.
     @discardableResult
-    public func put(
-        _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
-        encoding: MediaType? = nil, headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
+    public func patch(
+        _ path: String, body: DataRequest.Body = .none, query: QueryItems = QueryItems(),
+        headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
         options: TransportOptions = TransportOptions()
     ) async throws(RequestFailure) -> DataResponse {
         try await send(
-            .put(
-                path, parameters: parameters, query: query, encoding: encoding, headerFields: headerFields,
-                expecting: expecting, options: options))
+            .patch(path, body: body, query: query, headerFields: headerFields, expecting: expecting, options: options))
     }
 
     /// Sends PATCH with a model and reads a model from the response; see
-    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)-(_,EncodableSendable,_,_,_,_,_,_)``.
+    /// ``post(_:body:query:headerFields:expecting:options:as:)-(_,DataRequest.Body,_,_,_,_,_)``.
     public func patch<Model: Decodable & Sendable>(
-        _ path: String, body: some Encodable & Sendable, query: QueryItems = QueryItems(), encoding: MediaType? = nil,
+        _ path: String, body model: some Encodable & Sendable, query: QueryItems = QueryItems(),
         headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
         options: TransportOptions = TransportOptions(), as type: Model.Type = Model.self
     ) async throws(RequestFailure) -> Model {
-        try await model(
-            of:
-                .patch(
-                    path, body: body, query: query, encoding: encoding, headerFields: headerFields,
-                    expecting: expecting,
-                    options: options))
-    }
-
-    /// Sends PATCH with a model; see
-    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)-(_,EncodableSendable,_,_,_,_,_,_)``.
-    @discardableResult
-    public func patch(
-        _ path: String, body: some Encodable & Sendable, query: QueryItems = QueryItems(), encoding: MediaType? = nil,
-        headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
-        options: TransportOptions = TransportOptions()
-    ) async throws(RequestFailure) -> DataResponse {
-        try await send(
-            .patch(
-                path, body: body, query: query, encoding: encoding, headerFields: headerFields, expecting: expecting,
+        try await self.model(
+            of: .patch(
+                path, body: .model(model), query: query, headerFields: headerFields, expecting: expecting,
                 options: options))
     }
 
-    /// Sends PATCH with named values and reads a model from the response; see
-    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)-(_,EncodableSendable,_,_,_,_,_,_)``.
-    public func patch<Model: Decodable & Sendable>(
-        _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
-        encoding: MediaType? = nil, headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
-        options: TransportOptions = TransportOptions(), as type: Model.Type = Model.self
-    ) async throws(RequestFailure) -> Model {
-        try await model(
-            of:
-                .patch(
-                    path, parameters: parameters, query: query, encoding: encoding, headerFields: headerFields,
-                    expecting: expecting, options: options))
-    }
-
-    /// Sends PATCH with named values; see
-    /// ``post(_:body:query:encoding:headerFields:expecting:options:as:)-(_,EncodableSendable,_,_,_,_,_,_)``.
+    /// Sends PATCH with a model; see
+    /// ``post(_:body:query:headerFields:expecting:options:as:)-(_,DataRequest.Body,_,_,_,_,_)``.
     @discardableResult
     public func patch(
-        _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
-        encoding: MediaType? = nil, headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
+        _ path: String, body model: some Encodable & Sendable, query: QueryItems = QueryItems(),
+        headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
         options: TransportOptions = TransportOptions()
     ) async throws(RequestFailure) -> DataResponse {
         try await send(
             .patch(
-                path, parameters: parameters, query: query, encoding: encoding, headerFields: headerFields,
-                expecting: expecting, options: options))
+                path, body: .model(model), query: query, headerFields: headerFields, expecting: expecting,
+                options: options))
     }
 }

@@ -63,7 +63,6 @@ struct Chain: Sendable {
     init(over transport: any Transport, _ settings: ServiceSettings, _ authorization: AuthorizationStore) {
         let clock = settings.configuration.clock.clock
         let isIntercepted = !settings.configuration.interceptors.isEmpty
-        let cookies = settings.configuration.cookies
         let attempts = RepeatedAttempts(settings.configuration)
         var stages: [(RemainingStages) -> any Stage] = []
         func add(_ stage: @escaping (_ next: RemainingStages) -> any Stage) { stages.append(stage) }
@@ -86,17 +85,17 @@ struct Chain: Sendable {
         // Tokens: at most one more attempt after a 401.
         add { TokenStage(clock: clock, next: $0) }
         // Breaker, rate and concurrency: what waits here has its token, and nothing that waits above holds a permit.
-        add { GateStage(limits: settings.limits, next: $0) }
+        add { GateStage(next: $0) }
         // Signatures are created last, so that their dates are recent and they cover every other field, cookies included.
         if isIntercepted {
-            add { CookieStage(storage: cookies, adds: true, stores: false, next: $0) }
+            add { CookieStage(adds: true, stores: false, next: $0) }
             add { SigningStage(interceptors: settings.configuration.interceptors, next: $0) }
         }
         // Digest credentials are computed from the signed URL, and no other stage sees a 401 that Digest handles.
         add { DigestStage(clock: clock, next: $0) }
-        // Every attempt has its own cookies: those of the service, or of an environment. Those of every response are
+        // Every attempt has its own cookies: those of the request, the environment or the service. Those of every response are
         // stored, including a 401 that Digest handles, whose next attempt sends them.
-        add { CookieStage(storage: cookies, adds: !isIntercepted, stores: true, next: $0) }
+        add { CookieStage(adds: !isIntercepted, stores: true, next: $0) }
         let last = RemainingStages(TransportStage(transport: transport))
 
         self.attempts = attempts

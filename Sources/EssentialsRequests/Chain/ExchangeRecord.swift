@@ -107,14 +107,13 @@ struct ExchangeRules: Sendable {
     var body = RequestBody.none
     /// Receives the progress of a collected response; `nil` if nobody does.
     var downloadProgress: ProgressReport?
-    /// What replaces the next rule, the limits and the cookies on hops to the environment's origin; `nil` if the
-    /// environment has no settings of its own.
+    /// The rules for each hop.
+    var everywhere = HopRules.none
+    /// The rules for hops to the environment's origin; `nil` if the environment has no settings of its own.
     var ownOrigin: OwnOriginRules?
-    /// How a failed attempt is retried; `nil` if it is not.
-    var retries: HopRetries?
     /// Whether the server may process the request twice; `nil` means that the method decides.
     var isIdempotent: Bool?
-    /// Whether cookies are sent and stored, if the service or the environment has a storage for them.
+    /// Whether cookies are sent and stored, if there is a storage for them.
     var usesCookies = true
     /// Whether the request shares its exchange with equal requests.
     var joins = false
@@ -127,7 +126,7 @@ struct ExchangeRules: Sendable {
     /// stage.
     var unwantedBodies: UnwantedBodies {
         var bodies: UnwantedBodies = redirects.limit == nil ? [] : .ofRedirects
-        if retries != nil || ownOrigin?.retries != nil { bodies.insert(.ofRetries) }
+        if has({ $0.retries != nil }) { bodies.insert(.ofRetries) }
         if tokens != nil || digest != nil { bodies.insert(.ofChallenges) }
         return bodies
     }

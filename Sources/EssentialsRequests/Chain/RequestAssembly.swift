@@ -93,19 +93,24 @@ extension DataRequest {
         let body = try encodedBody(parts, settings, fields: &fields, passedOver: &passedOver)
         let (digest, tokens) = authorize(&fields, in: scope, &passedOver)
         fields.fill(from: environment.headerFields, isAuthorized: digest != nil || tokens != nil, &passedOver)
-        let isIdempotent = try identify(&fields, settings)
+        let own = self.settings.merging(over: environment.settings.forRequests(with: method))
+        let isIdempotent = try identify(&fields, own, settings)
         settings.complete(&fields, of: self)
         submitted.log.passedOver(passedOver)
         return ExchangeRecord(
             sent(try parts.url, fields, body, isIdempotent, environment),
             ExchangeRules(
                 expectedStatus: expectedStatus, errorModel: errorModel ?? settings.configuration.errorModel,
-                codecs: codecs(settings), redirects: redirects(of: parts, in: environment, settings), body: body,
+                codecs: codecs(settings), redirects: redirects(own.redirects, of: parts, in: environment, settings),
+                body: body,
                 downloadProgress: downloadProgress,
-                ownOrigin: environment.stages.isEmpty ? nil : OwnOriginRules(self, in: environment, settings),
-                retries: settings.retries(retry), isIdempotent: isIdempotent,
-                usesCookies: usesCookies && !base.isAnyServer, joins: settings.joins(joins), digest: digest,
-                tokens: tokens),
+                everywhere: settings.hops.rules(self.settings, isOfRequest: true),
+                ownOrigin: environment.settings.isEmpty
+                    ? nil
+                    : OwnOriginRules(
+                        environment.baseURL.origin, settings.hops.rules(own, isOfRequest: false)),
+                isIdempotent: isIdempotent, usesCookies: !base.isAnyServer, joins: settings.joins(own.joins),
+                digest: digest, tokens: tokens),
             id: submitted.place.id, environment: isForeign ? nil : environment,
             submission: Submission(begun: submitted.begun, scope: scope), cancellation: submitted.place.cancellation)
     }
@@ -155,12 +160,12 @@ extension DataRequest {
     /// Adds the request's idempotency key, and returns whether the server may process the request twice; `nil` means that
     /// the method decides.
     private func identify(
-        _ fields: inout HTTPFields, _ settings: ServiceSettings
+        _ fields: inout HTTPFields, _ own: RequestSettings, _ settings: ServiceSettings
     ) throws(RequestFailure) -> Bool? {
-        guard idempotencyKey != nil || !fields.isEmpty, let name = HTTPField.Name.idempotencyKey else {
-            return isIdempotent
-        }
-        if let key = idempotencyKey, !fields.contains(name) {
+        let isIdempotent = own.isIdempotent ?? settings.configuration.settings.isIdempotent
+        let key = own.idempotencyKey ?? (method.isSafe ? nil : settings.configuration.settings.idempotencyKey)
+        guard key != nil || !fields.isEmpty, let name = HTTPField.Name.idempotencyKey else { return isIdempotent }
+        if let key, !fields.contains(name) {
             fields.append(try key.field(name, random: settings.configuration.clock.random))
         }
         return isIdempotent ?? (fields.contains(name) ? true : nil)
@@ -168,9 +173,9 @@ extension DataRequest {
 
     /// The redirect policy, extended with the fields that only the environment's servers may receive.
     private func redirects(
-        of parts: RequestParts, in environment: EnvironmentSnapshot, _ settings: ServiceSettings
+        _ own: RedirectPolicy?, of parts: RequestParts, in environment: EnvironmentSnapshot, _ settings: ServiceSettings
     ) -> RedirectPolicy {
-        var policy = redirects ?? settings.configuration.redirects
+        var policy = own ?? settings.configuration.settings.redirects ?? .standard
         if !parts.headerFields.isEmpty, !parts.headerFields.elementsEqual(headerFields) {
             // Fields that an interceptor has added or replaced.
             for name in Set(parts.headerFields.map(\.name))

@@ -3,8 +3,8 @@ public import EssentialsHTTP
 /// The cookies that the requests of an environment use instead of those of the service.
 ///
 /// ```swift
-/// var stages = StageSettings()
-/// stages.cookies = .storage(CookieJar())  // a jar for this environment alone
+/// var settings = RequestSettings()
+/// settings.cookies = .storage(CookieJar())  // a jar for this environment alone
 /// ```
 ///
 /// Two choices are equal if they use no cookies, or the same object.

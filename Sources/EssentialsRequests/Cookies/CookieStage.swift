@@ -1,6 +1,6 @@
 import EssentialsHTTP
 
-/// Adds the cookies of the service or the environment to each attempt, and stores those of each response.
+/// Adds the cookies of a hop's settings to each attempt, and stores those of each response.
 ///
 /// The stage is below the redirects, the retries, the tokens and Digest, so that each hop gets its own cookies, and those of
 /// a redirect, of a 401 and of a response that is retried are kept. Signatures cover the field, so a service that signs
@@ -9,33 +9,26 @@ import EssentialsHTTP
 /// A request that was submitted before a login gets no cookies after it: its response would be taken for one that belongs to
 /// nobody.
 final class CookieStage: Stage {
-    /// The cookies of the service; `nil` for none.
-    let storage: (any CookieStorage)?
-    /// Whether the service has cookies. Looking at the storage itself would copy it for every request.
-    private let hasStorage: Bool
     /// Whether the stage adds the field to requests.
     let adds: Bool
     /// Whether the stage stores the cookies of responses.
     let stores: Bool
     let next: RemainingStages
 
-    init(storage: (any CookieStorage)?, adds: Bool, stores: Bool, next: RemainingStages) {
-        self.storage = storage
-        hasStorage = storage != nil
+    init(adds: Bool, stores: Bool, next: RemainingStages) {
         self.adds = adds
         self.stores = stores
         self.next = next
     }
 
     func isUsed(by request: TransportRequest, _ record: ExchangeRecord) -> Bool {
-        record.rules.usesCookies && (hasStorage || record.rules.ownOrigin?.cookies != nil)
+        record.rules.usesCookies && record.rules.has { $0.hasCookies }
     }
 
     func send(
         _ request: TransportRequest, _ record: ExchangeRecord
     ) async throws(RequestFailure) -> TransportResponse {
-        let storage = if let own = record.rules.own(request) { own.cookies } else { self.storage }
-        guard let storage, record.rules.usesCookies else { return try await next.send(request, record) }
+        guard let storage = record.rules.hop(request).cookies else { return try await next.send(request, record) }
         let response: TransportResponse
         // In this order: the session whose cookies are in the field began before credentials were set, or they were set.
         if adds, let field = storage.field(for: request.url), !record.submission.isFollowed {

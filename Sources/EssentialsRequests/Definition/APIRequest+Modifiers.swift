@@ -94,7 +94,7 @@ extension APIRequest {
 
     /// A copy that is sent again after failures as a policy says.
     public func retry(_ policy: RetryPolicy?) -> APIRequest { changed { $0.configuration.retry = policy } }
-    /// A copy that says whether the server may process the request twice; see ``DataRequest/isIdempotent``.
+    /// A copy that says whether the server may process the request twice; see ``RequestSettings/isIdempotent``.
     public func idempotent(_ isIdempotent: Bool? = true) -> APIRequest {
         changed { $0.configuration.isIdempotent = isIdempotent }
     }

@@ -103,11 +103,11 @@ public struct APIRequest<Response: Sendable>: TypedRequest {
             request = DataRequest(
                 method, try encodedPath(), query: query.items, headerFields: try headers.fields, body: body.body,
                 expecting: configuration.expectedStatus, options: configuration.options)
-            if let key = idempotencyKey {
-                // An invalid text fails now, and not when the request is sent.
-                _ = try keyField(beside: request.headerFields)
-                request.idempotencyKey = key
-            }
+            request.settings = configuration.settings
+            let key = idempotencyKey
+            if key != request.settings.idempotencyKey { request.settings.idempotencyKey = key }
+            // An invalid text fails now, and not when the request is sent.
+            if key != nil { _ = try keyField(beside: request.headerFields) }
         } catch {
             throw error.naming(method, wholePath.encoded)
         }
@@ -115,12 +115,6 @@ public struct APIRequest<Response: Sendable>: TypedRequest {
         request.isDefined = true
         request.codecs = codecs
         request.errorModel = errorModel
-        request.redirects = configuration.redirects
-        request.finishesOnShutdown = configuration.finishesOnShutdown
-        request.retry = configuration.retry
-        if let joins = configuration.joins { request.joins = joins }
-        if let isIdempotent = configuration.isIdempotent { request.isIdempotent = isIdempotent }
-        if !configuration.usesCookies { request.usesCookies = false }
         return request
     }
 

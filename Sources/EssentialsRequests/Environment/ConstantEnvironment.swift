@@ -18,8 +18,8 @@ public struct ConstantEnvironment: EnvironmentService {
     public var headerFields: HTTPFields { snapshot.headerFields }
     /// The trust policy. The default is `nil`, which means the policy of the service's transport.
     public var trust: TrustPolicy? { snapshot.trust }
-    /// The settings of the stages. The default is empty, which means the service's settings.
-    public var stages: StageSettings { snapshot.stages }
+    /// How requests are sent. The default is empty, which means the service's settings.
+    public var settings: RequestSettings { snapshot.settings }
     /// Zero, because the environment never changes.
     public var version: UInt64? { 0 }
 
@@ -28,10 +28,10 @@ public struct ConstantEnvironment: EnvironmentService {
     /// - Throws: `invalidRequest` if the URL is invalid.
     public init(
         _ baseURL: String, name: String = "", headerFields: HTTPFields = [:], trust: TrustPolicy? = nil,
-        stages: StageSettings = StageSettings()
+        settings: RequestSettings = RequestSettings()
     ) throws(RequestFailure) {
         snapshot = EnvironmentSnapshot(
-            name: name, baseURL: try RequestURL(baseURL), headerFields: headerFields, trust: trust, stages: stages)
+            name: name, baseURL: try RequestURL(baseURL), headerFields: headerFields, trust: trust, settings: settings)
     }
 
     /// Creates an environment from a snapshot.

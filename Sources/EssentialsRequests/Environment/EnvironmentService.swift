@@ -20,9 +20,9 @@ public protocol EnvironmentService: Sendable {
     /// The policy that verifies the environment's servers. The default is `nil`, which means the policy of the
     /// service's transport.
     var trust: TrustPolicy? { get }
-    /// The settings of the stages for the environment's requests, such as the retry policy. The default is empty, which
-    /// means the service's settings.
-    var stages: StageSettings { get }
+    /// How requests to the environment are sent, such as the retry policy. The default is empty, which means the service's
+    /// settings.
+    var settings: RequestSettings { get }
     /// All of the above at one moment.
     ///
     /// An environment that changes has to read them together, so that no request goes to the servers of one environment
@@ -58,11 +58,11 @@ extension EnvironmentService {
     /// `nil`, which means the policy of the service's transport.
     public var trust: TrustPolicy? { nil }
     /// No settings, which means those of the service.
-    public var stages: StageSettings { StageSettings() }
+    public var settings: RequestSettings { RequestSettings() }
     /// The values, read one after the other. This is correct only for an environment that does not change.
     public var snapshot: EnvironmentSnapshot {
         EnvironmentSnapshot(
-            name: name, baseURL: baseURL, headerFields: headerFields, trust: trust, stages: stages)
+            name: name, baseURL: baseURL, headerFields: headerFields, trust: trust, settings: settings)
     }
     /// `nil`, which means that callers compare snapshots instead.
     public var version: UInt64? { nil }

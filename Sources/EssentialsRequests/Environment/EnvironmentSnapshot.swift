@@ -14,19 +14,19 @@ public struct EnvironmentSnapshot: Sendable, Hashable {
     public var headerFields: HTTPFields
     /// The policy that verifies the servers. The default is `nil`, which means the policy of the service's transport.
     public var trust: TrustPolicy?
-    /// The settings of the stages, such as the retry policy. The default is empty, which means the service's settings.
-    public var stages: StageSettings
+    /// How requests are sent, such as the retry policy. The default is empty, which means the service's settings.
+    public var settings: RequestSettings
 
     /// Creates a snapshot from its parts.
     public init(
         name: String = "", baseURL: RequestURL, headerFields: HTTPFields = [:], trust: TrustPolicy? = nil,
-        stages: StageSettings = StageSettings()
+        settings: RequestSettings = RequestSettings()
     ) {
         self.name = name
         self.baseURL = baseURL
         self.headerFields = headerFields
         self.trust = trust
-        self.stages = stages
+        self.settings = settings
     }
 }
 

@@ -73,8 +73,8 @@ public final class MutableEnvironment: EnvironmentService {
     public var headerFields: HTTPFields { snapshot.headerFields }
     /// The current trust policy.
     public var trust: TrustPolicy? { snapshot.trust }
-    /// The settings of the stages in the current environment.
-    public var stages: StageSettings { snapshot.stages }
+    /// How requests to the current environment are sent.
+    public var settings: RequestSettings { snapshot.settings }
     /// The number of changes so far; see the protocol. Replacing the environment by an equal one is no change.
     public var version: UInt64? { changeCount.load(ordering: .acquiring) }
 

@@ -57,8 +57,8 @@ public final class SwitchableEnvironment: EnvironmentService {
     public var headerFields: HTTPFields { snapshot.headerFields }
     /// The trust policy of the current environment.
     public var trust: TrustPolicy? { snapshot.trust }
-    /// The settings of the stages in the current environment.
-    public var stages: StageSettings { snapshot.stages }
+    /// How requests to the current environment are sent.
+    public var settings: RequestSettings { snapshot.settings }
     /// The number of switches so far; see the protocol. Selecting the current environment again is no switch.
     public var version: UInt64? { current.version }
 

@@ -8,7 +8,7 @@ package enum EventStreamRules {
         request.expectedStatus = 200
         request.options.delivery = .streamed
         request.options.idleTimeout = idleTimeout
-        request.joins = false
+        request.settings.joins = false
         request.retry = .never
     }
 

@@ -14,13 +14,11 @@ final class JoinKey: Sendable {
     private let options: TransportOptions
     /// The environment, for whose servers interceptors sign.
     private let environment: EnvironmentSnapshot?
-    /// The settings of the environment or of a foreign server, with its cookies and limits; `nil` if there are none.
-    private let stages: StageSettings?
     /// For whom the request is sent.
     private let scope: CredentialScope?
-    private let retries: HopRetries?
-    /// The policy at the environment's origin, if the environment has settings.
-    private let ownRetries: HopRetries?
+    private let hop: HopRules
+    /// The rules at the environment's origin, if the environment has settings.
+    private let ownOrigin: HopRules?
     /// The statuses that the request declares as a success although its policies would retry them.
     private let unretried: [Int]
     private let isIdempotent: Bool?
@@ -63,10 +61,9 @@ final class JoinKey: Sendable {
         options.priority = .normal
         self.options = options
         environment = record.environment
-        stages = record.rules.ownOrigin?.stages
         scope = record.submission.scope
-        retries = record.rules.retries
-        ownRetries = record.rules.ownOrigin?.retries
+        hop = record.rules.everywhere
+        ownOrigin = record.rules.ownOrigin?.rules
         unretried = record.rules.unretriedStatuses
         isIdempotent = record.rules.isIdempotent
         usesCookies = record.rules.usesCookies
@@ -77,8 +74,8 @@ final class JoinKey: Sendable {
 extension JoinKey: Hashable {
     static func == (one: JoinKey, other: JoinKey) -> Bool {
         one.method == other.method && one.headerFields == other.headerFields && one.options == other.options
-            && one.environment == other.environment && one.stages == other.stages && one.scope === other.scope
-            && one.retries == other.retries && one.ownRetries == other.ownRetries && one.unretried == other.unretried
+            && one.environment == other.environment && one.scope === other.scope
+            && one.hop == other.hop && one.ownOrigin == other.ownOrigin && one.unretried == other.unretried
             && one.isIdempotent == other.isIdempotent
             && one.usesCookies == other.usesCookies && one.judgement == other.judgement
             && one.redirects.isSame(as: other.redirects)
@@ -95,20 +92,11 @@ extension ExchangeRules {
     /// The statuses that are not retried only because the request declares them. Most requests declare none.
     fileprivate var unretriedStatuses: [Int] {
         guard !expectedStatus.isStandard else { return [] }
-        let policies = [retries, ownOrigin?.retries].compactMap { $0?.policy }
+        let policies = [everywhere, ownOrigin?.rules].compactMap { $0?.retries?.policy }
         guard !policies.isEmpty else { return [] }
         return (400...999).filter { status in
             expectedStatus.declares(status) && policies.contains { $0.concerns(status) }
         }
-    }
-}
-
-extension RedirectPolicy {
-    /// Whether both policies follow the same redirects. It is `false` for policies with a closure.
-    fileprivate func isSame(as other: RedirectPolicy) -> Bool {
-        decide == nil && other.decide == nil && limit == other.limit && allowsDowngrade == other.allowsDowngrade
-            && sensitiveFields == other.sensitiveFields && sharedFields == other.sharedFields
-            && keepsBodyInOrigin == other.keepsBodyInOrigin
     }
 }
 

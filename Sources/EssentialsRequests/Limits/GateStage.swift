@@ -5,24 +5,18 @@ import EssentialsHTTP
 /// The stage is below the retries and the tokens, so that no request has a permit while it waits for a delay or for a
 /// new token. A permit counts until the body of the response was read or dropped.
 final class GateStage: Stage {
-    /// The limits of the service; `nil` for none.
-    let limits: RequestLimits?
     let next: RemainingStages
 
-    init(limits: RequestLimits?, next: RemainingStages) {
-        self.limits = limits
-        self.next = next
-    }
+    init(next: RemainingStages) { self.next = next }
 
     func isUsed(by request: TransportRequest, _ record: ExchangeRecord) -> Bool {
-        limits != nil || record.rules.ownOrigin?.limits != nil
+        record.rules.has { $0.limits != nil }
     }
 
     func send(
         _ request: TransportRequest, _ record: ExchangeRecord
     ) async throws(RequestFailure) -> TransportResponse {
-        let limits = if let own = record.rules.own(request) { own.limits } else { self.limits }
-        guard let limits else { return try await next.send(request, record) }
+        guard let limits = record.rules.hop(request).limits else { return try await next.send(request, record) }
         switch limits.arrive(request.url.origin, request.priority) {
         case .start(let permit): return try await send(request, record, permit, limits)
         case .wait(let place):

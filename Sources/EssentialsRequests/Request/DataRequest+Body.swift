@@ -6,7 +6,7 @@ extension DataRequest {
     ///
     /// ```swift
     /// request.body = .model(NewUser(name: "Ada"))
-    /// request.body = .json(["name": "Ada", "tags": ["a", 1, nil]])
+    /// request.body = ["name": "Ada", "tags": ["a", 1, nil]]  // JSON
     /// request.body = .parameters(["name": "Ada"], as: .form)
     /// request.body = try .file("/srv/films/1.mp4", type: MediaType("video/mp4"))
     /// ```
@@ -82,11 +82,6 @@ extension DataRequest {
             Body(.parameters(parameters), type: type?.description)
         }
 
-        /// Named values, or no body if there are none.
-        static func parameters(_ parameters: FormParameters, standardType: MediaType?) -> Body {
-            parameters.isEmpty ? .none : Body(.parameters(parameters), standardType: standardType)
-        }
-
         /// Bytes that are sent unchanged. The default type is `application/octet-stream`.
         public static func data(_ data: Data, type: MediaType? = nil) -> Body {
             Body(.raw(.bytes(data), standard: MediaType.octetStream.description), type: type?.description)
@@ -153,6 +148,17 @@ extension DataRequest {
             if case .raw(let body, _) = content { body.isStream } else { false }
         }
     }
+}
+
+/// A literal is a JSON value; see ``DataRequest/Body/json(_:as:)``.
+extension DataRequest.Body: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral {
+    /// Creates a JSON object. If a name occurs twice, the last value counts.
+    public init(dictionaryLiteral members: (String, JSONValue)...) {
+        self = .json(.object(Dictionary(members) { $1 }))
+    }
+
+    /// Creates a JSON array.
+    public init(arrayLiteral elements: JSONValue...) { self = .json(.array(elements)) }
 }
 
 extension DataRequest.Body: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

@@ -8,7 +8,7 @@ extension DataRequest {
         request.method = .get
         request.body = .none
         request.query = QueryItems()
-        request.idempotencyKey = nil
+        request.settings.idempotencyKey = nil
         for name in [HTTPField.Name.contentType, .ifNoneMatch, .ifModifiedSince] {
             request.headerFields[name] = nil
         }

@@ -51,110 +51,66 @@ extension BuildableRequest where Self == DataRequest {
             options: options)
     }
 
-    /// A POST request (RFC 9110, 9.3.3) with a model as its body, in the media type `encoding` or as JSON.
+    /// A POST request (RFC 9110, 9.3.3) with a body of any kind: a JSON literal, named values, bytes, text, a file, a stream, parts, or none.
     public static func post(
-        _ path: String, body: some Encodable & Sendable, query: QueryItems = QueryItems(), encoding: MediaType? = nil,
+        _ path: String, body: DataRequest.Body = .none, query: QueryItems = QueryItems(),
         headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
         options: TransportOptions = TransportOptions()
     ) -> DataRequest {
         DataRequest(
-            .post, path, query: query, headerFields: headerFields, body: .model(body, as: encoding),
-            expecting: expecting,
+            .post, path, query: query, headerFields: headerFields, body: body, expecting: expecting, options: options)
+    }
+
+    /// A POST request (RFC 9110, 9.3.3) with a model as its body; see ``DataRequest/Body/model(_:as:)``.
+    public static func post(
+        _ path: String, body model: some Encodable & Sendable, query: QueryItems = QueryItems(),
+        headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
+        options: TransportOptions = TransportOptions()
+    ) -> DataRequest {
+        .post(
+            path, body: .model(model), query: query, headerFields: headerFields, expecting: expecting,
             options: options)
     }
 
-    /// A POST request (RFC 9110, 9.3.3) with a JSON value as its body, which can be a literal.
-    public static func post(
-        _ path: String, body: JSONValue, query: QueryItems = QueryItems(), encoding: MediaType? = nil,
-        headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
-        options: TransportOptions = TransportOptions()
-    ) -> DataRequest {
-        DataRequest(
-            .post, path, query: query, headerFields: headerFields, body: .json(body, as: encoding),
-            expecting: expecting, options: options)
-    }
-
-    /// A POST request (RFC 9110, 9.3.3) with named values as its body, in the media type `encoding` or as JSON. A
-    /// `Content-Type` among the fields wins over `encoding`.
-    public static func post(
-        _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
-        encoding: MediaType? = nil, headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
-        options: TransportOptions = TransportOptions()
-    ) -> DataRequest {
-        DataRequest(
-            .post, path, query: query, headerFields: headerFields,
-            body: .parameters(parameters, standardType: encoding),
-            expecting: expecting, options: options)
-    }
-
-    /// A PUT request (RFC 9110, 9.3.4) with a model as its body, in the media type `encoding` or as JSON.
+    /// A PUT request (RFC 9110, 9.3.4) with a body of any kind: a JSON literal, named values, bytes, text, a file, a stream, parts, or none.
     public static func put(
-        _ path: String, body: some Encodable & Sendable, query: QueryItems = QueryItems(), encoding: MediaType? = nil,
+        _ path: String, body: DataRequest.Body = .none, query: QueryItems = QueryItems(),
         headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
         options: TransportOptions = TransportOptions()
     ) -> DataRequest {
         DataRequest(
-            .put, path, query: query, headerFields: headerFields, body: .model(body, as: encoding),
-            expecting: expecting,
+            .put, path, query: query, headerFields: headerFields, body: body, expecting: expecting, options: options)
+    }
+
+    /// A PUT request (RFC 9110, 9.3.4) with a model as its body; see ``DataRequest/Body/model(_:as:)``.
+    public static func put(
+        _ path: String, body model: some Encodable & Sendable, query: QueryItems = QueryItems(),
+        headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
+        options: TransportOptions = TransportOptions()
+    ) -> DataRequest {
+        .put(
+            path, body: .model(model), query: query, headerFields: headerFields, expecting: expecting,
             options: options)
     }
 
-    /// A PUT request (RFC 9110, 9.3.4) with a JSON value as its body, which can be a literal.
-    public static func put(
-        _ path: String, body: JSONValue, query: QueryItems = QueryItems(), encoding: MediaType? = nil,
-        headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
-        options: TransportOptions = TransportOptions()
-    ) -> DataRequest {
-        DataRequest(
-            .put, path, query: query, headerFields: headerFields, body: .json(body, as: encoding),
-            expecting: expecting, options: options)
-    }
-
-    /// A PUT request (RFC 9110, 9.3.4) with named values as its body, in the media type `encoding` or as JSON. A
-    /// `Content-Type` among the fields wins over `encoding`.
-    public static func put(
-        _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
-        encoding: MediaType? = nil, headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
-        options: TransportOptions = TransportOptions()
-    ) -> DataRequest {
-        DataRequest(
-            .put, path, query: query, headerFields: headerFields, body: .parameters(parameters, standardType: encoding),
-            expecting: expecting, options: options)
-    }
-
-    /// A PATCH request (RFC 5789) with a model as its body, in the media type `encoding` or as JSON.
+    /// A PATCH request (RFC 5789) with a body of any kind: a JSON literal, named values, bytes, text, a file, a stream, parts, or none.
     public static func patch(
-        _ path: String, body: some Encodable & Sendable, query: QueryItems = QueryItems(), encoding: MediaType? = nil,
+        _ path: String, body: DataRequest.Body = .none, query: QueryItems = QueryItems(),
         headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
         options: TransportOptions = TransportOptions()
     ) -> DataRequest {
         DataRequest(
-            .patch, path, query: query, headerFields: headerFields, body: .model(body, as: encoding),
-            expecting: expecting,
+            .patch, path, query: query, headerFields: headerFields, body: body, expecting: expecting, options: options)
+    }
+
+    /// A PATCH request (RFC 5789) with a model as its body; see ``DataRequest/Body/model(_:as:)``.
+    public static func patch(
+        _ path: String, body model: some Encodable & Sendable, query: QueryItems = QueryItems(),
+        headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
+        options: TransportOptions = TransportOptions()
+    ) -> DataRequest {
+        .patch(
+            path, body: .model(model), query: query, headerFields: headerFields, expecting: expecting,
             options: options)
-    }
-
-    /// A PATCH request (RFC 5789) with a JSON value as its body, which can be a literal.
-    public static func patch(
-        _ path: String, body: JSONValue, query: QueryItems = QueryItems(), encoding: MediaType? = nil,
-        headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
-        options: TransportOptions = TransportOptions()
-    ) -> DataRequest {
-        DataRequest(
-            .patch, path, query: query, headerFields: headerFields, body: .json(body, as: encoding),
-            expecting: expecting, options: options)
-    }
-
-    /// A PATCH request (RFC 5789) with named values as its body, in the media type `encoding` or as JSON. A
-    /// `Content-Type` among the fields wins over `encoding`.
-    public static func patch(
-        _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
-        encoding: MediaType? = nil, headerFields: HTTPFields = HTTPFields(), expecting: StatusExpectation = .success,
-        options: TransportOptions = TransportOptions()
-    ) -> DataRequest {
-        DataRequest(
-            .patch, path, query: query, headerFields: headerFields,
-            body: .parameters(parameters, standardType: encoding),
-            expecting: expecting, options: options)
     }
 }

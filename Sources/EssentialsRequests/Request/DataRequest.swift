@@ -11,7 +11,9 @@ public import EssentialsHTTP
 /// ```
 ///
 /// A request is a value: changing a copy does not change the original, and it can be sent any number of times.
-/// ``RequestBuilder`` builds a request step by step and finds settings that exclude each other.
+/// ``RequestBuilder`` builds a request step by step and finds settings that exclude each other. The ``settings`` can be set
+/// as if they were properties of the request: `request.retry = .never`.
+@dynamicMemberLookup
 public struct DataRequest: Sendable {
     /// The method.
     public var method: HTTPRequest.Method
@@ -43,8 +45,8 @@ public struct DataRequest: Sendable {
     public var codecs: CodecRegistry?
     /// Deadlines, limits, protocol and trust.
     public var options: TransportOptions
-    /// Which redirects are followed. The default is `nil`, which means the policy of the service's configuration.
-    public var redirects: RedirectPolicy?
+    /// How the request is sent, such as its retry policy. What is not set is left to the environment and the service.
+    public var settings = RequestSettings()
     /// Receives the progress of the body each time that the request is sent. The default is `nil`.
     ///
     /// If the request value is used for several operations, a stream ends with the first one, and a callback receives
@@ -76,13 +78,8 @@ public struct DataRequest: Sendable {
     var isDefined = false
     /// Whether the path is a link of a server or a whole URL, to whose query nothing of the base's is added.
     var hasWholeQuery = false
-    /// Whether a graceful shutdown waits for this request. The default is `nil`, which means the value of
-    /// ``HTTPDataRequestService/Configuration/finishesOnShutdown``.
-    public var finishesOnShutdown: Bool?
     /// For whom the request is sent, if it belongs to an operation; `nil` means whoever is logged in when it is sent.
     package var scope: CredentialScope?
-    /// The request's settings for the stages; `nil` if it has none.
-    var stageSettings: RequestStageSettings?
 
     /// Creates a request.
     ///
@@ -108,6 +105,12 @@ public struct DataRequest: Sendable {
         self.body = body
         expectedStatus = expecting
         self.options = options
+    }
+
+    /// A setting of the request.
+    public subscript<Value>(dynamicMember setting: WritableKeyPath<RequestSettings, Value>) -> Value {
+        get { settings[keyPath: setting] }
+        set { settings[keyPath: setting] = newValue }
     }
 
     /// Whether ``parameters`` belong to the query, with or without a body.
@@ -137,10 +140,8 @@ extension DataRequest: CustomReflectable {
                 "base": base, "query": query.items.map(\.name), "parameters": parameters.values.keys.sorted(),
                 "headerFields": RedactedText.names(of: headerFields), "body": body,
                 "expectedStatus": expectedStatus, "errorModel": errorModel as Any, "options": options,
-                "redirects": redirects as Any, "uploadProgress": uploadProgress as Any,
-                "downloadProgress": downloadProgress as Any,
-                "finishesOnShutdown": finishesOnShutdown as Any, "retry": retry as Any,
-                "isIdempotent": isIdempotent as Any, "joins": joins as Any,
+                "uploadProgress": uploadProgress as Any, "downloadProgress": downloadProgress as Any,
+                "settings": settings,
             ])
     }
 }

@@ -192,6 +192,17 @@ extension DataRequest {
     }
 }
 
+extension DataRequest {
+    /// Whether a graceful shutdown waits for the request, as it or its environment says; `nil` if neither does.
+    ///
+    /// - Parameter current: The environment of the service.
+    func finishesOnShutdown(in current: EnvironmentSnapshot) -> Bool? {
+        if let own = settings.finishesOnShutdown { return own }
+        if base.isEnvironment { return current.settings.finishesOnShutdown }
+        return (try? environment(in: current))?.snapshot.settings.finishesOnShutdown
+    }
+}
+
 extension RequestURL {
     /// The URL with the query of its base before its own.
     func keepingQuery(of base: RequestURL) throws(RequestFailure) -> RequestURL {

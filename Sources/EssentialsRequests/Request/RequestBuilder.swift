@@ -216,7 +216,7 @@ public struct RequestBuilder: BuildableRequest {
 
     /// Sets the redirects to follow, instead of the service's policy.
     public func redirects(_ policy: RedirectPolicy) -> RequestBuilder {
-        changed { builder throws(RequestFailure) in builder.request.redirects = policy }
+        changed { builder throws(RequestFailure) in builder.request.settings.redirects = policy }
     }
 
     /// Delivers the response's body as a stream, at the reader's pace.
@@ -226,30 +226,30 @@ public struct RequestBuilder: BuildableRequest {
 
     /// Sets whether a graceful shutdown waits for the request, instead of the service's configuration.
     public func finishingOnShutdown(_ finishes: Bool = true) -> RequestBuilder {
-        changed { builder throws(RequestFailure) in builder.request.finishesOnShutdown = finishes }
+        changed { builder throws(RequestFailure) in builder.request.settings.finishesOnShutdown = finishes }
     }
 
     // MARK: Retries
 
     /// Sets how the request is sent again after a failure, instead of the policy of its environment or service.
     public func retry(_ policy: RetryPolicy) -> RequestBuilder {
-        changed { builder throws(RequestFailure) in builder.request.retry = policy }
+        changed { builder throws(RequestFailure) in builder.request.settings.retry = policy }
     }
 
-    /// Sets whether the server may process the request twice; see ``DataRequest/isIdempotent``.
+    /// Sets whether the server may process the request twice; see ``RequestSettings/isIdempotent``.
     public func idempotent(_ isIdempotent: Bool = true) -> RequestBuilder {
-        changed { builder throws(RequestFailure) in builder.request.isIdempotent = isIdempotent }
+        changed { builder throws(RequestFailure) in builder.request.settings.isIdempotent = isIdempotent }
     }
 
     /// Sets the key by which the server recognizes the request if it is sent again.
     public func idempotencyKey(_ key: IdempotencyKey) -> RequestBuilder {
-        changed { builder throws(RequestFailure) in builder.request.idempotencyKey = key }
+        changed { builder throws(RequestFailure) in builder.request.settings.idempotencyKey = key }
     }
 
     /// Sets whether the request shares an exchange with equal requests, instead of the service's configuration; see
-    /// ``DataRequest/joins``.
+    /// ``RequestSettings/joins``.
     public func joining(_ joins: Bool = true) -> RequestBuilder {
-        changed { builder throws(RequestFailure) in builder.request.joins = joins }
+        changed { builder throws(RequestFailure) in builder.request.settings.joins = joins }
     }
 
     // MARK: Steps

@@ -63,7 +63,8 @@ package struct StoredRequestParts: Sendable {
         of request: DataRequest, codecs: CodecRegistry, encodesParameters: Bool = false
     ) throws(RequestFailure) {
         if request.options.trust != nil { throw Self.cannotStore("trust policy") }
-        if request.redirects != nil { throw Self.cannotStore("redirect policy") }
+        if request.settings.redirects != nil { throw Self.cannotStore("redirect policy") }
+        if let cookies = request.settings.cookies, cookies != .off { throw Self.cannotStore("cookie storage") }
         guard request.body.isReplayable else {
             throw RequestFailure(
                 .notReplayable, "The body of the request is a stream, which can be read only once.",
@@ -78,7 +79,7 @@ package struct StoredRequestParts: Sendable {
             method: request.method, path: request.path, isDefined: request.isDefined,
             hasWholeQuery: request.hasWholeQuery, query: request.query, parameters: request.parameters,
             headerFields: request.headerFields, statuses: try request.expectedStatus.stored(),
-            usesCookies: request.usesCookies)
+            usesCookies: request.settings.cookies == nil)
         if request.base.isAnyServer { throw Self.cannotStore("URL on any server") }
         if !request.base.isEnvironment, let url = try request.base.url {
             guard request.base == RequestBase(url) else { throw Self.cannotStore("environment of its own") }
@@ -161,7 +162,7 @@ package struct StoredRequestParts: Sendable {
         case .any: request.expectedStatus = .any
         case .ranges(let ranges): request.expectedStatus = StatusExpectation(ranges)
         }
-        if !usesCookies { request.usesCookies = false }
+        if !usesCookies { request.settings.cookies = .off }
         return request
     }
 }

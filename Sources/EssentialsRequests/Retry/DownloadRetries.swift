@@ -33,10 +33,10 @@ final class DownloadRetries: Sendable {
     ) {
         self.chain = chain
         self.makeRecord = makeRecord
-        deadline = rules.retries(of: request) == nil ? .none : SharedDeadline(of: request, clock: clock.clock)
+        deadline = rules.hop(request).retries == nil ? .none : SharedDeadline(of: request, clock: clock.clock)
         self.request = request
         self.expectation = expectation
-        state = Mutex(rules.retries(of: request).map { State(attempt: RepeatedAttempts.Attempt($0, request, rules)) })
+        state = Mutex(rules.hop(request).retries.map { State(attempt: RepeatedAttempts.Attempt($0, request, rules)) })
     }
 
     /// Downloads a response through the chain; see `Transport.download`.

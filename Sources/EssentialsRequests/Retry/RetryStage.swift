@@ -15,13 +15,13 @@ final class RetryStage: Stage {
     }
 
     func isUsed(by request: TransportRequest, _ record: ExchangeRecord) -> Bool {
-        record.rules.retries != nil || record.rules.ownOrigin?.retries != nil
+        record.rules.has { $0.retries != nil }
     }
 
     func send(
         _ request: TransportRequest, _ record: ExchangeRecord
     ) async throws(RequestFailure) -> TransportResponse {
-        guard let retries = record.rules.retries(of: request) else { return try await next.send(request, record) }
+        guard let retries = record.rules.hop(request).retries else { return try await next.send(request, record) }
         if retries.measuresTime, record.retries.firstAttempt == nil { record.retries.firstAttempt = attempts.clock.now }
         // Most requests succeed at once, and copying a request costs more than all else that this stage does for them.
         var attempt =

@@ -27,7 +27,7 @@ extension HTTPDataRequestService {
     ) -> HTTPDataRequestService {
         var configuration = configuration
         configuration.interceptors = []
-        configuration.cookies = nil
+        configuration.settings.cookies = nil
         return HTTPDataRequestService(
             environment: NoEnvironment(), transport: transport, ServiceSettings(configuration, isForAnyServer: true))
     }

@@ -20,6 +20,7 @@ extension HTTPDataRequestService {
     /// configuration.interceptors = [TenantInterceptor(tenant: "acme")]
     /// configuration.logger = Logger(label: "app.requests")
     /// ```
+    @dynamicMemberLookup
     public struct Configuration: Sendable {
         /// The queue for completion handlers of calls without a `completionQueue`. The default is a serial queue of the
         /// configuration, which is not the main queue.
@@ -52,10 +53,12 @@ extension HTTPDataRequestService {
         /// Whether a priority other than `normal` is sent to the server in the field `Priority` (RFC 9218, 5). The
         /// default is `false`. The transport's queue uses the priority in either case.
         public var sendsPriority = false
-        /// The redirects to follow. The default is up to 10, without credentials for other origins.
-        public var redirects = RedirectPolicy.standard
-        /// How a failed request is sent again; see <doc:WhenRequestsFail>. The default is `never`.
-        public var retry = RetryPolicy.never
+        /// How requests are sent: retries, redirects, limits, cookies, joining and the end of the service; see
+        /// <doc:WhenRequestsFail> and <doc:LimitingRequests>. Requests, definitions and environments can have other
+        /// settings. The default is empty, which means the service's default of each setting.
+        ///
+        /// They can be set as if they were properties of the configuration: `configuration.retry = .attempts(3)`.
+        public var settings = RequestSettings()
         /// Limits the retries to each origin. The default allows about one for every ten requests that need none.
         public var retryBudget = RetryBudget()
         /// The reachability of the environment's server, for retry policies with `whenReachable`. The default is `nil`,
@@ -65,12 +68,10 @@ extension HTTPDataRequestService {
         /// share; see <doc:KeepingCookies>. The default is `nil`, which means no cookies.
         ///
         /// `clearAuthorization()` removes the cookies of the environment's host, and a shutdown saves the others.
-        public var cookies: (any CookieStorage)?
-        /// The limits of each origin: concurrency, rate and circuit breaker; see <doc:LimitingRequests>. The default is no limit.
-        public var limits = OriginLimits.unlimited
-        /// Whether equal requests that run at the same time are sent once; see <doc:LimitingRequests>. A request's own
-        /// ``DataRequest/joins`` wins. The default is `false`.
-        public var joinsEqualRequests = false
+        public var cookies: (any CookieStorage)? {
+            get { settings.cookies?.storage }
+            set { settings.cookies = newValue.map { .storage($0) } }
+        }
         /// The interceptors of every request, in the order in which they prepare and sign it. They receive its outcomes
         /// in reverse order. The default is an empty array.
         public var interceptors: [any RequestInterceptor] = []
@@ -78,8 +79,6 @@ extension HTTPDataRequestService {
         public var userAgent = Configuration.standardUserAgent
         /// What happens to running requests when the environment changes. The default is that they finish.
         public var onEnvironmentChange = EnvironmentChange.finishRequests
-        /// Whether a graceful shutdown waits for requests whose own setting is `nil`. The default is `false`.
-        public var finishesOnShutdown = false
         /// The time, the date and the random numbers of all stages. The default is those of the system.
         public var clock = RequestClock.system
         /// The stores that are cleared together with an origin's credentials. The service holds them strongly; others can
@@ -88,6 +87,12 @@ extension HTTPDataRequestService {
 
         /// Creates a configuration with the default of each property.
         public init() {}
+
+        /// A setting of the service's requests.
+        public subscript<Value>(dynamicMember setting: WritableKeyPath<RequestSettings, Value>) -> Value {
+            get { settings[keyPath: setting] }
+            set { settings[keyPath: setting] = newValue }
+        }
 
         private static let standardUserAgent: String = {
             let path = CommandLine.arguments.first ?? ""

@@ -93,7 +93,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     public var requestsInFlight: Int { inFlight.count }
     /// The use of the limits by each origin: those of the current environment if it has its own, otherwise those of the
     /// configuration; `nil` without limits.
-    public var limits: RequestLimits? { settings.limits(of: currentEnvironment.stages) }
+    public var limits: RequestLimits? { settings.hops.counts(of: currentEnvironment.settings.limits) }
 
     // MARK: Requests
 
@@ -209,7 +209,8 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         do throws(RequestFailure) {
             place = try inFlight.begin(
                 in: isWatched ? RequestsInFlight.WatchedEnvironment(environment) : nil,
-                finishesOnShutdown: request.finishesOnShutdown ?? configuration.finishesOnShutdown)
+                finishesOnShutdown: request.finishesOnShutdown(in: environment) ?? configuration.settings
+                    .finishesOnShutdown ?? false)
         } catch {
             throw error.naming(request.method, RequestFailure.shown(request.path))
         }
@@ -268,8 +269,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     /// Removes the cookies that the origin of an environment receives.
     private func removeCookies(of environment: EnvironmentSnapshot) {
         let host = environment.baseURL.origin.host
-        configuration.cookies?.removeCookies(visibleTo: host)
-        settings.cookies(of: environment.stages)?.removeCookies(visibleTo: host)
+        for choice in settings.hops.cookies(of: environment.settings) { choice.storage?.removeCookies(visibleTo: host) }
     }
 
     /// Lets later requests share no response with those that have begun. A store that is about to remove what it has calls
@@ -320,7 +320,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     /// Saves all cookies at the same time, because each file may be locked for a while.
     private func saveCookies() async {
         await withTaskGroup { group in
-            for choice in settings.usedCookies {
+            for choice in settings.hops.usedCookies {
                 guard let storage = choice.storage else { continue }
                 group.addTask { [logger = configuration.logger] in
                     do throws(RequestFailure) {

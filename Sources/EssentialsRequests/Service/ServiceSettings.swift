@@ -7,23 +7,18 @@ final class ServiceSettings: Sendable {
     let configuration: HTTPDataRequestService.Configuration
     /// Whether the service has no environment, and sends only requests with a whole URL.
     let isForAnyServer: Bool
-    /// The limits of the origins; `nil` without limits.
-    let limits: RequestLimits?
     /// The groups of equal requests; `nil` if an interceptor makes each request different.
     let joins: JoinedExchanges?
-    /// The retries of requests without their own policy; `nil` if they are not retried.
-    private let retries: HopRetries?
-    private let environmentStages: EnvironmentStages
+    /// The rules for each hop.
+    let hops: HopRulesTable
     private let userAgent: HTTPField
     private let accept: KindFields
 
     init(_ configuration: HTTPDataRequestService.Configuration, isForAnyServer: Bool = false) {
         self.isForAnyServer = isForAnyServer
         self.configuration = configuration
-        limits = configuration.limits.isNone ? nil : RequestLimits(configuration.limits, clock: configuration.clock)
         joins = configuration.interceptors.contains(where: \.preventsJoining) ? nil : JoinedExchanges()
-        retries = Self.retries(configuration.retry)
-        environmentStages = EnvironmentStages(clock: configuration.clock)
+        hops = HopRulesTable(configuration.settings, clock: configuration.clock)
         userAgent = HTTPField(name: .userAgent, value: configuration.userAgent)
         accept = KindFields(configuration.accept, beside: userAgent)
     }
@@ -43,38 +38,10 @@ final class ServiceSettings: Sendable {
         add(userAgent)
     }
 
-    /// The retries of a request, or `nil` if its policy has no effect.
-    ///
-    /// - Parameter own: The policy of the request or its environment; `nil` means that of the service.
-    func retries(_ own: RetryPolicy?) -> HopRetries? {
-        if let own { Self.retries(own) } else { retries }
-    }
-
-    private static func retries(_ policy: RetryPolicy) -> HopRetries? {
-        policy.allowsRetries || policy.attemptTimeout != nil ? HopRetries(policy) : nil
-    }
-
-    /// The limits of an environment with these settings; `nil` for no limits.
-    func limits(of stages: StageSettings) -> RequestLimits? {
-        guard let own = stages.limits, own != configuration.limits else { return limits }
-        return environmentStages.counts(of: own)
-    }
-
-    /// The cookies of an environment with these settings; `nil` for no cookies.
-    func cookies(of stages: StageSettings) -> (any CookieStorage)? {
-        guard let choice = stages.cookies else { return configuration.cookies }
-        return environmentStages.storage(of: choice)
-    }
-
-    /// All cookies that requests of the service may have changed.
-    var usedCookies: Set<CookieChoice> {
-        Set(environmentStages.cookies + (configuration.cookies.map { [.storage($0)] } ?? []))
-    }
-
     /// Whether a request shares its exchange with equal requests.
     ///
-    /// - Parameter own: The request's own setting; `nil` means that of the service.
-    func joins(_ own: Bool?) -> Bool { joins != nil && own ?? configuration.joinsEqualRequests }
+    /// - Parameter own: The setting of the request or its environment; `nil` means that of the service.
+    func joins(_ own: Bool?) -> Bool { joins != nil && own ?? configuration.joins ?? false }
 }
 
 /// The `Accept` field for each kind of value that is read from a response.

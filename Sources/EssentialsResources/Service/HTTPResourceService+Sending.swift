@@ -41,13 +41,13 @@ extension HTTPResourceService {
         _ wish: LoadWish, for core: ResourceCore, _ condition: (name: HTTPField.Name, value: String)?
     ) throws(RequestFailure) -> DataRequest {
         if var request = wish.request {
-            if !wish.joins, request.joins == nil { request.joins = false }
+            if !wish.joins, request.settings.joins == nil { request.settings.joins = false }
             if request.isConditional { request.expectedStatus = request.expectedStatus.union(Self.unchanged) }
             return request.requesting(core.responseKind)
         }
         var request = try request(.get, for: core, in: wish.environment)
         if let cacheControl = wish.cacheControl { request.headerFields[.cacheControl] = cacheControl }
-        if !wish.joins { request.joins = false }
+        if !wish.joins { request.settings.joins = false }
         if let condition, !request.isConditional { request.headerFields[condition.name] = condition.value }
         if request.isConditional { request.expectedStatus = request.expectedStatus.union(Self.unchanged) }
         return request.requesting(core.responseKind)
@@ -64,7 +64,7 @@ extension HTTPResourceService {
         if let cacheControl = recipe.cacheControl {
             // A load by hand goes to the server, even if it is repeated.
             request.headerFields[.cacheControl] = cacheControl
-            request.joins = false
+            request.settings.joins = false
         }
         for name in Set(recipe.headerFields.map(\.name)) {
             request.headerFields[fields: name] = recipe.headerFields[fields: name]

@@ -24,8 +24,7 @@ final class ResourceDefinition: Sendable {
         guard case .success(let request) = request else { return false }
         return request.headerFields.isEmpty && request.codecs == nil && request.errorModel == nil
             && request.options == TransportOptions() && request.expectedStatus.isStandard
-            && request.redirects == nil && request.retry == nil && request.finishesOnShutdown == nil
-            && request.isIdempotent == nil && request.joins == nil && request.usesCookies
+            && request.settings.isEmpty
     }
 }
 

@@ -104,7 +104,7 @@ struct ActivityCounterTests {
 
     @Test("Requests with completion handlers and shared requests count each, and cancelled ones no longer do")
     func callbacks() async throws {
-        let fixture = try Fixture { $0.joinsEqualRequests = true }
+        let fixture = try Fixture { $0.joins = true }
         fixture.answer("/v1/a", ScriptedAnswer(text: "x"))
         let queue = DispatchQueue(label: "test")
         let tokens = (0..<3).map { _ in

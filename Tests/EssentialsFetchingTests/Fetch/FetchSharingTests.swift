@@ -74,7 +74,7 @@ import Testing
         await begin(fixture.service.get("coins", headerFields: [.acceptLanguage: "de"], from: .backend))
         await begin(fixture.service.get("coins", from: .backend, retry: .attempts(2)))
         var alone = fixture.service
-        alone.fetchDefaults.sharesRequests = false
+        alone.fetchDefaults.joins = false
         await begin(alone.get("coins", from: .backend))
         var single = DataRequest(.get, "coins")
         single.joins = false

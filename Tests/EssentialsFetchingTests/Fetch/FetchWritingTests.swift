@@ -27,11 +27,13 @@ private enum Coins: Endpoint {
         let coin = Coin(name: "x")
         let body = #"{"name":"x"}"#
         #expect(try await service.post("coins/7", body: coin, as: Coin.self).name == "POST \(body)")
-        #expect(try await service.post("coins/7", parameters: ["name": "x"], as: Coin.self).name == "POST \(body)")
+        #expect(
+            try await service.post("coins/7", body: .parameters(["name": "x"]), as: Coin.self).name == "POST \(body)")
         #expect(try await service.put("coins/7", body: coin, as: Coin.self).name == "PUT \(body)")
-        #expect(try await service.put("coins/7", parameters: ["name": "x"], as: Coin.self).name == "PUT \(body)")
+        #expect(try await service.put("coins/7", body: .parameters(["name": "x"]), as: Coin.self).name == "PUT \(body)")
         #expect(try await service.patch("coins/7", body: coin, as: Coin.self).name == "PATCH \(body)")
-        #expect(try await service.patch("coins/7", parameters: ["name": "x"], as: Coin.self).name == "PATCH \(body)")
+        #expect(
+            try await service.patch("coins/7", body: .parameters(["name": "x"]), as: Coin.self).name == "PATCH \(body)")
         #expect(try await service.delete("coins/7", as: Coin.self).name == "DELETE ")
         #expect(fixture.cache.calls == [])
     }
@@ -90,11 +92,11 @@ private enum Coins: Endpoint {
         let (coin, outdated) = (Coin(name: "new"), [OutdatedModel.get("coins", as: Coin.self)])
         switch kind {
         case 0: try await service.post("coins", body: coin, outdating: outdated, as: Coin.self)
-        case 1: try await service.post("coins", parameters: ["name": "new"], outdating: outdated, as: Coin.self)
+        case 1: try await service.post("coins", body: .parameters(["name": "new"]), outdating: outdated, as: Coin.self)
         case 2: try await service.put("coins", body: coin, outdating: outdated, as: Coin.self)
-        case 3: try await service.put("coins", parameters: ["name": "new"], outdating: outdated, as: Coin.self)
+        case 3: try await service.put("coins", body: .parameters(["name": "new"]), outdating: outdated, as: Coin.self)
         case 4: try await service.patch("coins", body: coin, outdating: outdated, as: Coin.self)
-        case 5: try await service.patch("coins", parameters: ["name": "new"], outdating: outdated, as: Coin.self)
+        case 5: try await service.patch("coins", body: .parameters(["name": "new"]), outdating: outdated, as: Coin.self)
         case 6: try await service.delete("coins", outdating: outdated, as: Coin.self)
         case 7: try await service.delete("coins", outdating: outdated)
         default: try await service.fireAndForget(.post, "coins", outdating: outdated)

@@ -53,7 +53,7 @@ struct OutboxStoringTests {
             DataRequest(.post, "p", body: .data(Data(count: 300_000), type: try MediaType("image/png"))),
             DataRequest(.post, "p", body: .text("ä", type: try MediaType("text/plain; charset=iso-8859-1"))),
             DataRequest(.post, "p"),
-            .post("p", parameters: ["a": 1], encoding: .form),
+            .post("p", body: .parameters(["a": 1], as: .form)),
         ]
         for request in requests {
             try await fixture.requests.send(request)

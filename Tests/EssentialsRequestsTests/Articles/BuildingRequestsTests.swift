@@ -84,7 +84,7 @@ struct BuildingRequestsTests {
         try await requests.post("login", body: ["name": "Ada", "keys": [1, nil]])
         // name=Ada
         try await requests.post(
-            "login", parameters: ["name": "Ada"], encoding: .form)
+            "login", body: .parameters(["name": "Ada"], as: .form))
 
         var note = DataRequest(.post, "notes", query: ["draft": "1"])
         note.body = .text(

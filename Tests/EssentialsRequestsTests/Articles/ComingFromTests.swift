@@ -68,7 +68,7 @@ struct ComingFromTests {
         let admins: [User] = try await requests.get(
             "users", parameters: ["role": "admin"])
         let created = try await requests.post(
-            "users", parameters: ["name": "Ada"], encoding: .form, as: User.self)
+            "users", body: .parameters(["name": "Ada"], as: .form), as: User.self)
         // Article ends
         #expect(admins == [User(id: 1, name: "Grace")])
         #expect(created == User(id: 2, name: "Ada"))

@@ -32,12 +32,12 @@ struct KeepingCookiesTests {
 
         let url = try RequestURL("https://api.test/v1/me")
         // Article begins
-        var stages = StageSettings()
-        stages.cookies = .storage(CookieJar())
+        var settings = RequestSettings()
+        settings.cookies = .storage(CookieJar())
         let staging = EnvironmentSnapshot(
-            name: "staging", baseURL: url, stages: stages)
+            name: "staging", baseURL: url, settings: settings)
         // Article ends
-        #expect(staging.stages.cookies?.storage is CookieJar)
+        #expect(staging.settings.cookies?.storage is CookieJar)
         // Article begins
         for cookie in jar.cookies(for: url, includingHTTPOnly: true) {
             print(cookie.name, cookie.domain, cookie.path, cookie.isSecure)

@@ -89,7 +89,7 @@ struct LimitingRequestsTests {
         }
 
         // Article begins
-        configuration.joinsEqualRequests = true
+        configuration.joins = true
         let shared = HTTPDataRequestService(
             environment: environment, transport: transport,
             configuration: configuration)

@@ -87,7 +87,7 @@ struct RetryingFetchesTests {
         let service = try service()
         transport.on(.post, "/v1/orders").fail(.interrupted).thenFail(.interrupted).thenAnswer(json: Receipt())
         let failure = await #expect(throws: RequestFailure.self) {
-            try await service.post("orders", parameters: ["coin": 7], retry: .attempts(3), as: Receipt.self)
+            try await service.post("orders", body: .parameters(["coin": 7]), retry: .attempts(3), as: Receipt.self)
         }
         #expect(failure?.reason == .interrupted)
         #expect(transport.requestCount == 1)

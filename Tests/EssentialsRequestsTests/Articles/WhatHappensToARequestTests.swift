@@ -34,7 +34,7 @@ struct WhatHappensToARequestTests {
 
         // Article begins
         var configuration = HTTPDataRequestService.Configuration()
-        configuration.joinsEqualRequests = true
+        configuration.joins = true
         configuration.redirects = .limit(3)
         configuration.retry = .standard
         configuration.limits = OriginLimits(concurrency: 8, breaker: .standard)

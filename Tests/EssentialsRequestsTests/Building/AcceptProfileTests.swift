@@ -32,7 +32,7 @@ struct AcceptProfileTests {
         let service = fixture.service
         _ = try await service.get("a", as: JSONValue.self)
         #expect(try accepted(fixture) == [model])
-        _ = try await service.post("a", parameters: ["b": 1], as: JSONValue?.self)
+        _ = try await service.post("a", body: .parameters(["b": 1]), as: JSONValue?.self)
         #expect(try accepted(fixture) == [model])
         _ = try await service.get("a", as: String?.self)
         #expect(try accepted(fixture) == [other])

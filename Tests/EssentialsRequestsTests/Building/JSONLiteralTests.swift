@@ -64,18 +64,20 @@ struct JSONLiteralTests {
         typealias Model = Result<User, RequestFailure>
         typealias Response = Result<DataResponse, RequestFailure>
         let model = await withCheckedContinuation { (done: CheckedContinuation<Model, Never>) in
-            service.post("x", body: ["id": 1, "a": nil], deserializeTo: User.self) { done.resume(returning: $0) }
+            service.send(.post("x", body: ["id": 1, "a": nil]), deserializeTo: User.self) { done.resume(returning: $0) }
         }
         #expect(try model.get() == User())
         let put = await withCheckedContinuation { (done: CheckedContinuation<Model, Never>) in
-            service.put("x", body: ["id": 1, "a": "b"], deserializeTo: User.self) { done.resume(returning: $0) }
+            service.send(.put("x", body: ["id": 1, "a": "b"]), deserializeTo: User.self) { done.resume(returning: $0) }
         }
         let patched = await withCheckedContinuation { (done: CheckedContinuation<Model, Never>) in
-            service.patch("x", body: ["id": 1, "a": "b"], deserializeTo: User.self) { done.resume(returning: $0) }
+            service.send(.patch("x", body: ["id": 1, "a": "b"]), deserializeTo: User.self) {
+                done.resume(returning: $0)
+            }
         }
         #expect(try [put.get(), patched.get()] == [User(), User()])
         let response = await withCheckedContinuation { (done: CheckedContinuation<Response, Never>) in
-            service.post("x", body: ["id": 1, "a": "b"]) { done.resume(returning: $0) }
+            service.send(.post("x", body: ["id": 1, "a": "b"])) { done.resume(returning: $0) }
         }
         #expect(try response.get().status == .ok)
         _ = await withCheckedContinuation { (done: CheckedContinuation<Response, Never>) in
@@ -173,7 +175,7 @@ struct JSONLiteralTests {
         #expect(try sent == #"\#(Self.json) "text""#)
         try await service.send(DataRequest(.post, "x", body: .json(["a": 1], as: problem)))
         #expect(try sent == #"application/problem+json; charset=utf-8 {"a":1}"#)
-        try await service.post("x", body: ["a": 1, "b": "c"], encoding: problem)
+        try await service.post("x", body: .json(["a": 1, "b": "c"], as: problem))
         #expect(try sent == #"application/problem+json; charset=utf-8 {"a":1,"b":"c"}"#)
         try await service.send(RequestBuilder(.post, "x").body(json: ["a": [1, nil, true]]))
         #expect(try sent == #"\#(Self.json) {"a":[1,null,true]}"#)

@@ -35,9 +35,10 @@ struct CallOptionTests {
         try await service.post("p", body: note, headerFields: fields, expecting: 404, options: options)
         try await service.put("p", body: note, headerFields: fields, expecting: 404, options: options)
         try await service.patch("p", body: note, headerFields: fields, expecting: 404, options: options)
-        try await service.post("p", parameters: ["a": 1], headerFields: fields, expecting: 404, options: options)
-        try await service.put("p", parameters: ["a": 1], headerFields: fields, expecting: 404, options: options)
-        try await service.patch("p", parameters: ["a": 1], headerFields: fields, expecting: 404, options: options)
+        try await service.post("p", body: .parameters(["a": 1]), headerFields: fields, expecting: 404, options: options)
+        try await service.put("p", body: .parameters(["a": 1]), headerFields: fields, expecting: 404, options: options)
+        try await service.patch(
+            "p", body: .parameters(["a": 1]), headerFields: fields, expecting: 404, options: options)
         let read: Note = try await service.get("p", headerFields: fields, expecting: 404, options: options)
         #expect(read == note)
         _ = try await service.post(

@@ -66,12 +66,12 @@ struct CallTests {
         #expect(fixture.transport.requests.map(Sent.init) == models)
 
         let other = try self.fixture()
-        _ = try await other.service.post("p", parameters: parameters, query: query, as: Note.self)
-        _ = try await other.service.put("p", parameters: parameters, query: query, as: Note.self)
-        _ = try await other.service.patch("p", parameters: parameters, query: query, as: Note.self)
-        try await other.service.post("p", parameters: parameters, query: query)
-        try await other.service.put("p", parameters: parameters, query: query, encoding: .form)
-        try await other.service.patch("p", parameters: parameters, query: query, encoding: .form)
+        _ = try await other.service.post("p", body: .parameters(parameters), query: query, as: Note.self)
+        _ = try await other.service.put("p", body: .parameters(parameters), query: query, as: Note.self)
+        _ = try await other.service.patch("p", body: .parameters(parameters), query: query, as: Note.self)
+        try await other.service.post("p", body: .parameters(parameters), query: query)
+        try await other.service.put("p", body: .parameters(parameters, as: .form), query: query)
+        try await other.service.patch("p", body: .parameters(parameters, as: .form), query: query)
         let sent = other.transport.requests.map(Sent.init)
         #expect(
             sent[..<4] == ["POST", "PUT", "PATCH", "POST"].map { Sent($0, target, Self.json, parametersText) }[...])
@@ -89,10 +89,10 @@ struct CallTests {
         try await one.delete("p", query: query)
         _ = try await one.head("p", query: query)
         _ = try await one.options("p", query: query)
-        try await one.post("p", body: body, encoding: .form)
+        try await one.post("p", body: .model(body, as: .form))
         _ = try await one.put("p", body: body, query: query, as: type)
-        _ = try await one.patch("p", parameters: parameters, encoding: .form, as: type)
-        try await one.post("p", parameters: parameters, query: query)
+        _ = try await one.patch("p", body: .parameters(parameters, as: .form), as: type)
+        try await one.post("p", body: .parameters(parameters), query: query)
         typealias Models = CheckedContinuation<Note, any Error>
         typealias Responses = CheckedContinuation<DataResponse, any Error>
         func model(
@@ -112,15 +112,19 @@ struct CallTests {
             #expect(response.status == .ok)
         }
         try await model { two.get("p", parameters: parameters, query: query, deserializeTo: type, completion: $0) }
-        try await model { two.delete("p", parameters: parameters, query: query, deserializeTo: type, completion: $0) }
+        try await model {
+            two.send(.delete("p", parameters: parameters, query: query), deserializeTo: type, completion: $0)
+        }
         try await response { two.get("p", query: query, completion: $0) }
-        try await response { two.delete("p", query: query, completion: $0) }
-        try await response { two.head("p", query: query, completion: $0) }
-        try await response { two.options("p", query: query, completion: $0) }
-        try await response { two.post("p", body: body, encoding: .form, completion: $0) }
-        try await model { two.put("p", body: body, query: query, deserializeTo: type, completion: $0) }
-        try await model { two.patch("p", parameters: parameters, encoding: .form, deserializeTo: type, completion: $0) }
-        try await response { two.post("p", parameters: parameters, query: query, completion: $0) }
+        try await response { two.send(.delete("p", query: query), completion: $0) }
+        try await response { two.send(.head("p", query: query), completion: $0) }
+        try await response { two.send(.options("p", query: query), completion: $0) }
+        try await response { two.send(.post("p", body: .model(body, as: .form)), completion: $0) }
+        try await model { two.send(.put("p", body: body, query: query), deserializeTo: type, completion: $0) }
+        try await model {
+            two.send(.patch("p", body: .parameters(parameters, as: .form)), deserializeTo: type, completion: $0)
+        }
+        try await response { two.send(.post("p", body: .parameters(parameters), query: query), completion: $0) }
         #expect(called.transport.requests.map(Sent.init) == plain.transport.requests.map(Sent.init))
         #expect(called.transport.requests.count == 10)
     }
@@ -138,7 +142,7 @@ struct CallTests {
         let fixture = try fixture()
         try await fixture.service.get("p", parameters: ["a": [] as [Int]])
         try await fixture.service.post("p")
-        try await fixture.service.post("p", parameters: [:])
+        try await fixture.service.send(DataRequest(.post, "p", parameters: [:]))
         #expect(
             fixture.transport.requests.map(Sent.init) == [
                 Sent("GET", "/v1/p"), Sent("POST", "/v1/p"), Sent("POST", "/v1/p"),

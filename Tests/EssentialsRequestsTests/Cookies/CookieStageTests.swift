@@ -91,7 +91,7 @@ import Testing
         try await withService(jar: jar, serving: { _ in .response(headers: [("Set-Cookie", "a=1")]) }) {
             service, server in
             var request = DataRequest(.get, "a")
-            request.usesCookies = false
+            request.cookies = .off
             _ = try await service.send(request)
             #expect(jar.count == 0)
             _ = try await service.send(DataRequest(.get, "a"))

@@ -7,7 +7,7 @@ private enum Shop: APIService {
     static var configuration: APIConfiguration {
         var configuration = APIConfiguration()
         configuration.idempotencyKey = .automatic
-        configuration.usesCookies = false
+        configuration.cookies = .off
         return configuration
     }
 

@@ -19,11 +19,11 @@ struct PinnedRequestTests {
     }
 
     private static func snapshot(_ name: String, path: String = "/v1") throws -> EnvironmentSnapshot {
-        var stages = StageSettings()
-        stages.retry = .attempts(2)
+        var settings = RequestSettings()
+        settings.retry = .attempts(2)
         return EnvironmentSnapshot(
             name: name, baseURL: try RequestURL("https://\(name).test\(path)"),
-            headerFields: try headerFields(["X-Env": name]), trust: policy, stages: stages)
+            headerFields: try headerFields(["X-Env": name]), trust: policy, settings: settings)
     }
 
     private static func change(_ environment: MutableEnvironment, to name: String) throws {

@@ -61,8 +61,8 @@ struct JoinKeyDetailsTests {
 
     @Test("A request without cookies does not join one with cookies")
     func cookies() throws {
-        let one = try key { $0.usesCookies = false }
-        let same = try key { $0.usesCookies = false }
+        let one = try key { $0.cookies = .off }
+        let same = try key { $0.cookies = .off }
         let other = try key()
         #expect(one == same)
         #expect(one != other)

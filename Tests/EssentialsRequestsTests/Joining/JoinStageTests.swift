@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Equal requests in the chain", .timeLimit(.minutes(1)))
 struct JoinStageTests {
-    private let fixture = ChainFixture { $0.joinsEqualRequests = true }
+    private let fixture = ChainFixture { $0.joins = true }
 
     private var usage: (groups: Int, waiters: Int) { fixture.settings.joins?.usage ?? (-1, -1) }
 
@@ -51,7 +51,7 @@ struct JoinStageTests {
     @Test("A shared exchange waits with the highest priority of its requests, at their arrival and later")
     func priorities() async throws {
         let fixture = ChainFixture {
-            $0.joinsEqualRequests = true
+            $0.joins = true
             $0.limits = OriginLimits(concurrency: 1)
         }
         let joins = try #require(fixture.settings.joins)
@@ -258,7 +258,7 @@ struct JoinStageTests {
             await gate.opened()
             return TransportResponse(HTTPResponse(status: .ok), body: ResponseBody(Data()))
         }
-        let fixture = ChainFixture(over: transport) { $0.joinsEqualRequests = true }
+        let fixture = ChainFixture(over: transport) { $0.joins = true }
         let first = fixture.begin { $0.options.priority = .low }
         await until { transport.requests.count == 1 }
         let second = fixture.begin { $0.options.priority = .interactive }

@@ -41,7 +41,7 @@ struct RequestJoiningTests {
         ] as [(Bool, [Bool?], Int)])
     func precedence(service: Bool, requests: [Bool?], expected: Int) async throws {
         let count = try await exchanges(requests.map(request), expected: expected) {
-            $0.joinsEqualRequests = service
+            $0.joins = service
         }
         #expect(count == expected)
     }
@@ -77,10 +77,10 @@ struct RequestJoiningTests {
         let requests = ["ada", "bob"].map { user in
             let jar = CookieJar()
             jar.store("user=\(user); Path=/", from: url)
-            var stages = StageSettings()
-            stages.cookies = .storage(jar)
+            var settings = RequestSettings()
+            settings.cookies = .storage(jar)
             var request = request(joins: true)
-            request.base = RequestBase(EnvironmentSnapshot(baseURL: url, stages: stages))
+            request.base = RequestBase(EnvironmentSnapshot(baseURL: url, settings: settings))
             return request
         }
         let tasks = [requests[0], requests[1], requests[1]].map { request in

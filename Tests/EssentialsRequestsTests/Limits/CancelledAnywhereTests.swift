@@ -25,7 +25,7 @@ struct CancelledAnywhereTests {
     private static func all(_ configuration: inout HTTPDataRequestService.Configuration) {
         configuration.limits = OriginLimits(
             concurrency: 1, rate: RateLimit(1_000_000, per: .milliseconds(1)), breaker: .standard)
-        configuration.joinsEqualRequests = true
+        configuration.joins = true
     }
 
     private func isUnused(_ fixture: ChainFixture) async throws {

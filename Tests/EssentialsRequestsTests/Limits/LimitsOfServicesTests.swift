@@ -62,7 +62,7 @@ struct LimitsOfServicesTests {
         let environment = MutableEnvironment(EnvironmentSnapshot(baseURL: try RequestURL("https://h/")))
         let fixture = ServiceFixture(Self.held(by: gate), environment: environment) {
             $0.limits.concurrency = 1
-            $0.joinsEqualRequests = true
+            $0.joins = true
             $0.onEnvironmentChange = .cancelRequests
         }
         let limits = try #require(fixture.service.limits)
@@ -80,7 +80,7 @@ struct LimitsOfServicesTests {
     @Test("A shutdown ends joined requests as cancelled, and the exchange with them")
     func shutdownOfGroup() async throws {
         let gate = LoopbackGate()
-        let fixture = try ServiceFixture(Self.held(by: gate)) { $0.joinsEqualRequests = true }
+        let fixture = try ServiceFixture(Self.held(by: gate)) { $0.joins = true }
         let requests = (0..<3).map { _ in send(fixture) }
         await until { fixture.service.requestsInFlight == 3 && fixture.transport.requests.count == 1 }
         await fixture.service.shutdown()
@@ -95,7 +95,7 @@ struct LimitsOfServicesTests {
         let gate = LoopbackGate()
         let snapshot = EnvironmentSnapshot(baseURL: try RequestURL("https://h/"))
         let environment = MutableEnvironment(snapshot)
-        let fixture = ServiceFixture(Self.held(by: gate), environment: environment) { $0.joinsEqualRequests = true }
+        let fixture = ServiceFixture(Self.held(by: gate), environment: environment) { $0.joins = true }
         if kind == 0 { fixture.service.setAuthorization(try .bearer("x")) }
         let before = [send(fixture), send(fixture)]
         await until { fixture.service.settings.joins?.usage.waiters == 2 && fixture.transport.requests.count == 1 }
@@ -124,7 +124,7 @@ struct LimitsOfServicesTests {
     func services() async throws {
         let gate = LoopbackGate()
         let transport = Self.held(by: gate)
-        let fixtures = try (0..<2).map { _ in try ServiceFixture(transport) { $0.joinsEqualRequests = true } }
+        let fixtures = try (0..<2).map { _ in try ServiceFixture(transport) { $0.joins = true } }
         let requests = fixtures.map { send($0) }
         await until { transport.requests.count == 2 }
         gate.open()
@@ -136,7 +136,7 @@ struct LimitsOfServicesTests {
         let gate = LoopbackGate()
         let transport = Self.held(by: gate)
         var configuration = HTTPDataRequestService.Configuration()
-        configuration.joinsEqualRequests = true
+        configuration.joins = true
         let service = HTTPDataRequestService.forAnyServer(over: transport, configuration: configuration)
         let requests = (0..<5).map { _ in Task { try await service.get("https://h/a") } }
         await until { transport.requests.count == 1 }
@@ -196,7 +196,7 @@ struct LimitsOfServicesTests {
             return .response(body: "same")
         }
         let transport = try CurlTransport()
-        let fixture = ChainFixture(over: transport) { $0.joinsEqualRequests = true }
+        let fixture = ChainFixture(over: transport) { $0.joins = true }
         let url = try RequestURL(server.url + "/a")
         let requests = (0..<1_000).map { _ in fixture.begin { $0.url = url } }
         await until { fixture.settings.joins?.usage.waiters == 1_000 }

@@ -136,10 +136,10 @@ struct InterceptorTests {
         let body = try await fixture.sent(DataRequest(.post, "p", body: .parameters(["a": 1], as: sealed)))
         #expect(body.bodyText == #"{"a":1}"#)
         #expect(body.url.target == "/v1/p?lang=en&z=1")
-        let parameters = try await fixture.sent(.post("p", parameters: ["a": 1], encoding: sealed))
+        let parameters = try await fixture.sent(.post("p", body: .parameters(["a": 1], as: sealed)))
         #expect(parameters.bodyText == #"{"a":1}"#)
         #expect(parameters.url.target == "/v1/p?lang=en&z=1")
-        let form = try await fixture.sent(.post("p", parameters: ["a": 1], encoding: .form))
+        let form = try await fixture.sent(.post("p", body: .parameters(["a": 1], as: .form)))
         #expect(form.bodyText == "a=1&lang=en&z=1")
     }
 

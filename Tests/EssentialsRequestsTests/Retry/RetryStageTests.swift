@@ -113,8 +113,8 @@ import Testing
 
     @Test("The policy of the request wins over that of the environment, which wins over that of the service")
     func precedence() async throws {
-        var stages = StageSettings()
-        stages.retry = .attempts(4)
+        var settings = RequestSettings()
+        settings.retry = .attempts(4)
         let clock = ManualClock()
         let transport = StubTransport { _ throws(RequestFailure) in
             throw RequestFailure(.connection, "x", transmission: .unsent)
@@ -124,9 +124,9 @@ import Testing
         policy.backoff = .exponential(base: .zero)
         configuration.retry = policy
         configuration.clock = clock.requestClock
-        stages.retry?.backoff = .exponential(base: .zero)
+        settings.retry?.backoff = .exponential(base: .zero)
         let service = HTTPDataRequestService(
-            environment: try ConstantEnvironment("https://h/", stages: stages), transport: transport,
+            environment: try ConstantEnvironment("https://h/", settings: settings), transport: transport,
             configuration: configuration)
         var request = DataRequest(.get, "a")
         _ = try? await service.send(request)

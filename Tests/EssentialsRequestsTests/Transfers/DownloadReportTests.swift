@@ -131,7 +131,7 @@ struct DownloadReportTests {
     @Test("A request with a report does not share the response of another one")
     func joining() async throws {
         transport.on(.get, "/a").answer(text: "same", after: .seconds(1))
-        let service = try service { $0.joinsEqualRequests = true }
+        let service = try service { $0.joins = true }
         async let first = service.send(request())
         async let second = service.send(DataRequest(.get, "a"))
         await clock.waitForSleepers(count: 2)

@@ -51,7 +51,7 @@ struct JoiningTests {
         }
         let environment = try ConstantEnvironment("https://h/v1/")
         var configuration = HTTPDataRequestService.Configuration()
-        configuration.joinsEqualRequests = true
+        configuration.joins = true
         let requests = HTTPDataRequestService(
             environment: environment, transport: transport, configuration: configuration)
         let services = try (0..<2).map { _ in try HTTPResourceService(requests: requests, environment: environment) }

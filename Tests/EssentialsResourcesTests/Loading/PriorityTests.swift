@@ -79,7 +79,7 @@ struct PriorityTests {
             await latch.wait()
             return ScriptedAnswer(json: 1)
         }
-        let service = try service(transport) { $0.joinsEqualRequests = true }
+        let service = try service(transport) { $0.joins = true }
         let item: Resource<Int> = service.resource("item")
         let loads = [item.startLoad(), item.startLoad()]
         _ = try await transport.request(number: 2)

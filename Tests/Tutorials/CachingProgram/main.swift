@@ -19,7 +19,7 @@ do {
     let service = Users(requests: requests, cache: cache)
     for try await users in service.all() { print(users.source, users.value.map(\.name)) }
     let outbox = try Outbox(directory: "outbox", requests: requests, environment: ConstantEnvironment(baseURL))
-    try await service.fireAndForget(.post("views", parameters: ["id": 7]), through: outbox)
+    try await service.fireAndForget(.post("views", body: ["id": 7]), through: outbox)
     try await outbox.drain()  // what the server does not accept now is sent by the next run
     await cache.flush()
     await locator.close()

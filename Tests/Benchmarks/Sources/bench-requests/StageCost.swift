@@ -84,7 +84,7 @@ enum StageCost {
         if stages.contains(.retry) { configuration.retry = .standard }
         if stages.contains(.limits) { configuration.limits = OriginLimits(concurrency: 1_000) }
         if stages.contains(.cookies) { configuration.cookies = CookieJar() }
-        configuration.joinsEqualRequests = stages.contains(.joining)
+        configuration.joins = stages.contains(.joining)
         let service = HTTPDataRequestService(
             environment: try ConstantEnvironment("https://api.example.com/v1/"), transport: transport,
             configuration: configuration)

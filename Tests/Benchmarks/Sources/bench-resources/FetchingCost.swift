@@ -43,7 +43,7 @@ enum FetchingCost {
 
     private static func backend(_ scale: Scale) async throws -> [Row] {
         let requests = try Fixture().requests
-        let plain = Service(requests: requests, fetchDefaults: FetchDefaults(sharesRequests: false))
+        let plain = Service(requests: requests, fetchDefaults: FetchDefaults(joins: false))
         let sharing = Service(requests: requests)
         var (request, fetch, shared): ([Cost], [Cost], [Cost]) = ([], [], [])
         for round in 0...scale.rounds {

@@ -7,7 +7,7 @@ enum EqualRequests {
     static func measure() async throws -> [Row] {
         let sent = Atomic(0)
         var configuration = HTTPDataRequestService.Configuration()
-        configuration.joinsEqualRequests = true
+        configuration.joins = true
         let service = try service(
             over: AnsweringTransport { _ in
                 sent.add(1, ordering: .relaxed)

@@ -17,7 +17,7 @@ enum Growth {
         configuration.retry.backoff = .exponential(base: .microseconds(10), cap: .microseconds(10))
         configuration.cookies = CookieJar()
         configuration.limits = OriginLimits(concurrency: 100)
-        configuration.joinsEqualRequests = true
+        configuration.joins = true
         let service = try service(
             over: AnsweringTransport { _ in
                 let number = sent.add(1, ordering: .relaxed).newValue
