@@ -148,9 +148,9 @@ let package = Package(
         .target(
             name: "ServiceEssentials",
             dependencies: [
-                "EssentialsTools", "EssentialsLocator", "EssentialsHTTP", "EssentialsCurl", "EssentialsReachability",
-                "EssentialsRequests", "EssentialsFetching",
-                "EssentialsResources", "EssentialsPersistence", "EssentialsSQLite",
+                "EssentialsTools", "EssentialsLocator", "EssentialsTransport", "EssentialsHTTP", "EssentialsCurl",
+                "EssentialsReachability", "EssentialsRequests", "EssentialsFetching", "EssentialsResources",
+                "EssentialsPersistence", "EssentialsSQLite", httpTypes,
             ],
             swiftSettings: settings),
         .executableTarget(

@@ -1,6 +1,7 @@
 // swift-format-ignore-file
 // The code stands as in the documentation comments.
 
+import EssentialsRequests
 import EssentialsTestKit
 import FoundationEssentials
 import Logging

@@ -1,4 +1,5 @@
 import EssentialsFoundation
+import EssentialsTransport
 import Foundation
 import ServiceEssentials
 import Testing

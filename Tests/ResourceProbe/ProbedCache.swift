@@ -1,3 +1,4 @@
+import EssentialsRequests
 import FoundationEssentials
 import Glibc
 import ServiceEssentials

@@ -1,3 +1,4 @@
+import EssentialsHTTP
 import EssentialsTestKit
 import EssentialsTools
 import FoundationEssentials

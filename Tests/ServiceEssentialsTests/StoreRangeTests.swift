@@ -1,3 +1,5 @@
+import EssentialsReachability
+import EssentialsRequests
 import EssentialsTestKit
 import FoundationEssentials
 import ServiceEssentials

@@ -22,18 +22,11 @@ public struct APIConfiguration: Sendable {
         var settings = RequestSettings()
     }
 
-    /// It is an object, because a configuration is large, rarely changed, and part of every request.
-    private final class Storage: Sendable {
-        let values: Values
-
-        init(_ values: Values) { self.values = values }
-    }
-
-    /// `nil` for the default of each property.
-    private var storage: Storage?
+    /// `nil` for the default of each property. It is an object, because a configuration is part of every request.
+    private var storage: Shared<Values>?
     private var values: Values {
         get { storage?.values ?? Values() }
-        set { storage = Storage(newValue) }
+        set { storage = Shared(newValue) }
     }
 
     /// Creates a configuration with the default of each property.

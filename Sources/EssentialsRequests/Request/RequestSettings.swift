@@ -33,18 +33,11 @@ public struct RequestSettings: Sendable {
         }
     }
 
-    /// It is an object, because every request has settings and copies those of its environment, and few are set.
-    private final class Storage: Sendable {
-        let values: Values
-
-        init(_ values: Values) { self.values = values }
-    }
-
-    /// `nil` if nothing is set.
-    private var storage: Storage?
+    /// `nil` if nothing is set. It is an object, because every request has settings and copies those of its environment.
+    private var storage: Shared<Values>?
     private var values: Values {
         get { storage?.values ?? Values() }
-        set { storage = newValue.isEmpty ? nil : Storage(newValue) }
+        set { storage = newValue.isEmpty ? nil : Shared(newValue) }
     }
 
     /// Creates settings of which none is set.
@@ -203,4 +196,11 @@ extension RequestSettings: CustomReflectable {
         ]
         return Mirror(self, children: all.compactMap { name, value in value.map { (label: name, value: $0) } })
     }
+}
+
+/// Values that are large and rarely changed, so that each copy of what has them is one reference.
+final class Shared<Values: Sendable>: Sendable {
+    let values: Values
+
+    init(_ values: Values) { self.values = values }
 }

@@ -1,4 +1,5 @@
 import EssentialsTools
+import EssentialsTransport
 import ServiceEssentials
 
 /// A closed-loop load: a fixed number of workers, each of which sends a request, reads the response to its end, and

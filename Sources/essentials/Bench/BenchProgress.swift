@@ -1,4 +1,5 @@
 import EssentialsTools
+import EssentialsTransport
 import Glibc
 import ServiceEssentials
 

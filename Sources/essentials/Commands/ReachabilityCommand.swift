@@ -1,4 +1,5 @@
 import ArgumentParser
+import EssentialsReachability
 import ServiceEssentials
 
 /// `essentials reachability`

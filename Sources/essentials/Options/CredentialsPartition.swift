@@ -1,3 +1,4 @@
+import EssentialsTransport
 import ServiceEssentials
 
 extension AuthorizationOptions {

@@ -1,3 +1,4 @@
+import EssentialsTransport
 import ServiceEssentials
 
 /// The output of `--timings`: when each phase ended and how long it took.

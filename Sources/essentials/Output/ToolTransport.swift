@@ -1,3 +1,4 @@
+import EssentialsTransport
 import ServiceEssentials
 
 /// Adds or leaves out header fields, and prints each exchange for `--verbose`.

@@ -1,3 +1,4 @@
+import EssentialsTransport
 import FoundationEssentials
 import Glibc
 import ServiceEssentials

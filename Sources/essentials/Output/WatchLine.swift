@@ -1,3 +1,4 @@
+import EssentialsResources
 import FoundationEssentials
 import ServiceEssentials
 

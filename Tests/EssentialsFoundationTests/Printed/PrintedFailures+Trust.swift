@@ -1,5 +1,6 @@
 import CEssentials
 import EssentialsTestKit
+import EssentialsTransport
 import Foundation
 import ServiceEssentials
 import Testing

@@ -1,3 +1,4 @@
+import EssentialsTransport
 import Glibc
 import ServiceEssentials
 

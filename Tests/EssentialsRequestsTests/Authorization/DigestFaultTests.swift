@@ -1,5 +1,6 @@
 import EssentialsTestKit
 import EssentialsTools
+import EssentialsTransport
 import FoundationEssentials
 import ServiceEssentials
 import Testing

@@ -1,5 +1,6 @@
 import EssentialsTestKit
 import EssentialsTools
+import EssentialsTransport
 import ServiceEssentials
 
 /// A server that requires Digest authentication and verifies each response by computing its own.

@@ -1,3 +1,4 @@
+import EssentialsRequests
 import EssentialsTestKit
 import EssentialsTools
 import FoundationEssentials

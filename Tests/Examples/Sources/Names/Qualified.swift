@@ -1,3 +1,5 @@
+import EssentialsHTTP
+import EssentialsTransport
 import Foundation
 import Hummingbird
 import NIOSSL
