@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+import Foundation
 import PackageDescription
 
 var settings: [SwiftSetting] = [
@@ -304,64 +305,24 @@ let package = Package(
 )
 
 // Builds for a sanitizer instrument this package alone: what it depends on is built once, for all kinds of builds.
-// They leave out the tool and the tutorials' programs, which are run as processes, and tests of code without threads. The
-// address sanitizer is for code that calls C, so it leaves out the tests of modules that do not.
+// Tests/Sanitizers.txt says what they leave out.
 if let sanitizer = Context.environment["ESSENTIALS_SANITIZER"] {
+    let list = try String(contentsOfFile: "\(Context.packageDirectory)/Tests/Sanitizers.txt", encoding: .utf8)
+    let omitted = list.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+        .filter { $0.count == 3 && ($0[0] == sanitizer || $0[0] == "both") }
     package.products = []
-    var omitted: Set = [
-        "essentials", "ToolTests", "FirstProgram", "CachingProgram", "Roster", "TutorialTests", "DocExamples",
-        "EssentialsTransportTests", "EssentialsFoundation", "EssentialsFoundationTests", "EssentialsPublishers",
-        "EssentialsPublishersTests", "ServiceEssentialsTests",
-    ]
-    if sanitizer == "address" {
-        omitted.formUnion([
-            "EssentialsRequestsTests", "ServiceEssentials", "EssentialsPersistence", "EssentialsPersistenceTests",
-            "EssentialsPersistenceTestKit", "EssentialsPersistenceTestKitTests", "EssentialsSQLite",
-            "EssentialsSQLiteTests", "StoreProbe", "EssentialsFetching", "EssentialsFetchingTests",
-            "EssentialsResources",
-            "EssentialsResourcesTests", "EssentialsResourcesTestKit", "EssentialsResourcesTestKitTests",
-            "EssentialsObservation", "EssentialsObservationTests", "ResourceProbe",
-        ])
-    } else {
-        // Texts and values: one thread.
-        omitted.insert("EssentialsHTTPTests")
-    }
-    package.targets.removeAll { omitted.contains($0.name) }
-    // What one thread computes, and the code of articles, whose parts have tests of their own.
-    var folders = [
-        "EssentialsRequestsTests": [
-            "Address", "Articles", "ReadmeTests.swift", "Authorization", "Building", "Definition", "Logging", "Paging",
-            "Preparation", "AnyServer",
-        ],
-        "EssentialsCurlTests": ["Articles"],
-        "EssentialsResourcesTests": ["Address", "Configuring", "Machine", "Paging", "Pipeline", "Status"],
-        "EssentialsSQLiteTests": ["Articles", "Crash", "Inspection"],
-    ]
-    if sanitizer == "address" {
-        // Of these only the texts in charsets of the C library are run.
-        folders["EssentialsHTTPTests"] = [
-            "Caching", "Cookies", "Files", "Limits", "Links", "Message", "Multipart", "Retry",
-            "LineSequenceTests.swift", "PolicyFileTests.swift", "RedirectLocationTests.swift",
-            "RedirectRulesTests.swift", "ServerSentEventTests.swift",
-        ]
-    }
-    if sanitizer == "thread" {
-        // What a server or a proxy shows and sends, one exchange after another: the address sanitizer judges that.
-        folders["EssentialsCurlTests"]? += ["Attacks", "Proxies", "SecretTests.swift", "WrongProtocolTests.swift"]
-    }
+    package.targets.removeAll { target in omitted.contains { $0[1] == "target" && $0[2] == target.name } }
     for target in package.targets where target.type != .system {
-        target.exclude += folders[target.name] ?? []
-        let usesSwift = !target.name.hasPrefix("C")
-        if usesSwift {
-            // Reports need lines, and nothing else of the debug information. A module is not compiled in parts, each of
-            // which would read all of its files.
-            let flags = [
-                "-sanitize=\(sanitizer)", "-gline-tables-only", "-whole-module-optimization", "-num-threads", "2",
-            ]
-            target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(flags)]
-            target.linkerSettings = (target.linkerSettings ?? []) + [.unsafeFlags(["-sanitize=\(sanitizer)"])]
-        } else {
+        target.exclude += omitted.filter { $0[1] == "path" && $0[2].hasPrefix("\(target.name)/") }
+            .map { String($0[2].dropFirst(target.name.count + 1)) }
+        guard !target.name.hasPrefix("C") else {
             target.cSettings = (target.cSettings ?? []) + [.unsafeFlags(["-fsanitize=\(sanitizer)"])]
+            continue
         }
+        // Reports need lines, and nothing else of the debug information. A module is not compiled in parts, each of which
+        // would read all of its files.
+        let flags = ["-sanitize=\(sanitizer)", "-gline-tables-only", "-whole-module-optimization", "-num-threads", "2"]
+        target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(flags)]
+        target.linkerSettings = (target.linkerSettings ?? []) + [.unsafeFlags(["-sanitize=\(sanitizer)"])]
     }
 }
