@@ -1,4 +1,5 @@
 import ArgumentParser
+import EssentialsTransport
 import Glibc
 import ServiceEssentials
 

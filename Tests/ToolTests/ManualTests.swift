@@ -1,4 +1,5 @@
 import EssentialsTestKit
+import EssentialsTransport
 import ServiceEssentials
 import Testing
 

@@ -175,7 +175,7 @@ extension DataRequest {
     private func redirects(
         _ own: RedirectPolicy?, of parts: RequestParts, in environment: EnvironmentSnapshot, _ settings: ServiceSettings
     ) -> RedirectPolicy {
-        var policy = own ?? settings.configuration.settings.redirects ?? .standard
+        var policy = own ?? settings.configuration.redirects
         if !parts.headerFields.isEmpty, !parts.headerFields.elementsEqual(headerFields) {
             // Fields that an interceptor has added or replaced.
             for name in Set(parts.headerFields.map(\.name))

@@ -59,6 +59,21 @@ extension HTTPDataRequestService {
         ///
         /// They can be set as if they were properties of the configuration: `configuration.retry = .attempts(3)`.
         public var settings = RequestSettings()
+        /// How a failed request is sent again. The default is `never`.
+        public var retry: RetryPolicy {
+            get { settings.retry ?? .never }
+            set { settings.retry = newValue }
+        }
+        /// Which redirects are followed. The default is up to 10, without credentials for other origins.
+        public var redirects: RedirectPolicy {
+            get { settings.redirects ?? .standard }
+            set { settings.redirects = newValue }
+        }
+        /// The limits of each origin: concurrency, rate and circuit breaker. The default is no limit.
+        public var limits: OriginLimits {
+            get { settings.limits ?? .unlimited }
+            set { settings.limits = newValue }
+        }
         /// Limits the retries to each origin. The default allows about one for every ten requests that need none.
         public var retryBudget = RetryBudget()
         /// The reachability of the environment's server, for retry policies with `whenReachable`. The default is `nil`,

@@ -1,3 +1,4 @@
+import EssentialsHTTP
 import ServiceEssentials
 
 /// Hides secrets in a text that is or contains URLs, such as a request target or a field `Location` or `Link`.

@@ -1,3 +1,4 @@
+import EssentialsHTTP
 import EssentialsTransport
 import FoundationEssentials
 import Glibc

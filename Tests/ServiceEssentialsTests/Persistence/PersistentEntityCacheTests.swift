@@ -1,4 +1,5 @@
 #if Persistence
+import EssentialsRequests
     import EssentialsTools
     import FoundationEssentials
     import ServiceEssentials
