@@ -1,6 +1,5 @@
 import EssentialsTools
 public import EssentialsTransport
-import Glibc
 import Logging
 
 /// Sends requests through libcurl, under one trust policy, on its own thread.

@@ -1,4 +1,4 @@
-import Glibc
+import EssentialsTools
 
 /// The error of creating a tracker or resolving a name.
 ///

@@ -1,4 +1,4 @@
-import Glibc
+import EssentialsTools
 
 /// The reason why the system has no route to an address: the error number that a connection attempt would return.
 ///

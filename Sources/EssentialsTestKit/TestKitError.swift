@@ -1,5 +1,5 @@
 internal import CEssentialsTest
-import Glibc
+import EssentialsTools
 
 /// A readable description of why a part of the test kit could not be set up, such as a port in use or an invalid key.
 public struct TestKitError: Error, Sendable, Hashable, CustomStringConvertible {

@@ -1,9 +1,4 @@
-// Every other module imports this one in place of `Synchronization`, which is exported to them.
-@_exported public import Synchronization
-
 #if ESSENTIALS_THREAD_SANITIZER
-    import Glibc
-
     /// A mutex that the thread sanitizer understands. It replaces `Synchronization.Mutex` in sanitized builds only.
     ///
     /// The standard library's mutex uses a futex in code that is not instrumented. The sanitizer therefore sees neither

@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// A thread of this package, on which no signal handler of the program runs.
 ///
 /// Every signal is blocked on the thread except those that report a crash. A write to a closed socket, or over the

@@ -1,6 +1,6 @@
 import ArgumentParser
+import EssentialsTools
 import EssentialsTransport
-import Glibc
 import ServiceEssentials
 
 /// The command-line tool: requests, pins, and a demonstration of the package.

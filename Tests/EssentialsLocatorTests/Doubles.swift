@@ -2,12 +2,6 @@ import EssentialsTools
 
 @testable import EssentialsLocator
 
-#if canImport(Musl)
-    import Musl
-#else
-    import Glibc
-#endif
-
 protocol Greeter: AnyObject, Sendable {
     var greeting: String { get }
 }

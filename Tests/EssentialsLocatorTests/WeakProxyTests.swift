@@ -2,12 +2,6 @@ import EssentialsLocator
 import EssentialsTools
 import Testing
 
-#if canImport(Musl)
-    import Musl
-#else
-    import Glibc
-#endif
-
 /// A protocol with a member for each behaviour after the object is released.
 protocol Basket: AnyObject, Sendable {
     func add(_ item: String) throws

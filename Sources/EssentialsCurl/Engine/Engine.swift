@@ -2,7 +2,6 @@ import CEssentials
 import EssentialsTools
 import EssentialsTransport
 import FoundationEssentials
-import Glibc
 
 /// The mailbox of an engine thread. Other threads reach the engine by messages only.
 final class Engine: Sendable {

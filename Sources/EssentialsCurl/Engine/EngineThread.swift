@@ -1,7 +1,6 @@
 import CEssentials
 import EssentialsTools
 import EssentialsTransport
-import Glibc
 
 /// The one thread that owns a loop, its multi handles and every transfer, including their clean-up.
 ///

@@ -1,5 +1,4 @@
 import EssentialsTools
-import Glibc
 
 /// Distinguishes a process from the process that it was forked from, without a system call.
 enum ProcessGeneration {

@@ -1,7 +1,7 @@
 import CEssentials
+import EssentialsTools
 import EssentialsTransport
 import FoundationEssentials
-import Glibc
 
 /// Creates Swift values from a received response.
 ///

@@ -1,6 +1,6 @@
 import CEssentials
+import EssentialsTools
 import EssentialsTransport
-import Glibc
 
 // Refusals of the trust gates.
 extension GateReport {

@@ -1,6 +1,6 @@
 import CEssentials
+import EssentialsTools
 public import EssentialsTransport
-import Glibc
 
 /// The certificates of a server or of a PEM file, with their pins.
 ///

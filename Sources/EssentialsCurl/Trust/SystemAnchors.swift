@@ -1,6 +1,6 @@
 import EssentialsStorage
+import EssentialsTools
 import EssentialsTransport
-import Glibc
 
 /// The places where the system keeps its anchors.
 struct SystemAnchors: Sendable, Equatable {

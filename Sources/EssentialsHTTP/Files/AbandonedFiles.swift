@@ -1,16 +1,10 @@
 import EssentialsStorage
+import EssentialsTools
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
     import Foundation
-#endif
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
 #endif
 
 extension DownloadedFile {

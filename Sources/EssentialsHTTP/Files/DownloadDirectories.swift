@@ -1,12 +1,5 @@
 import EssentialsStorage
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+import EssentialsTools
 
 /// The directories that a download has created for its destination.
 ///

@@ -1,12 +1,5 @@
 import EssentialsStorage
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+import EssentialsTools
 
 /// Writes one download and moves it to its destination. It runs on a file thread.
 ///

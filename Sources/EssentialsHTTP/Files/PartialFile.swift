@@ -1,12 +1,5 @@
 import EssentialsStorage
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+import EssentialsTools
 
 /// The partial file of a resumable download and its record. The file stays between attempts and is locked against other
 /// downloads.

@@ -1,12 +1,5 @@
 import EssentialsStorage
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+import EssentialsTools
 
 /// A moment on the clock that counts from the start of the machine, also while it sleeps, and that nobody sets.
 ///

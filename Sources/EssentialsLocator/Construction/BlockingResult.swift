@@ -1,13 +1,5 @@
 import EssentialsTools
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// A value that one thread delivers once and any number of threads and tasks wait for.
 ///
 /// ``wait()`` blocks the thread, and ``delivered()`` suspends the task. A POSIX condition is used because

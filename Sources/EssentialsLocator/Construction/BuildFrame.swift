@@ -1,13 +1,5 @@
 import EssentialsTools
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// A factory that the calling thread is running, and the factory that runs it in turn.
 ///
 /// Frames are on the stack of their thread and linked through thread-local storage, so that tracking what a thread

@@ -1,4 +1,4 @@
-import Glibc
+import EssentialsTools
 
 /// The attributes of an interface in sysfs.
 struct SysfsEntry: Sendable, Hashable {

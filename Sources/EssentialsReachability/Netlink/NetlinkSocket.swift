@@ -1,4 +1,4 @@
-import Glibc
+import EssentialsTools
 
 /// A nonblocking, close-on-exec socket to the kernel's routing tables. It is used by one thread at a time.
 struct NetlinkSocket: Sendable {

@@ -1,4 +1,4 @@
-import Glibc
+import EssentialsTools
 
 /// Looks up the routes to addresses. Tests replace it.
 protocol RouteLookup: Sendable {

@@ -1,4 +1,4 @@
-import Glibc
+import EssentialsTools
 
 /// The kernel's reply about the route to an address.
 enum RouteReply: Sendable, Hashable {

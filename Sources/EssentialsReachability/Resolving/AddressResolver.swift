@@ -1,5 +1,4 @@
 import EssentialsTools
-import Glibc
 
 /// Resolves host names. A custom resolver can use DNS over HTTPS, or a table in a test.
 ///

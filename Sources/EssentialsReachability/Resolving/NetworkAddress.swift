@@ -1,4 +1,4 @@
-import Glibc
+import EssentialsTools
 
 /// An IPv4 or IPv6 address, with the zone of a link-local address.
 ///

@@ -1,6 +1,5 @@
 import Dispatch
 import EssentialsTools
-import Glibc
 
 /// Executes the machine's actions on a thread of its own.
 ///

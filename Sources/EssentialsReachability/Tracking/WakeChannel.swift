@@ -1,4 +1,4 @@
-import Glibc
+import EssentialsTools
 
 /// Wakes a thread that waits in poll(2). It is a pair of sockets, because Swift imports neither eventfd(2) nor
 /// pipe2(2), which creates close-on-exec pipes.

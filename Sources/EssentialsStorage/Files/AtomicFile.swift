@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+import EssentialsTools
 
 /// A new version of a file. It is written under a temporary name beside the old version, and then renamed. A reader
 /// finds the old version or the new one. If the process is killed, the old version stays, and possibly the temporary

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+import EssentialsTools
 
 /// Lists directories. The calls can block, so they belong on a file thread.
 package enum DirectoryNames {

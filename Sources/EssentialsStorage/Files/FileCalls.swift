@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+import EssentialsTools
 
 /// The system calls on files. Tests replace them or make them fail.
 package struct FileCalls: Sendable {

@@ -5,13 +5,6 @@ import EssentialsTools
 #else
     package import Foundation
 #endif
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// An open file, which is closed with the last reference to it. All calls may block and belong on a file thread.
 package final class OpenFile: Sendable {

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+import EssentialsTools
 
 /// Opens files that the program has created for itself: locks, tokens, cookies, entries and partial files. Other users
 /// may have put different files in their place.

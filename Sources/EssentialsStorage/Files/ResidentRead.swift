@@ -1,14 +1,9 @@
+import EssentialsTools
+
 #if canImport(FoundationEssentials)
     package import FoundationEssentials
 #else
     package import Foundation
-#endif
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
 #endif
 
 /// Reads parts of files that are already in the system's memory. This never waits for a disk, so it needs no file

@@ -1,13 +1,5 @@
 import EssentialsTools
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 extension RecordDirectory {
     static let removalsName = ".removals"
 

@@ -1,13 +1,5 @@
 import EssentialsTools
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 extension RecordDirectory {
     /// A temporary name. A sweep removes its file if no process has locked it.
     package static func temporaryName() -> String {

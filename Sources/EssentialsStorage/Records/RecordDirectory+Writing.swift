@@ -1,13 +1,5 @@
 import EssentialsTools
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// The complete files of a record, which still have temporary names.
 struct RecordCommit {
     /// The state when the writing began. The record is committed only if the state has not changed.

@@ -1,13 +1,5 @@
 import EssentialsTools
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// A directory of records that several processes use at the same time.
 ///
 /// A record is a file with a key, a head and a small body. A larger body has its own file, and so has any body on

@@ -1,13 +1,5 @@
 import EssentialsTools
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// Numbers of keys, in a file of a directory that several processes share.
 ///
 /// A commit succeeds only if the number of its key has not changed since its beginning, so that it does not undo an

@@ -1,13 +1,5 @@
 import EssentialsTools
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// A record that is being written. It appears with ``commit(head:number:)``, as a whole or not at all.
 ///
 /// Every value ends with ``commit(head:number:)``, ``detach()`` or ``abandon()``. It belongs to one caller, which works

@@ -1,13 +1,5 @@
 import EssentialsTools
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// The threads for all blocking work on files, so that it blocks neither Swift's threads nor those of a transport.
 ///
 /// There are at most four in a process. They are started on demand, are kept until the process exits, and sleep when

@@ -1,5 +1,5 @@
 internal import CEssentialsTest
-import Glibc
+import EssentialsTools
 
 /// A certificate created in memory together with its private key, for tests.
 ///

@@ -1,5 +1,4 @@
 import EssentialsTools
-import Glibc
 
 /// The socket of one connection. Only its own thread reads, writes and closes it. Any thread may shut it down; after
 /// `close` that has no effect, because the descriptor may have been reused.

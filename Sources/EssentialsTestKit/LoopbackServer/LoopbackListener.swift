@@ -1,5 +1,5 @@
 internal import CEssentialsTest
-import Glibc
+import EssentialsTools
 
 /// A non-blocking, close-on-exec listening socket on a loopback address.
 struct LoopbackListener: Sendable {

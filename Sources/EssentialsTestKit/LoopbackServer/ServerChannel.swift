@@ -1,5 +1,5 @@
 internal import CEssentialsTest
-import Glibc
+import EssentialsTools
 
 /// The byte stream of one connection, plain or over TLS. Used only on the connection's thread.
 final class ServerChannel {

@@ -1,5 +1,5 @@
 internal import CEssentialsTest
-import Glibc
+import EssentialsTools
 
 /// A signal that stays set. Any number of threads can wait for it together with sockets.
 final class Wakeup: Sendable {

@@ -1,16 +1,10 @@
 import EssentialsStorage
+import EssentialsTools
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
     import Foundation
-#endif
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
 #endif
 
 /// A file to be sent, with its size and modification time at the time of creation.

@@ -1,16 +1,10 @@
 import EssentialsStorage
+import EssentialsTools
 
 #if canImport(FoundationEssentials)
     package import FoundationEssentials
 #else
     package import Foundation
-#endif
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
 #endif
 
 /// Reads whole files up to a maximum size, so that neither a huge file nor an endless one, such as a

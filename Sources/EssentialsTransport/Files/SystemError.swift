@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
+import EssentialsTools
 
 /// An error number of the system. It is the underlying error of failures with the reason `file`.
 ///

@@ -1,6 +1,5 @@
 import EssentialsTools
 import EssentialsTransport
-import Glibc
 import ServiceEssentials
 
 /// A line on a terminal that counts the requests of a running load.

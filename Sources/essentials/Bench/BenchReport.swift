@@ -1,4 +1,4 @@
-import Glibc
+import EssentialsTools
 import ServiceEssentials
 
 /// The result of a load as text.

@@ -1,4 +1,4 @@
-import Glibc
+import EssentialsTools
 
 /// The processor time of this process.
 struct ProcessorTime: Sendable, Equatable {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Glibc
+import EssentialsTools
 import ServiceEssentials
 
 /// `essentials bench`

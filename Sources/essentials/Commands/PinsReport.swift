@@ -1,5 +1,5 @@
+import EssentialsTools
 import EssentialsTransport
-import Glibc
 import ServiceEssentials
 
 /// The output of `essentials pins`: Swift array elements with comments, or a policy file.

@@ -1,6 +1,6 @@
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
-import Glibc
 import ServiceEssentials
 
 /// The steps of `essentials demo --policies`: a coin list with a cache, pictures on the disk, and requests that wait until

@@ -1,6 +1,6 @@
 #if Persistence
     import Dispatch
-    import Glibc
+    import EssentialsTools
     import ServiceEssentials
 
     /// This program, started a second time: it saves without a pause, and writes a byte for each confirmed save.

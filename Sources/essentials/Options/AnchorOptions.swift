@@ -1,5 +1,5 @@
 import ArgumentParser
-import Glibc
+import EssentialsTools
 import ServiceEssentials
 
 /// The certificate authorities that a server's chain may lead to.

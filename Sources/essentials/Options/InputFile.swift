@@ -1,5 +1,5 @@
+import EssentialsTools
 import FoundationEssentials
-import Glibc
 import ServiceEssentials
 
 /// Reads a request's body from a file or from standard input.

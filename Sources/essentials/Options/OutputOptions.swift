@@ -1,5 +1,5 @@
 import ArgumentParser
-import Glibc
+import EssentialsTools
 import ServiceEssentials
 
 /// Options for the output of a response.

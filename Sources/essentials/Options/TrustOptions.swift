@@ -1,5 +1,5 @@
 import ArgumentParser
-import Glibc
+import EssentialsTools
 import ServiceEssentials
 
 /// Options for the trust policy: pins, anchors, revocation, and the client's certificate.

@@ -1,5 +1,5 @@
+import EssentialsTools
 import EssentialsTransport
-import Glibc
 import ServiceEssentials
 
 /// Writes complete buffers to a descriptor, even if the system accepts only parts of them.

@@ -1,6 +1,6 @@
 import ArgumentParser
+import EssentialsTools
 import FoundationEssentials
-import Glibc
 import ServiceEssentials
 
 /// Prints a command's failure as one line on standard error, and turns it into an exit code.

@@ -1,6 +1,5 @@
 import Dispatch
 import EssentialsTools
-import Glibc
 import ServiceEssentials
 
 /// Cancels a running operation on SIGINT or SIGTERM, so that it can clean up.

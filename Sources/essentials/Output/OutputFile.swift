@@ -1,6 +1,5 @@
 import EssentialsStorage
 import EssentialsTools
-import Glibc
 import ServiceEssentials
 
 /// A file that appears under its name only when it is complete.

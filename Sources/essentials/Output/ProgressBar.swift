@@ -1,4 +1,4 @@
-import Glibc
+import EssentialsTools
 import ServiceEssentials
 
 /// A line on a terminal that shows the progress of a transfer.

@@ -1,5 +1,4 @@
 import EssentialsTools
-import Glibc
 import ServiceEssentials
 
 /// Standard output or standard error, unbuffered.

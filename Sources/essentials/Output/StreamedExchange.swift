@@ -1,5 +1,5 @@
+import EssentialsTools
 import EssentialsTransport
-import Glibc
 import ServiceEssentials
 
 /// Sends one request and forwards the response body as it arrives.

@@ -1,7 +1,7 @@
 import EssentialsHTTP
+import EssentialsTools
 import EssentialsTransport
 import FoundationEssentials
-import Glibc
 import ServiceEssentials
 
 /// The output of `--verbose` on standard error: each request (`>`), its connection (`*`) and the head of its response

@@ -1,5 +1,5 @@
 #if Persistence
-    import Glibc
+    import EssentialsTools
     import ServiceEssentials
 
     extension StoreCommand {

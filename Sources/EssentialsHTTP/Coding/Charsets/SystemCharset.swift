@@ -1,10 +1,9 @@
+import EssentialsTools
+
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
     import Foundation
-#endif
-#if canImport(Glibc)
-    import Glibc
 #endif
 
 /// Charsets of the system's iconv. Only Glibc's is used; elsewhere no charset is known.

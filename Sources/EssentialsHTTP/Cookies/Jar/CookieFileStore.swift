@@ -6,13 +6,6 @@ import EssentialsTools
 #else
     import Foundation
 #endif
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 /// Reads and writes a ``CookieFile``. It runs on a file thread, except for loading.
 package actor CookieFileStore: CookieStore {

@@ -1,6 +1,6 @@
-#if canImport(Glibc)
-    import Glibc
+import EssentialsTools
 
+#if canImport(Glibc)
     /// The public suffix list of libpsl, which is loaded with dlopen(3), because its headers are rarely installed.
     ///
     /// `@unchecked Sendable`: all properties are constants. libpsl does not change a list after it is created, and
