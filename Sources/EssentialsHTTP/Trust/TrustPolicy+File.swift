@@ -51,10 +51,7 @@ extension TrustPolicy {
         do throws(LocatedJSON.Fault) {
             self = try PolicyReader(directory: directory).policy(LocatedJSON(json))
         } catch {
-            if let file = error.underlying, file.reason == .file { throw file }
-            throw RequestFailure(
-                .invalidPolicy, "\(name), line \(error.line): \(error.text)",
-                remedy: error.underlying?.remedy ?? "Correct the line.", underlying: error.underlying)
+            throw error.failure(.invalidPolicy, in: name)
         }
     }
 }

@@ -20,10 +20,7 @@ struct EnvironmentFile {
         do throws(LocatedJSON.Fault) {
             (environments, current) = try reader.file(LocatedJSON(text))
         } catch {
-            if let file = error.underlying, file.reason == .file { throw file }
-            throw RequestFailure(
-                error.underlying?.reason ?? .invalidRequest, "“\(path)”, line \(error.line): \(error.text)",
-                remedy: error.underlying?.remedy ?? "Correct the line.", underlying: error.underlying)
+            throw error.failure(error.underlying?.reason ?? .invalidRequest, in: "“\(path)”")
         }
     }
 
@@ -33,10 +30,7 @@ struct EnvironmentFile {
         func file(_ json: LocatedJSON) throws(Fault) -> ([EnvironmentSnapshot], String?) {
             let object = try LocatedMembers(json, knows: ["current", "environments"])
             let environments = try object.need("environments") { value throws(Fault) in
-                guard case .object(let members) = value.value else { throw value.wrong(expected: "an object") }
-                return try members.map { member throws(Fault) in
-                    try self.environment(member.value, name: member.name)
-                }
+                try value.members().map(environment)
             }
             let current = try object.take("current", or: nil) { value throws(Fault) -> String? in
                 let name = try value.text()
@@ -48,28 +42,23 @@ struct EnvironmentFile {
             return (environments, current)
         }
 
-        private func environment(_ json: LocatedJSON, name: String) throws(Fault) -> EnvironmentSnapshot {
+        private func environment(_ json: LocatedJSON) throws(Fault) -> EnvironmentSnapshot {
             let object = try LocatedMembers(json, knows: ["baseURL", "headers", "trust"])
             let baseURL = try object.need("baseURL") { value throws(Fault) in
                 let text = try value.text()
-                return try Self.located(value.line) { () throws(RequestFailure) in try RequestURL(text) }
+                return try value.located { () throws(RequestFailure) in try RequestURL(text) }
             }
-            let fields = try object.take("headers", or: [:]) { value throws(Fault) in try self.fields(value) }
-            let trust = try object.take("trust", or: nil) { value throws(Fault) -> TrustPolicy? in
-                try self.trust(value)
-            }
-            return EnvironmentSnapshot(name: name, baseURL: baseURL, headerFields: fields, trust: trust)
+            let fields = try object.take("headers", or: [:], fields)
+            let trust = try object.take("trust", or: nil, trust)
+            return EnvironmentSnapshot(name: json.name, baseURL: baseURL, headerFields: fields, trust: trust)
         }
 
         private func fields(_ json: LocatedJSON) throws(Fault) -> HTTPFields {
-            guard case .object(let members) = json.value else { throw json.wrong(expected: "an object") }
             var fields = HTTPFields()
-            for member in members {
-                var values = [member.value]
-                if case .array(let elements) = member.value.value { values = elements }
-                for value in values {
+            for member in try json.members() {
+                for value in member.value.array == nil ? [member] : member.parts {
                     let text = try value.text()
-                    let field = try Self.located(value.line) { () throws(RequestFailure) in
+                    let field = try value.located { () throws(RequestFailure) in
                         try HTTPField.checked(name: member.name, value: text)
                     }
                     fields.append(field)
@@ -79,24 +68,10 @@ struct EnvironmentFile {
         }
 
         /// Reads a policy, or the path of a policy file.
-        private func trust(_ json: LocatedJSON) throws(Fault) -> TrustPolicy {
-            guard case .string(let path) = json.value else {
-                return try PolicyReader(directory: directory).policy(json)
-            }
-            let whole = path.utf8.first == UInt8(ascii: "/") ? path : directory + "/" + path
-            return try Self.located(json.line) { () throws(RequestFailure) in
-                try TrustPolicy(contentsOfFile: whole)
-            }
-        }
-
-        private static func located<Value>(
-            _ line: Int, _ body: () throws(RequestFailure) -> Value
-        ) throws(Fault) -> Value {
-            do throws(RequestFailure) {
-                return try body()
-            } catch {
-                throw Fault(line: line, text: error.message, underlying: error)
-            }
+        private func trust(_ json: LocatedJSON) throws(Fault) -> TrustPolicy? {
+            guard json.value.string != nil else { return try PolicyReader(directory: directory).policy(json) }
+            let path = try json.path(in: directory)
+            return try json.located { () throws(RequestFailure) in try TrustPolicy(contentsOfFile: path) }
         }
     }
 }

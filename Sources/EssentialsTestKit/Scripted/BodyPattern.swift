@@ -12,7 +12,7 @@ public struct BodyPattern: Sendable, CustomStringConvertible {
         case any
         case data(Data)
         case text(String)
-        case json(JSONNode)
+        case json(JSONValue)
         case unusable(String)
     }
 
@@ -33,7 +33,7 @@ public struct BodyPattern: Sendable, CustomStringConvertible {
 
     private static func encoded(_ model: some Encodable) -> BodyPattern {
         do {
-            return BodyPattern(rule: .json(try JSONNode(ScriptedAnswer.encoded(model))))
+            return BodyPattern(rule: .json(try JSONParser.value(in: ScriptedAnswer.encoded(model))))
         } catch {
             return BodyPattern(rule: .unusable("the expected \(type(of: model)) cannot be written as JSON: \(error)"))
         }
@@ -46,7 +46,7 @@ public struct BodyPattern: Sendable, CustomStringConvertible {
     /// ``ScriptedTransport/problems`` says why.
     public static func jsonText(_ text: String) -> BodyPattern {
         do {
-            return BodyPattern(rule: .json(try JSONNode(Data(text.utf8))))
+            return BodyPattern(rule: .json(try JSONParser.value(in: Data(text.utf8))))
         } catch {
             return BodyPattern(rule: .unusable("the expected text is no JSON: \(ShownText.quoted(text))"))
         }
@@ -68,7 +68,7 @@ public struct BodyPattern: Sendable, CustomStringConvertible {
         case .any: "any body"
         case .data(let data): "body of \(ShownText.body(data, count: data.count))"
         case .text(let text): "body \(ShownText.quoted(text))"
-        case .json(let node): "body \(node)"
+        case .json(let value): "body \(value.shown)"
         case .unusable(let problem): "no body: \(problem)"
         }
     }
@@ -88,10 +88,10 @@ public struct BodyPattern: Sendable, CustomStringConvertible {
             guard request.isBodyComplete else {
                 return ["body: only \(request.body.count) of its \(request.bodyByteCount) bytes were kept"]
             }
-            guard let node = try? JSONNode(request.body) else {
+            guard let value = try? JSONParser.value(in: request.body) else {
                 return ["body: expected JSON, was \(request.shownBody)"]
             }
-            return node.differences(from: expected).map { "body: \($0)" }
+            return value.differences(from: expected).map { "body: \($0)" }
         }
     }
 

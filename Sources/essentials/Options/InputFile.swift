@@ -31,7 +31,7 @@ enum InputFile {
     /// - Throws: `file` if the file cannot be read, `invalidRequest` if it is not JSON.
     static func json(of path: String) throws(RequestFailure) -> String {
         let text = try text(of: path)
-        guard JSONText.isValid(text) else {
+        guard JSONParser.isValid(text) else {
             throw RequestFailure(
                 .invalidRequest, "\(name(of: path)) is not valid JSON.",
                 remedy: "Check its quotes, commas and brackets, or send it unchecked with --data @FILE.")

@@ -74,7 +74,7 @@ enum RequestItem: Sendable, Equatable {
         case "=@": return .member(name, .textFile(try path(value, in: text)))
         case ":=@": return .member(name, .jsonFile(try path(value, in: text)))
         case ":=":
-            guard JSONText.isValid(value) else {
+            guard JSONParser.isValid(value) else {
                 throw ValidationError(
                     "“\(OneLine.text(text))” has no valid JSON after “:=”. Write name=text for a string.")
             }

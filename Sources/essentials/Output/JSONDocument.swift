@@ -33,7 +33,7 @@ private struct JSONDocumentCodec: BodyCodec {
                 .decoding, "The response is \(mediaType) and not JSON.",
                 remedy: "Leave out --model-cache, which stores only JSON documents.")
         }
-        guard let text = String(validating: body, as: UTF8.self), JSONText.isValid(text),
+        guard let text = String(validating: body, as: UTF8.self), JSONParser.isValid(text),
             let model = JSONDocument(text: text) as? Model
         else {
             throw RequestFailure(
