@@ -82,15 +82,15 @@ struct CacheDirectiveReader {
 
     /// The next directive; `nil` at the end. One without a name has an empty one.
     mutating func next() -> Directive? {
-        skip { Self.isBlank($0) || $0 == UInt8(ascii: ",") }
+        skip { $0.isBlank || $0 == UInt8(ascii: ",") }
         guard index < bytes.count else { return nil }
         let name = prefix { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: "\"") }
-        skip(Self.isBlank)
+        skip(\.isBlank)
         var value: [UInt8]?
         if take(UInt8(ascii: "=")) {
-            skip(Self.isBlank)
+            skip(\.isBlank)
             value = take(UInt8(ascii: "\"")) ? quoted() : Array(prefix { _ in true })
-            skip(Self.isBlank)
+            skip(\.isBlank)
         } else if take(UInt8(ascii: "\"")) {
             // A string without a name means nothing, and neither do the commas in it.
             _ = quoted()
@@ -126,8 +126,6 @@ struct CacheDirectiveReader {
 
     // MARK: Bytes
 
-    private static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-
     private mutating func take(_ byte: UInt8) -> Bool {
         guard index < bytes.count, bytes[index] == byte else { return false }
         index += 1
@@ -141,7 +139,7 @@ struct CacheDirectiveReader {
     /// The bytes up to a blank, a comma, or one that does not meet a condition.
     private mutating func prefix(_ condition: (UInt8) -> Bool) -> ArraySlice<UInt8> {
         let start = index
-        skip { !Self.isBlank($0) && $0 != UInt8(ascii: ",") && condition($0) }
+        skip { !$0.isBlank && $0 != UInt8(ascii: ",") && condition($0) }
         return bytes[start..<index]
     }
 }

@@ -84,7 +84,7 @@ public struct CookieField: Sendable, Hashable {
     }
 
     private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        var rest = bytes.drop { $0 == 0x20 || $0 == 0x09 }
+        var rest = bytes.drop(while: \.isBlank)
         while rest.last == 0x20 || rest.last == 0x09 { rest.removeLast() }
         return rest
     }

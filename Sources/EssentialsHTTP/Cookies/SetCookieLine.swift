@@ -99,12 +99,10 @@ struct SetCookieLine {
     /// Whether a byte is a control character that no cookie may contain. Tabs are allowed.
     static func isControl(_ byte: UInt8) -> Bool { byte.isFieldControl }
 
-    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
-
     static func trimmed(_ bytes: Bytes) -> Bytes {
         var (start, end) = (bytes.startIndex, bytes.endIndex)
-        while start < end, isBlank(bytes[start]) { start += 1 }
-        while start < end, isBlank(bytes[end - 1]) { end -= 1 }
+        while start < end, bytes[start].isBlank { start += 1 }
+        while start < end, bytes[end - 1].isBlank { end -= 1 }
         return bytes[start..<end]
     }
 
@@ -125,7 +123,7 @@ struct SetCookieLine {
 
     static func lowercased(_ byte: UInt8) -> UInt8 { (0x41...0x5a).contains(byte) ? byte | 0x20 : byte }
 
-    private static func lowercased(_ bytes: Bytes) -> String {
+    static func lowercased(_ bytes: Bytes) -> String {
         String(unsafeUninitializedCapacity: bytes.count) { target in
             var count = 0
             for byte in bytes {

@@ -13,7 +13,7 @@ struct WebLinkReader {
     /// The next link; `nil` at the end and at text that is not a link (appendix B.2).
     mutating func next() -> WebLink? {
         // A list may have empty elements (RFC 9110, 5.6.1.2).
-        skip { Self.isBlank($0) || $0 == UInt8(ascii: ",") }
+        skip { $0.isBlank || $0 == UInt8(ascii: ",") }
         guard take(UInt8(ascii: "<")) else { return nil }
         let target = prefix { $0 != UInt8(ascii: ">") }
         guard take(UInt8(ascii: ">")) else {
@@ -43,14 +43,14 @@ struct WebLinkReader {
     /// The next parameter of a link, undecoded; `nil` at the end of the link (appendix B.3).
     private mutating func parameter() -> (name: String, value: [UInt8])? {
         while true {
-            skip(Self.isBlank)
+            skip(\.isBlank)
             guard take(UInt8(ascii: ";")) else { return nil }
-            skip(Self.isBlank)
-            let name = prefix { !Self.isBlank($0) && !"=;,".utf8.contains($0) }
-            skip(Self.isBlank)
+            skip(\.isBlank)
+            let name = prefix { !$0.isBlank && !"=;,".utf8.contains($0) }
+            skip(\.isBlank)
             var value: [UInt8] = []
             if take(UInt8(ascii: "=")) {
-                skip(Self.isBlank)
+                skip(\.isBlank)
                 value = take(UInt8(ascii: "\"")) ? quoted() : unquoted()
             }
             // An empty parameter is ignored (RFC 9110, 5.6.6).
@@ -61,7 +61,7 @@ struct WebLinkReader {
     /// The value up to the next delimiter, without blanks at its end.
     private mutating func unquoted() -> [UInt8] {
         let text = prefix { !";,".utf8.contains($0) }
-        let end = text.lastIndex { !Self.isBlank($0) }.map { $0 + 1 } ?? text.startIndex
+        let end = text.lastIndex { !$0.isBlank }.map { $0 + 1 } ?? text.startIndex
         return Array(text[..<end])
     }
 
@@ -89,7 +89,7 @@ struct WebLinkReader {
     }
 
     private static func words(of value: [UInt8]) -> [String] {
-        value.split(maxSplits: WebLink.maximumParameters, whereSeparator: isBlank).prefix(WebLink.maximumParameters)
+        value.split(maxSplits: WebLink.maximumParameters, whereSeparator: \.isBlank).prefix(WebLink.maximumParameters)
             .map { String(decoding: $0, as: UTF8.self) }
     }
 
@@ -108,6 +108,4 @@ struct WebLinkReader {
         while index < bytes.count, isIncluded(bytes[index]) { index += 1 }
         return bytes[start..<index]
     }
-
-    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 }

@@ -44,17 +44,17 @@ struct ChallengeReader {
 
     private mutating func read() {
         while found.count < Self.maximumChallenges {
-            skip { Self.isBlank($0) || $0 == UInt8(ascii: ",") }
+            skip { $0.isBlank || $0 == UInt8(ascii: ",") }
             guard index < bytes.count else { break }
             guard let word = token() else {
                 spoil()
                 continue
             }
             let end = index
-            skip(Self.isBlank)
+            skip(\.isBlank)
             if next == UInt8(ascii: "=") {
                 index += 1
-                skip(Self.isBlank)
+                skip(\.isBlank)
                 readParameter(String(decoding: word, as: UTF8.self).lowercased())
             } else if isAtEnd || index > end {
                 finish()
@@ -71,7 +71,7 @@ struct ChallengeReader {
 
     private mutating func readParameter(_ name: String) {
         let value = next == UInt8(ascii: "\"") ? quoted() : token()
-        guard let value, isAtEnd || Self.isBlank(bytes[index]) else { return spoil() }
+        guard let value, isAtEnd || bytes[index].isBlank else { return spoil() }
         guard var taken = draft.take() else { return }
         taken.isWellFormed =
             taken.isWellFormed && taken.token68 == nil && taken.parameters.count < Self.maximumParameters
@@ -87,7 +87,7 @@ struct ChallengeReader {
         guard end > index else { return }
         while end < bytes.count, bytes[end] == UInt8(ascii: "=") { end += 1 }
         let value = bytes[index..<end]
-        while end < bytes.count, Self.isBlank(bytes[end]) { end += 1 }
+        while end < bytes.count, bytes[end].isBlank { end += 1 }
         guard end == bytes.count || bytes[end] == UInt8(ascii: ","), value.count <= Self.maximumValue else { return }
         draft?.token68 = Array(value)
         index = end
@@ -142,8 +142,6 @@ struct ChallengeReader {
 
     private var next: UInt8? { index < bytes.count ? bytes[index] : nil }
     private var isAtEnd: Bool { index >= bytes.count || bytes[index] == UInt8(ascii: ",") }
-
-    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
     /// Whether a token68 can contain the byte (RFC 9110, 11.2) before its final “=”.
     private static func isToken68(_ byte: UInt8) -> Bool { byte.isASCIIAlphanumeric || "-._~+/".utf8.contains(byte) }

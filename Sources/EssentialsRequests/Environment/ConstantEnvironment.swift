@@ -79,9 +79,8 @@ public struct ConstantEnvironment: EnvironmentService {
             throw RequestFailure(
                 .invalidRequest, "A line has no colon.", remedy: "Write each field as “Name: value” on its own line.")
         }
-        let isBlank: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
-        let value = line[line.index(after: colon)...].drop(while: isBlank)
-        let end = value.lastIndex { !isBlank($0) }.map { value.index(after: $0) } ?? value.startIndex
+        let value = line[line.index(after: colon)...].drop(while: \.isBlank)
+        let end = value.lastIndex { !$0.isBlank }.map { value.index(after: $0) } ?? value.startIndex
         return try .checked(name: String(Substring(line[..<colon])), value: String(Substring(value[..<end])))
     }
 

@@ -29,10 +29,12 @@ enum HiddenDotSegments {
     }
 
     private static func isHidden(_ segment: [UInt8]) -> Bool {
-        let once = unescaped(segment)
+        // A `%` that begins no escape is kept.
+        let once = Array(PercentCoding.decoded(segment, plusIsSpace: false))
+        let twice = Array(PercentCoding.decoded(once, plusIsSpace: false))
         // These are removed when the URL is created.
         if isDots(once[...]) { return false }
-        return [segment, once, unescaped(once)].contains { text in
+        return [segment, once, twice].contains { text in
             text.split(whereSeparator: { $0 == slash || $0 == backslash }).contains { part in
                 isDots(part.prefix { $0 != UInt8(ascii: ";") })
             }
@@ -41,21 +43,5 @@ enum HiddenDotSegments {
 
     private static func isDots(_ text: ArraySlice<UInt8>) -> Bool {
         (1...2).contains(text.count) && text.allSatisfy { $0 == dot }
-    }
-
-    /// Unescapes the text once. A `%` that begins no escape is kept.
-    private static func unescaped(_ text: [UInt8]) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var rest = text[...]
-        while let byte = rest.popFirst() {
-            let digits = rest.prefix(2).compactMap(\.hexDigitValue)
-            if byte == UInt8(ascii: "%"), digits.count == 2 {
-                bytes.append(digits[0] << 4 | digits[1])
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return bytes
     }
 }

@@ -41,62 +41,6 @@ public struct HopOutcome: Sendable {
     private let response: TransportResponse?
     private let id: RequestID?
 
-    init(
-        _ request: TransportRequest, _ environment: EnvironmentSnapshot,
-        _ result: Result<TransportResponse, RequestFailure>, _ record: ExchangeRecord
-    ) {
-        let response = try? result.get()
-        method = request.method
-        url = request.url
-        self.environment = environment
-        hop = record.hops.count + 1
-        attempt = record.attempts
-        isRedirect = response.map(record.rules.redirects.mayFollow) ?? false
-        isExpected = isRedirect || response.map { record.rules.expectedStatus.contains($0.statusCode) } ?? false
-        isFromCache = record.isFromCache
-        body = isRedirect ? nil : response?.body.data
-        if case .failure(let failure) = result { self.failure = failure }
-        self.response = response?.withoutBody
-        id = record.id
-    }
-
-    /// Creates an outcome with a response, for tests of interceptors.
-    public init(
-        _ method: HTTPRequest.Method, _ url: RequestURL, environment: EnvironmentSnapshot, response: DataResponse,
-        isExpected: Bool = true, isRedirect: Bool = false, isFromCache: Bool = false, hop: Int = 1, attempt: Int = 1
-    ) {
-        self.method = method
-        self.url = url
-        self.environment = environment
-        self.hop = hop
-        self.attempt = attempt
-        self.isRedirect = isRedirect
-        self.isExpected = isExpected
-        self.isFromCache = isFromCache
-        body = response.body.data
-        self.response = response.transportResponse.withoutBody
-        id = nil
-    }
-
-    /// Creates an outcome without a response, for tests of interceptors.
-    public init(
-        _ method: HTTPRequest.Method, _ url: RequestURL, environment: EnvironmentSnapshot, failure: RequestFailure,
-        hop: Int = 1, attempt: Int = 1
-    ) {
-        self.method = method
-        self.url = url
-        self.environment = environment
-        self.hop = hop
-        self.attempt = attempt
-        isRedirect = false
-        isExpected = false
-        isFromCache = false
-        body = nil
-        self.failure = failure
-        response = nil
-        id = nil
-    }
-
     /// The status; `nil` if no response came.
     public var status: HTTPResponse.Status? { response?.status }
     /// The header fields in order of arrival; empty if no response came.
@@ -109,6 +53,45 @@ public struct HopOutcome: Sendable {
     /// The `request-id` of the request's log messages, for an interceptor's own messages. It is empty in an outcome
     /// that a test has created.
     public var requestID: String { id?.description ?? "" }
+}
+
+extension HopOutcome {
+    init(
+        _ request: TransportRequest, _ environment: EnvironmentSnapshot,
+        _ result: Result<TransportResponse, RequestFailure>, _ record: ExchangeRecord
+    ) {
+        let response = try? result.get()
+        let isRedirect = response.map(record.rules.redirects.mayFollow) ?? false
+        var failure: RequestFailure?
+        if case .failure(let reason) = result { failure = reason }
+        self.init(
+            method: request.method, url: request.url, environment: environment, hop: record.hops.count + 1,
+            attempt: record.attempts, isRedirect: isRedirect,
+            isExpected: isRedirect || response.map { record.rules.expectedStatus.contains($0.statusCode) } ?? false,
+            isFromCache: record.isFromCache, body: isRedirect ? nil : response?.body.data, failure: failure,
+            response: response?.withoutBody, id: record.id)
+    }
+
+    /// Creates an outcome with a response, for tests of interceptors.
+    public init(
+        _ method: HTTPRequest.Method, _ url: RequestURL, environment: EnvironmentSnapshot, response: DataResponse,
+        isExpected: Bool = true, isRedirect: Bool = false, isFromCache: Bool = false, hop: Int = 1, attempt: Int = 1
+    ) {
+        self.init(
+            method: method, url: url, environment: environment, hop: hop, attempt: attempt, isRedirect: isRedirect,
+            isExpected: isExpected, isFromCache: isFromCache, body: response.body.data, failure: nil,
+            response: response.transportResponse.withoutBody, id: nil)
+    }
+
+    /// Creates an outcome without a response, for tests of interceptors.
+    public init(
+        _ method: HTTPRequest.Method, _ url: RequestURL, environment: EnvironmentSnapshot, failure: RequestFailure,
+        hop: Int = 1, attempt: Int = 1
+    ) {
+        self.init(
+            method: method, url: url, environment: environment, hop: hop, attempt: attempt, isRedirect: false,
+            isExpected: false, isFromCache: false, body: nil, failure: failure, response: nil, id: nil)
+    }
 }
 
 extension TransportResponse {

@@ -1,3 +1,5 @@
+import EssentialsHTTP
+
 /// A request as the server read it.
 ///
 /// ```swift
@@ -66,21 +68,6 @@ public struct ServerRequest: Sendable {
     }
 
     private static func percentDecoded(_ text: Substring) -> String {
-        let bytes = Array(text.utf8)
-        var result: [UInt8] = []
-        var index = 0
-        while index < bytes.count {
-            if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count,
-                let high = Character(Unicode.Scalar(bytes[index + 1])).hexDigitValue,
-                let low = Character(Unicode.Scalar(bytes[index + 2])).hexDigitValue
-            {
-                result.append(UInt8(high * 16 + low))
-                index += 3
-            } else {
-                result.append(bytes[index])
-                index += 1
-            }
-        }
-        return String(decoding: result, as: UTF8.self)
+        String(decoding: PercentCoding.decoded(text.utf8, plusIsSpace: false), as: UTF8.self)
     }
 }

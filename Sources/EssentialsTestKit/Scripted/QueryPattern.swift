@@ -1,3 +1,5 @@
+import EssentialsHTTP
+
 /// The query that a request must have.
 ///
 /// ```swift
@@ -97,20 +99,6 @@ public struct QueryPattern: Sendable, Hashable, ExpressibleByDictionaryLiteral, 
 
     /// Removes percent-encoding. If the result is not UTF-8, the text is returned unchanged.
     static func decoded(_ text: Substring) -> String {
-        var bytes: [UInt8] = []
-        var rest = text.utf8
-        while let byte = rest.popFirst() {
-            let pair = rest.prefix(2)
-            if byte == UInt8(ascii: "%"), pair.count == 2,
-                pair.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
-                let value = UInt8(Substring(pair), radix: 16)
-            {
-                bytes.append(value)
-                rest.removeFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(validating: bytes, as: UTF8.self) ?? String(text)
+        String(validating: PercentCoding.decoded(text.utf8, plusIsSpace: false), as: UTF8.self) ?? String(text)
     }
 }

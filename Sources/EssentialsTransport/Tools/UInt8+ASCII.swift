@@ -10,6 +10,9 @@ extension UInt8 {
 
     @inlinable package var isASCIIAlphanumeric: Bool { isASCIILetter || isASCIIDigit }
 
+    /// Whether this is a space or a tab (RFC 9110, 5.6.3).
+    @inlinable package var isBlank: Bool { self == 0x20 || self == 0x09 }
+
     /// Whether this is a control character that no field value can contain: any but the tab (RFC 9110, 5.5).
     @inlinable package var isFieldControl: Bool { self < 0x20 && self != 0x09 || self == 0x7f }
 
@@ -48,6 +51,15 @@ extension UInt8 {
     @inlinable package var hexDigit: UInt8 {
         let value = self & 15
         return value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
+    }
+}
+
+extension Substring.UTF8View {
+    /// Removes the first byte if it is this character.
+    package mutating func take(_ character: Unicode.Scalar) -> Bool {
+        guard first == UInt8(ascii: character) else { return false }
+        removeFirst()
+        return true
     }
 }
 

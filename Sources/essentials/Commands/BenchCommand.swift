@@ -32,11 +32,6 @@ struct BenchCommand: AsyncParsableCommand {
             usage or an invalid value, 130 Ctrl-C, 143 SIGTERM
             """)
 
-    /// The values of `--format`.
-    enum Format: String, ExpressibleByArgument, CaseIterable {
-        case text, json
-    }
-
     @OptionGroup(title: "Load") var load: LoadOptions
 
     @Option(
@@ -58,7 +53,7 @@ struct BenchCommand: AsyncParsableCommand {
     @OptionGroup(title: "Connection") var connection: ConnectionOptions
 
     @Option(name: .customLong("format"), help: "The output format.")
-    var format = Format.text
+    var format = OutputFormat.text
 
     @OptionGroup(title: "Output") var errors: ErrorOptions
 

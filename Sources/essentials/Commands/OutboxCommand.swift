@@ -54,13 +54,8 @@ struct OutboxCommand: AsyncParsableCommand {
     @OptionGroup(title: "Trust") var trust: TrustOptions
     @OptionGroup(title: "Connection") var connection: ConnectionOptions
 
-    /// The values of `--format`.
-    enum Format: String, ExpressibleByArgument, CaseIterable {
-        case text, json
-    }
-
     @Option(name: .customLong("format"), help: "The output format.")
-    var format = Format.text
+    var format = OutputFormat.text
 
     @OptionGroup(title: "Output") var errors: ErrorOptions
 
@@ -104,7 +99,7 @@ struct OutboxCommand: AsyncParsableCommand {
             remedy: "Check the path; “essentials post --outbox” creates such a directory.")
     }
 
-    private static func line(_ line: OutboxLine, in format: Format) -> String {
+    private static func line(_ line: OutboxLine, in format: OutputFormat) -> String {
         format == .text ? line.text : line.json
     }
 

@@ -33,13 +33,8 @@ struct ReachabilityCommand: AsyncParsableCommand {
     @Flag(help: "Also print a line for each change, until interrupted by a signal.")
     var watch = false
 
-    /// The values of `--format`.
-    enum Format: String, ExpressibleByArgument, CaseIterable {
-        case text, json
-    }
-
     @Option(name: .customLong("format"), help: "The output format.")
-    var format = Format.text
+    var format = OutputFormat.text
 
     @OptionGroup(title: "Output") var errors: ErrorOptions
 

@@ -71,13 +71,8 @@ struct StoreCommand: AsyncParsableCommand {
     @Flag(name: .customLong("force"), help: "With backup: replace a file that exists.")
     var overwrites = false
 
-    /// The values of `--format`.
-    enum Format: String, ExpressibleByArgument, CaseIterable {
-        case text, json
-    }
-
     @Option(name: .customLong("format"), help: "The output format.")
-    var format = Format.text
+    var format = OutputFormat.text
 
     @OptionGroup(title: "Output") var errors: ErrorOptions
 

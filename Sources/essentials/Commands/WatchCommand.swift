@@ -51,13 +51,8 @@ struct WatchCommand: AsyncParsableCommand {
     @Flag(name: .customLong("loads"), help: "Also print a line when a load begins.")
     var printsLoads = false
 
-    /// The values of `--format`.
-    enum Format: String, ExpressibleByArgument, CaseIterable {
-        case text, json
-    }
-
     @Option(name: .customLong("format"), help: "The output format.")
-    var format = Format.text
+    var format = OutputFormat.text
 
     @OptionGroup(title: "Trust") var trust: TrustOptions
     @OptionGroup(title: "Connection") var connection: ConnectionOptions

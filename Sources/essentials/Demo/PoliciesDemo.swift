@@ -139,13 +139,7 @@ struct CoinService: FetchingService, ModelCaching {
 func bootstrapPolicies(
     baseURL: String, pins: [Pin], anchors: TrustAnchors, directory: String
 ) throws -> ServiceLocator {
-    let locator = ServiceLocator(name: "app")
-    try locator.register(ConstantEnvironment(baseURL), as: (any EnvironmentService).self)
-    try locator.registerLazy((any DataRequestService).self) { locator in
-        try HTTPDataRequestService(
-            environment: locator.resolve((any EnvironmentService).self),
-            trust: TrustPolicy(pins: pins, anchors: anchors))
-    }
+    let locator = try bootstrap(baseURL: baseURL, pins: pins, anchors: anchors)
     try locator.registerLazy(CoinService.self) { locator in
         try CoinService(
             requests: locator.resolve((any DataRequestService).self),

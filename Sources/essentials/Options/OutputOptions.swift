@@ -180,7 +180,10 @@ struct ErrorOptions: ParsableArguments {
         help: ArgumentHelp(
             "A line of text, or a JSON object with reason, phase, host, message, remedy and attempt.",
             valueName: "format"))
-    var format = FailurePrinter.Format.text
+    var format = OutputFormat.text
 }
 
-extension FailurePrinter.Format: ExpressibleByArgument {}
+/// The values of `--format` and `--error-format`.
+enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
+    case text, json
+}

@@ -3,9 +3,6 @@ import ServiceEssentials
 
 /// The output of `essentials cookies`.
 struct CookieListing {
-    /// The widest column that is padded. Longer texts push the rest of their line to the right.
-    private static let maximumWidth = 40
-
     let cookies: [Cookie]
     /// Whether values are printed.
     let showsValues: Bool
@@ -18,14 +15,8 @@ struct CookieListing {
     /// A line with titles and one for each cookie, or a sentence if there is no cookie.
     var table: [String] {
         guard !cookies.isEmpty else { return ["There are no cookies."] }
-        let rows = [["NAME", "DOMAIN", "PATH", "EXPIRES", "FLAGS"] + (showsValues ? ["VALUE"] : [])] + cookies.map(row)
-        let widths = rows[0].indices.map { column in
-            rows.reduce(0) { max($0, min($1[column].count, Self.maximumWidth)) }
-        }
-        return rows.map { row in
-            let padded = zip(row, widths).dropLast().map { $0.padded(to: $1) }
-            return (padded + row.suffix(1)).joined(separator: "  ")
-        }
+        let titles = ["NAME", "DOMAIN", "PATH", "EXPIRES", "FLAGS"] + (showsValues ? ["VALUE"] : [])
+        return TextTable.lines([titles] + cookies.map(row))
     }
 
     private func row(_ cookie: Cookie) -> [String] {
@@ -34,9 +25,9 @@ struct CookieListing {
             cookie.isHostOnly ? nil : "subdomains",
         ].compactMap(\.self)
         return [
-            VisibleText.line(cookie.name), VisibleText.line(cookie.domain), VisibleText.line(cookie.path),
-            cookie.expiry ?? "session", flags.isEmpty ? "-" : flags.joined(separator: ","),
-        ] + (showsValues ? [VisibleText.line(cookie.value)] : [])
+            cookie.name, cookie.domain, cookie.path, cookie.expiry ?? "session",
+            flags.isEmpty ? "-" : flags.joined(separator: ","),
+        ] + (showsValues ? [cookie.value] : [])
     }
 
     // MARK: JSON

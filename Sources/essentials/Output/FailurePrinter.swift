@@ -5,13 +5,7 @@ import ServiceEssentials
 
 /// Prints a command's failure as one line on standard error, and turns it into an exit code.
 struct FailurePrinter {
-    /// The values of `--error-format`.
-    enum Format: String, Sendable, CaseIterable {
-        case text
-        case json
-    }
-
-    let format: Format
+    let format: OutputFormat
     /// Whether failures are not printed.
     var isSilent = false
 

@@ -73,10 +73,10 @@ enum InternetDate {
         var rest: Substring.UTF8View
 
         mutating func date() -> Date? {
-            guard let year = number(4), take("-"), let month = number(2), (1...12).contains(month), take("-"),
+            guard let year = number(4), rest.take("-"), let month = number(2), (1...12).contains(month), rest.take("-"),
                 let day = number(2), (1...InternetDate.length(ofMonth: month, in: year)).contains(day),
-                take("T") || take("t") || take(" "), let hour = number(2), hour < 24, take(":"),
-                let minute = number(2), minute < 60, take(":"), let second = number(2), second <= 60,
+                rest.take("T") || rest.take("t") || rest.take(" "), let hour = number(2), hour < 24, rest.take(":"),
+                let minute = number(2), minute < 60, rest.take(":"), let second = number(2), second <= 60,
                 let fraction = fraction(), let offset = offset(), rest.isEmpty
             else { return nil }
             let time = hour * 3600 + minute * 60 + second - offset
@@ -86,7 +86,7 @@ enum InternetDate {
         }
 
         private mutating func fraction() -> Double? {
-            guard take(".") || take(",") else { return 0 }
+            guard rest.take(".") || rest.take(",") else { return 0 }
             let digits = rest.prefix(while: \.isASCIIDigit)
             guard !digits.isEmpty else { return nil }
             rest = rest[digits.endIndex...]
@@ -95,11 +95,11 @@ enum InternetDate {
 
         /// The offset from UTC in seconds.
         private mutating func offset() -> Int? {
-            if take("Z") || take("z") { return 0 }
-            let isBehind = take("-")
-            guard isBehind || take("+"), let hours = number(2), hours < 24 else { return nil }
+            if rest.take("Z") || rest.take("z") { return 0 }
+            let isBehind = rest.take("-")
+            guard isBehind || rest.take("+"), let hours = number(2), hours < 24 else { return nil }
             var minutes = 0
-            if take(":") || !rest.isEmpty {
+            if rest.take(":") || !rest.isEmpty {
                 guard let number = number(2), number < 60 else { return nil }
                 minutes = number
             }
@@ -111,12 +111,6 @@ enum InternetDate {
             guard digits.count == count, digits.allSatisfy(\.isASCIIDigit) else { return nil }
             rest = rest[digits.endIndex...]
             return digits.reduce(0) { $0 * 10 + Int($1) - 0x30 }
-        }
-
-        private mutating func take(_ character: Unicode.Scalar) -> Bool {
-            guard rest.first == UInt8(ascii: character) else { return false }
-            rest.removeFirst()
-            return true
         }
     }
 }

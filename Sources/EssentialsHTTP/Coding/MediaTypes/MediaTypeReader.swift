@@ -21,7 +21,7 @@ struct MediaTypeReader {
         skipSpace()
         let type = token()
         guard !type.isEmpty else { throw Fault(text: "the type is missing") }
-        guard take("/") else { throw Fault(text: "the slash after the type is missing") }
+        guard rest.take("/") else { throw Fault(text: "the slash after the type is missing") }
         let subtype = token()
         guard !subtype.isEmpty else { throw Fault(text: "the subtype after the slash is missing") }
         guard !type.contains("*"), !subtype.contains("*") else { throw Fault(text: "it contains an asterisk") }
@@ -34,7 +34,7 @@ struct MediaTypeReader {
 
     private mutating func parameters(isStrict: Bool) throws(Fault) -> [MediaType.Parameter] {
         var found: [MediaType.Parameter] = []
-        while take(";") {
+        while rest.take(";") {
             skipSpace()
             // An empty parameter is allowed (RFC 9110, 5.6.6).
             if rest.isEmpty || rest.first == UInt8(ascii: ";") { continue }
@@ -59,9 +59,9 @@ struct MediaTypeReader {
     private mutating func parameter() throws(Fault) -> MediaType.Parameter {
         let name = token()
         guard !name.isEmpty else { throw Fault(text: "a parameter has no name") }
-        guard take("=") else { throw Fault(text: "the parameter “\(name)” has no “=”") }
+        guard rest.take("=") else { throw Fault(text: "the parameter “\(name)” has no “=”") }
         let value: String
-        if take("\"") {
+        if rest.take("\"") {
             value = try quoted(name)
         } else {
             let bytes = rest.prefix(while: \.isTokenCharacter)
@@ -102,11 +102,5 @@ struct MediaTypeReader {
         return String(decoding: bytes, as: UTF8.self).lowercased()
     }
 
-    private mutating func take(_ character: Unicode.Scalar) -> Bool {
-        guard rest.first == UInt8(ascii: character) else { return false }
-        rest.removeFirst()
-        return true
-    }
-
-    private mutating func skipSpace() { rest = rest.drop { $0 == 0x20 || $0 == 0x09 } }
+    private mutating func skipSpace() { rest = rest.drop(while: \.isBlank) }
 }

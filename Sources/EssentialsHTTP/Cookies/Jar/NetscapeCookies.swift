@@ -100,13 +100,6 @@ enum NetscapeCookies {
     private static func hostName(_ domain: Bytes) -> String? {
         let name = domain.first == UInt8(ascii: ".") ? domain.dropFirst() : domain
         guard (1...253).contains(name.count), name.allSatisfy({ (0x21...0x7e).contains($0) }) else { return nil }
-        return String(unsafeUninitializedCapacity: name.count) { target in
-            var count = 0
-            for byte in name {
-                target[count] = SetCookieLine.lowercased(byte)
-                count += 1
-            }
-            return count
-        }
+        return SetCookieLine.lowercased(name)
     }
 }
