@@ -18,7 +18,7 @@ private final class Clearings: Sendable {
 private struct Label { var text = "" }
 
 private let app = Application()
-private let (show, showBusy, poll) = (app, app, app)
+private let (show, showBusy) = (app, app)
 private let (host, name, id) = ("", "", 7)
 private let (order, since, clearings) = (Order(), Date?.none, Clearings())
 private let decoder = JSONDecoder()
@@ -42,7 +42,6 @@ private var apiKeyName: HTTPField.Name { given() }
 private var trusted: HostName { given() }
 private var added: BootTime { given() }
 private var age: Duration { get { .zero } set {} }
-private var nextPoll: Duration { .zero }
 private var records: [Record] { get { [] } set {} }
 
 // Caching/CacheDirectives.swift
@@ -242,13 +241,6 @@ private func serverSentEventSequenceExample2() async throws {
         print(event.event, event.data)
     }
     use(lastEventID)
-}
-
-// Time/Alarm.swift
-private func alarmExample() async throws {
-    let alarm = Alarm(clock)
-    if try await alarm.wait(until: nextPoll) == .due { poll() }              // in one task
-    alarm.wake()                                                             // in another one
 }
 
 // Time/BootTime.swift

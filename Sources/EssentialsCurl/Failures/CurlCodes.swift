@@ -17,8 +17,6 @@ enum CurlCodes {
     static let gotNothing: Int32 = 52
     /// An option, or a header line, that libcurl cannot read.
     static let badArgument: Int32 = 43
-    /// A body could not be read again when it had to be sent again.
-    static let notRewound: Int32 = 65
     /// The largest code that the table knows.
     static let last: Int32 = 99
 

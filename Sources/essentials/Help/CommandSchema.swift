@@ -14,7 +14,7 @@ struct CommandSchema: Decodable {
         let kind: String
         let shouldDisplay: Bool
         let sectionTitle: String?
-        let isOptional, isRepeating: Bool
+        let isOptional: Bool
         let names: [Name]?
         let valueName, defaultValue, abstract: String?
         let allValues: [String]?

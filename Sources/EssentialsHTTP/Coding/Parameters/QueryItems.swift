@@ -120,19 +120,6 @@ public struct QueryItems: Sendable, Hashable {
             return writer.count
         }
     }
-
-    /// Appends the percent-encoded query to a text, if there is one.
-    ///
-    /// - Parameters:
-    ///   - text: The text, such as a path.
-    ///   - separator: What precedes the first item.
-    package func append(to text: inout String, after separator: String = "?") {
-        let query = encodedQuery
-        guard !query.isEmpty else { return }
-        text.reserveCapacity(text.utf8.count + separator.utf8.count + query.utf8.count)
-        text += separator
-        text += query
-    }
 }
 
 /// Writes percent-encoded text into a buffer that is large enough for it.
