@@ -15,10 +15,7 @@ struct MethodCommand: RequestCommand {
 
     @OptionGroup(title: "Request") var request: RequestOptions
     @OptionGroup(title: "Body") var content: BodyOptions
-    @OptionGroup(title: "Trust") var trust: TrustOptions
-    @OptionGroup(title: "Connection") var connection: ConnectionOptions
-    @OptionGroup(title: "Retries") var retry: RetryOptions
-    @OptionGroup(title: "Cookies") var cookies: CookieOptions
+    @OptionGroup var sending: SendingOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     var body: BodyOptions? { content }

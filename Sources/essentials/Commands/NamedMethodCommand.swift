@@ -47,10 +47,7 @@ struct GetCommand: NamedMethodCommand {
             """)
 
     @OptionGroup(title: "Request") var request: RequestOptions
-    @OptionGroup(title: "Trust") var trust: TrustOptions
-    @OptionGroup(title: "Connection") var connection: ConnectionOptions
-    @OptionGroup(title: "Retries") var retry: RetryOptions
-    @OptionGroup(title: "Cookies") var cookies: CookieOptions
+    @OptionGroup var sending: SendingOptions
     @OptionGroup(title: "Model cache") var modelCache: ModelCacheOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
@@ -63,10 +60,7 @@ struct ReadingCommand<Named: NamedMethod>: NamedMethodCommand {
     static var configuration: CommandConfiguration { describe(Named.abstract, Named.examples) }
 
     @OptionGroup(title: "Request") var request: RequestOptions
-    @OptionGroup(title: "Trust") var trust: TrustOptions
-    @OptionGroup(title: "Connection") var connection: ConnectionOptions
-    @OptionGroup(title: "Retries") var retry: RetryOptions
-    @OptionGroup(title: "Cookies") var cookies: CookieOptions
+    @OptionGroup var sending: SendingOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 }
 
@@ -77,10 +71,7 @@ struct WritingCommand<Named: NamedMethod>: NamedMethodCommand {
 
     @OptionGroup(title: "Request") var request: RequestOptions
     @OptionGroup(title: "Body") var content: BodyOptions
-    @OptionGroup(title: "Trust") var trust: TrustOptions
-    @OptionGroup(title: "Connection") var connection: ConnectionOptions
-    @OptionGroup(title: "Retries") var retry: RetryOptions
-    @OptionGroup(title: "Cookies") var cookies: CookieOptions
+    @OptionGroup var sending: SendingOptions
     @OptionGroup(title: "Outbox") var kept: OutboxOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 

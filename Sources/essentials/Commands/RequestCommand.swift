@@ -1,20 +1,25 @@
 import ArgumentParser
 import ServiceEssentials
 
+/// The options of all commands that send one request.
+struct SendingOptions: ParsableArguments {
+    @OptionGroup(title: "Trust") var trust: TrustOptions
+    @OptionGroup(title: "Connection") var connection: ConnectionOptions
+    @OptionGroup(title: "Retries") var retry: RetryOptions
+    @OptionGroup(title: "Cookies") var cookies: CookieOptions
+}
+
 /// The common parts of the commands that send one request.
 protocol RequestCommand: AsyncParsableCommand {
     var method: HTTPRequest.Method { get }
     var request: RequestOptions { get }
     /// The body options; `nil` for commands without a body.
     var body: BodyOptions? { get }
-    var trust: TrustOptions { get }
-    var connection: ConnectionOptions { get }
-    var retry: RetryOptions { get }
+    var sending: SendingOptions { get }
     /// The cache of models; `nil` for commands without one.
     var models: ModelCacheOptions? { get }
     /// The outbox; `nil` for commands without one.
     var outbox: OutboxOptions? { get }
-    var cookies: CookieOptions { get }
     var output: OutputOptions { get }
 }
 
@@ -28,8 +33,8 @@ extension RequestCommand {
     /// Checks the options that depend on each other.
     func validateRequest() throws {
         if let body { try request.checkParts(of: body) }
-        try models?.validate(beside: request, cookies, output)
-        try outbox?.validate(beside: output, cookies)
+        try models?.validate(beside: request, sending.cookies, output)
+        try outbox?.validate(beside: output, sending.cookies)
     }
 
     /// Checks that there is a place for members of a JSON body. It is checked after the parser has seen every option,
@@ -63,8 +68,8 @@ extension RequestCommand {
     private func send() async throws(RequestFailure) {
         let environment = try request.environmentInForce()
         let sent = try makeRequest()
-        let policy = try trust.policy(in: environment)
-        let transport = try CurlTransport(trust: policy, configuration: connection.configuration())
+        let policy = try sending.trust.policy(in: environment)
+        let transport = try CurlTransport(trust: policy, configuration: sending.connection.configuration())
         let exchange = try makeExchange(sent, in: environment, policy, over: transport)
         let log = log
         let reports = transport.trustReports
@@ -100,7 +105,7 @@ extension RequestCommand {
         _ sent: DataRequest, in environment: EnvironmentSnapshot, _ policy: TrustPolicy, over transport: CurlTransport
     ) throws(RequestFailure) -> any Exchange {
         let service = try request.service(
-            over: transport, in: environment, retry: retry.policy, cookies: cookies.storage(), log: log)
+            over: transport, in: environment, retry: sending.retry.policy, cookies: sending.cookies.storage(), log: log)
         var expecting = sent
         expecting.expectedStatus = StatusExpectation(output.expected.ranges)
         if let directory = outbox?.directory {
@@ -110,23 +115,23 @@ extension RequestCommand {
             return try ModelExchange(
                 expecting, from: models.fetchSource, over: service, directory: directory,
                 partition: request.authorization.partition(with: policy, in: environment), in: environment,
-                maximumBody: connection.maximumBody?.bytes, output: output)
+                maximumBody: sending.connection.maximumBody?.bytes, output: output)
         }
         return StreamedExchange(
-            request: sent, service: service, maximumBody: connection.maximumBody?.bytes, output: output,
+            request: sent, service: service, maximumBody: sending.connection.maximumBody?.bytes, output: output,
             printsHead: output.includesHead || method == .head, target: try output.target(for: request.url))
     }
 
     private func makeRequest() throws(RequestFailure) -> DataRequest {
         var sent = try request.request(method, body: body)
         if let body, !request.hasMembers, !output.isSilent { sent.uploadProgress = body.progress }
-        sent.options = connection.transportOptions(recordsTrust: output.isVerbose)
+        sent.options = sending.connection.transportOptions(recordsTrust: output.isVerbose)
         if request.removedFields.contains(where: { $0.lowercased() == "accept-encoding" }) {
             sent.options.decompresses = false
         }
-        sent.redirects = connection.redirectPolicy
-        sent.idempotencyKey = retry.idempotencyKey
-        if let field = cookies.field {
+        sent.redirects = sending.connection.redirectPolicy
+        sent.idempotencyKey = sending.retry.idempotencyKey
+        if let field = sending.cookies.field {
             sent.headerFields.append(try HTTPField.checked(name: "Cookie", value: field))
         }
         return sent

@@ -25,10 +25,7 @@ struct SendCommand: RequestCommand {
     var isHead = false
 
     @OptionGroup(title: "Body") var content: BodyOptions
-    @OptionGroup(title: "Trust") var trust: TrustOptions
-    @OptionGroup(title: "Connection") var connection: ConnectionOptions
-    @OptionGroup(title: "Retries") var retry: RetryOptions
-    @OptionGroup(title: "Cookies") var cookies: CookieOptions
+    @OptionGroup var sending: SendingOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     var body: BodyOptions? { content }
