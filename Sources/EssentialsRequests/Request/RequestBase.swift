@@ -196,7 +196,7 @@ extension DataRequest {
     /// Whether a graceful shutdown waits for the request, as it or its environment says; `nil` if neither does.
     ///
     /// - Parameter current: The environment of the service.
-    func finishesOnShutdown(in current: EnvironmentSnapshot) -> Bool? {
+    func finishesDuringShutdown(in current: EnvironmentSnapshot) -> Bool? {
         if let own = settings.finishesOnShutdown { return own }
         if base.isEnvironment { return current.settings.finishesOnShutdown }
         return (try? environment(in: current))?.snapshot.settings.finishesOnShutdown

@@ -209,7 +209,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         do throws(RequestFailure) {
             place = try inFlight.begin(
                 in: isWatched ? RequestsInFlight.WatchedEnvironment(environment) : nil,
-                finishesOnShutdown: request.finishesOnShutdown(in: environment) ?? configuration.settings
+                finishesOnShutdown: request.finishesDuringShutdown(in: environment) ?? configuration.settings
                     .finishesOnShutdown ?? false)
         } catch {
             throw error.naming(request.method, RequestFailure.shown(request.path))
