@@ -19,7 +19,7 @@ final class HopRules: Sendable {
     /// Without retries, limits and cookies.
     static let none = HopRules(nil, nil, nil)
 
-    fileprivate init(_ retries: HopRetries?, _ limits: RequestLimits?, _ choice: CookieChoice?) {
+    init(_ retries: HopRetries?, _ limits: RequestLimits?, _ choice: CookieChoice?) {
         self.retries = retries
         self.limits = limits
         self.choice = choice

@@ -22,10 +22,10 @@ struct JoinKeyDetailsTests {
         let policies: [RetryPolicy] = [.standard, .attempts(4), .forever, .standard.whenReachable]
         let plain = try key()
         for (index, policy) in policies.enumerated() {
-            let one = try key { $0.retries = HopRetries(policy) }
+            let one = try key { $0.everywhere = HopRules(HopRetries(policy), nil, nil) }
             #expect(one != plain)
             for (otherIndex, otherPolicy) in policies.enumerated() {
-                let other = try key { $0.retries = HopRetries(otherPolicy) }
+                let other = try key { $0.everywhere = HopRules(HopRetries(otherPolicy), nil, nil) }
                 #expect((one == other) == (index == otherIndex))
             }
         }
@@ -33,8 +33,10 @@ struct JoinKeyDetailsTests {
 
     @Test("Requests with retry policies that differ only in their closures do not join")
     func retryClosures() throws {
-        let one = try key { $0.retries = HopRetries(RetryPolicy.standard.deciding { _ in .stop }) }
-        let other = try key { $0.retries = HopRetries(RetryPolicy.standard.deciding { _ in .stop }) }
+        func deciding() throws -> JoinKey {
+            try key { $0.everywhere = HopRules(HopRetries(.standard.deciding { _ in .stop }), nil, nil) }
+        }
+        let (one, other) = (try deciding(), try deciding())
         #expect(one != other)
     }
 
@@ -43,7 +45,7 @@ struct JoinKeyDetailsTests {
         func key(_ expectation: StatusExpectation, _ policy: RetryPolicy?) throws -> JoinKey {
             try self.key {
                 $0.expectedStatus = expectation
-                $0.retries = policy.map { HopRetries($0) }
+                $0.everywhere = HopRules(policy.map { HopRetries($0) }, nil, nil)
             }
         }
         let deciding = RetryPolicy.standard.deciding { _ in .standard }
@@ -61,8 +63,8 @@ struct JoinKeyDetailsTests {
 
     @Test("A request without cookies does not join one with cookies")
     func cookies() throws {
-        let one = try key { $0.cookies = .off }
-        let same = try key { $0.cookies = .off }
+        let one = try key { $0.usesCookies = false }
+        let same = try key { $0.usesCookies = false }
         let other = try key()
         #expect(one == same)
         #expect(one != other)
