@@ -80,8 +80,9 @@ extension HTTPResourceService {
                 if let result = await content(of: stored, place, places, core) {
                     let changes = places.changes(
                         for: result.outputs, of: stored, isOfCredentials: key == place.credentialsKey)
-                    let verdict = core.show(result.value, stored, place.cache.stage, read, changes, self)
-                    guard verdict == .unreadable else { return }
+                    let rules = effective(for: core).freshness
+                    let cached = CachedContent(result.value, stored, at: place.cache.stage, changes, rules, self)
+                    guard core.show(cached, read, self) == .unreadable else { return }
                 }
                 // The entity cannot be read any more, because the program has changed or the entity is damaged.
                 place.access.add(.remove, for: key)

@@ -116,31 +116,3 @@ extension Resource {
         any.configuration(for: method)
     }
 }
-
-extension ResourceCore {
-    /// The kept configuration for a method, if it has this version.
-    func configuration(_ method: HTTPRequest.Method, _ version: UInt64) -> EffectiveConfiguration? {
-        contents.withLock { contents in
-            for kept in contents.configurations where kept.version == version && kept.method == method { return kept }
-            return nil
-        }
-    }
-
-    /// Keeps a configuration for a method, and drops those of earlier versions.
-    func keep(_ configuration: EffectiveConfiguration) {
-        let replaced = contents.withLock { contents in
-            let replaced = contents.configurations
-            contents.configurations.removeAll {
-                $0.version != configuration.version || $0.method == configuration.method
-            }
-            // There are few methods. The limit is for programs that invent names.
-            guard contents.configurations.count < 8 else { return replaced }
-            // The configuration for loads comes first.
-            let index = configuration.method == .get ? 0 : contents.configurations.count
-            contents.configurations.insert(configuration, at: index)
-            return replaced
-        }
-        // Closures of removed blocks, and the objects that they hold, may be released here, outside the lock.
-        _ = consume replaced
-    }
-}

@@ -1,5 +1,4 @@
 import EssentialsHTTP
-import EssentialsTools
 
 /// The content that a load already has, so that an unchanged body is not read again. A response without a body names
 /// the content that it confirms in the same form.
@@ -38,55 +37,4 @@ final class KnownBody: Sendable {
     let contentVersion: UInt64
 
     init(body: UInt64, contentVersion: UInt64) { (self.body, self.contentVersion) = (body, contentVersion) }
-}
-
-extension ResourceCore {
-    /// The content that the next request may name in a condition; `nil` unless all views have the server's content.
-    /// Otherwise a 304 could confirm content that the server has never sent.
-    func knownContent(hasResponseCache: Bool) -> KnownContent? {
-        contents.withLock { contents -> KnownContent? in
-            guard contents.isKnownToViews, !contents.views.isEmpty else { return nil }
-            return hasResponseCache ? contents.body.map { .body($0) } : contents.validator
-        }
-    }
-}
-
-extension ResourceCore.Contents {
-    /// Whether all views have the server's content. A view that could not read it counts as well, because it could not
-    /// read an unchanged body the next time either.
-    var isKnownToViews: Bool { facts.isOfServer && views.allSatisfy(\.snapshot.isRead) }
-
-    /// The validator of the content.
-    fileprivate var validator: KnownContent? {
-        facts.entity?.condition.map { .validator(name: $0.name, value: $0.value) }
-    }
-
-    /// The response cache's name for the body of the content.
-    fileprivate var body: UInt64? {
-        knownBody.flatMap { $0.contentVersion == facts.contentVersion ? $0.body : nil }
-    }
-
-    /// Whether a response without a body confirms the current content. The content must still have the validator that
-    /// was sent, and the response must not have another strong entity tag
-    /// ([RFC 9111, 4.3.4](https://www.rfc-editor.org/rfc/rfc9111#section-4.3.4)). Otherwise the content may have
-    /// changed since the request was sent.
-    func isConfirmed(by confirmation: ResourceExchange.Confirmation) -> Bool {
-        guard isKnownToViews else { return false }
-        switch confirmation.subject {
-        case .body(let body): return body == self.body
-        case .validator(let name, let value):
-            guard let present = validator?.condition, present == (name, value) else { return false }
-            return facts.entity?.hasOtherTag(than: confirmation.headerFields) == false
-        case nil: return false
-        }
-    }
-}
-
-extension Entity {
-    /// Whether header fields have a strong entity tag that differs from the entity's. The `W/` of the entity's tag is
-    /// ignored: servers that compress bodies often make the tag of the whole response weak, but not that of a 304.
-    fileprivate func hasOtherTag(than fields: HTTPFields) -> Bool {
-        guard let entityTag, let other = fields[.eTag], !other.hasPrefix("W/") else { return false }
-        return (entityTag.hasPrefix("W/") ? String(entityTag.dropFirst(2)) : entityTag) != other
-    }
 }

@@ -39,7 +39,7 @@ struct LoadLog: Sendable {
     /// - Parameter now: The current time, from which the remaining freshness is logged. `nil` leaves that out.
     func note(_ reason: Reason, _ core: ResourceCore, at now: Duration? = nil) {
         guard isOn else { return }
-        let (address, facts) = core.contents.withLock { ($0.address, $0.facts) }
+        let (address, facts) = (core.address, core.facts)
         var metadata: Logger.Metadata = ["category": "load", "resource": "\(address)"]
         if let now, let end = facts.freshUntil { metadata["freshFor"] = "\(end - now)" }
         if let failure = facts.failure { metadata["failure"] = "\(failure.reason.name)" }

@@ -157,13 +157,10 @@ final class PollingTimer: Sendable {
     }
 }
 
-extension ResourceCore {
-    /// Begins a regular load, unless a load is running or the resource has no observers.
-    fileprivate func beginPolledLoad(in environment: AdoptedEnvironment) -> (run: LoadRun, isInvalid: Bool)? {
-        changing { contents in
-            guard contents.observers.count > 0, contents.machine.loads.isEmpty else { return nil }
-            let isInvalid = contents.machine.isInvalid
-            return (beginLoad(&contents, isAwaited: false, isStarted: false, in: environment), isInvalid)
-        }
+extension HTTPResourceService {
+    /// Reads the configuration of observed resources again, because it may have switched their regular loads on or off.
+    func reconfigurePolling() {
+        guard polling.isAttached, !isClosed else { return }
+        for core in table.cores where core.observerCount > 0 { core.note(effective(for: core), self) }
     }
 }

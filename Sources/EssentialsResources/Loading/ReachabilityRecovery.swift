@@ -102,34 +102,8 @@ extension HTTPResourceService {
     fileprivate func loadReachable(_ known: ResourceCore) -> LoadRun? {
         let environment = adoptEnvironment()
         let core = known.current
-        let begun = core.changing { contents -> (LoadRun, Bool)? in
-            contents.polling?.note(.reachable(true))
-            guard contents.observers.count > 0, contents.facts.isFailedByNetwork, !contents.machine.asksServer else {
-                return nil
-            }
-            let isInvalid = contents.machine.isInvalid
-            return (core.beginLoad(&contents, isAwaited: false, isStarted: false, in: environment), isInvalid)
-        }
-        guard let (run, isInvalid) = begun else { return core.newestRun }
+        guard let (run, isInvalid) = core.beginReachableLoad(in: environment) else { return core.newestRun }
         start(run, of: core, LoadWish(isInvalid: isInvalid, in: environment))
         return run
     }
-}
-
-extension ResourceCore {
-    /// Whether the resource is observed, and waits for its server to become reachable.
-    fileprivate var waitsForReachability: Bool {
-        contents.withLock { contents in
-            contents.observers.count > 0 && (contents.facts.isFailedByNetwork || contents.polling != nil)
-        }
-    }
-
-    fileprivate func note(isReachable: Bool) {
-        changing { $0.polling?.note(.reachable(isReachable)) }
-    }
-}
-
-extension ResourceFacts {
-    /// Whether the last load failed because of the network.
-    fileprivate var isFailedByNetwork: Bool { failure?.isOfNetwork ?? false }
 }

@@ -59,9 +59,8 @@ final class ResourcePolling: Sendable {
     let appliedStep = Atomic<UInt64>(0)
     private let state: Mutex<State>
 
-    init(_ contents: ResourceCore.Contents, _ timer: PollingTimer) {
+    init(_ facts: ResourceFacts, _ timer: PollingTimer) {
         self.timer = timer
-        let facts = contents.facts
         let machine = RefreshMachine(
             lastEnd: [facts.contentTime, facts.failureTime].compactMap { $0 }.max(), hasFailed: facts.failure != nil,
             isReachable: timer.isReachable)

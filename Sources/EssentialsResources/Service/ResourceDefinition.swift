@@ -54,27 +54,3 @@ extension HTTPResourceService {
         return resource.resource(as: Request.Response.self)
     }
 }
-
-extension ResourceCore {
-    /// Uses the settings of a definition for later loads.
-    func define(_ definition: ResourceDefinition) {
-        let kept = definition.isPlain ? nil : definition
-        let replaced = contents.withLock { contents in
-            defer { contents.definition = kept }
-            return contents.definition
-        }
-        // Its codecs may be released here, outside the lock.
-        _ = consume replaced
-    }
-
-    /// Uses the settings of the definition of another resource, if it has one.
-    func define(as other: ResourceCore) {
-        guard other !== self, let definition = other.addressAndDefinition.1 else { return }
-        define(definition)
-    }
-
-    /// The address, and the definition that was used last to obtain the resource.
-    var addressAndDefinition: (ResourceURL, ResourceDefinition?) {
-        contents.withLock { ($0.address, $0.definition) }
-    }
-}

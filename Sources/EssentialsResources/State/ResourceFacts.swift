@@ -57,6 +57,29 @@ struct ResourceFacts: Sendable {
         let isYoung = contentTime.map { now - $0 <= maximumAge } ?? false
         return isYoung || (failure != nil && isFresh)
     }
+
+    /// Whether the resource was loaded or its content was set.
+    var wasLoaded: Bool { entity != nil || failure != nil || loads > 0 }
+
+    /// Whether the last load failed because of the network.
+    var isFailedByNetwork: Bool { failure?.isOfNetwork ?? false }
+
+    /// Records that the content was received, confirmed or set.
+    ///
+    /// - Parameters:
+    ///   - time: The monotonic time since which the content has its age.
+    ///   - freshUntil: The end of freshness, unless an invalidation is in effect.
+    mutating func confirm(at time: Duration, _ freshUntil: Duration?, isInvalid: Bool) {
+        (contentTime, failure, failureTime) = (time, nil, nil)
+        self.isInvalid = isInvalid
+        self.freshUntil = isInvalid ? nil : freshUntil
+    }
+
+    /// Marks the content as outdated.
+    mutating func expire() {
+        isInvalid = true
+        freshUntil = nil
+    }
 }
 
 extension Int64 {

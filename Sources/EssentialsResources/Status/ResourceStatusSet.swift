@@ -164,11 +164,11 @@ struct StatusMember: Sendable {
         self.handle = handle
         self.service = service
         part = {
-            let facts = handle.current.contents.withLock { $0.facts }
+            let facts = handle.current.facts
             return StatusRules.Part(
                 isLoading: facts.loads > 0, hasContent: facts.entity != nil, failure: facts.failure)
         }
-        age = { handle.current.contents.withLock { $0.facts.contentTime }.map { service.clock.now - $0 } }
+        age = { handle.current.facts.contentTime.map { service.clock.now - $0 } }
         // The load reads content of the types that are in use. This handle adds no type.
         load = { Resource<Never>(service: service, core: handle).beginRetry(in: service.adoptEnvironment()) }
     }
@@ -188,9 +188,4 @@ extension Resource {
         service.start(run, of: core, LoadWish(.current, in: environment))
         return run
     }
-}
-
-extension ResourceCore {
-    /// Whether a load runs.
-    func isRunning(_ run: LoadRun) -> Bool { contents.withLock { $0.runs.contains { $0 === run } } }
 }

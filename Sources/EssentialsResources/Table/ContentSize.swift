@@ -1,5 +1,4 @@
 import EssentialsRequests
-import EssentialsTools
 import FoundationEssentials
 
 /// The size in bytes with which content counts against the limit of unused resources.
@@ -25,28 +24,5 @@ enum ContentSize {
         if let known = known(content) { return known }
         guard let model = content as? any Encodable else { return estimate }
         return (try? ModelCoding.encodeInPlace(model).count) ?? estimate
-    }
-}
-
-extension ResourceCore {
-    /// The size of the content: that of its entity, otherwise that of its bytes or text. It is zero without content,
-    /// and `nil` if the content must be encoded to find it.
-    var knownBytes: Int? {
-        contents.withLock { contents in
-            guard let entity = contents.facts.entity else { return 0 }
-            if entity.byteCount > 0 { return entity.byteCount }
-            guard let kept = contents.kept?.value else { return nil }
-            return kept.body?.count ?? kept.value.flatMap { ContentSize.known($0) }
-        }
-    }
-
-    /// The size of content that was set without a known one.
-    var measuredBytes: Int {
-        let (kept, views) = contents.withLock { ($0.kept, $0.views) }
-        if let kept {
-            if let value = kept.value.value { return ContentSize.measured(value) }
-            if let body = kept.value.body { return body.count }
-        }
-        return views.compactMap(\.snapshot.anyContent).reduce(0) { $0 + ContentSize.measured($1) }
     }
 }

@@ -289,8 +289,3 @@ struct ResourceWrite: Sendable {
         run.start { await task.perform() }
     }
 }
-
-extension ResourceCore {
-    /// The strong entity tag of the server's content; `nil` if there is none.
-    fileprivate var strongEntityTag: String? { contents.withLock { $0.facts.entity?.strongEntityTag } }
-}

@@ -1,4 +1,6 @@
+import EssentialsHTTP
 import EssentialsTools
+import FoundationEssentials
 
 /// The state of a resource's writes: the layers, the server's content below them, and the waiting writes.
 ///
@@ -33,6 +35,15 @@ struct WritingState: Sendable {
     }
 }
 
+/// A write that has begun.
+struct WriteTicket: Sendable {
+    let number: UInt64
+    /// The turn of the write, if it is sent at once.
+    let turn: WriteTurn
+    /// The turn, if other writes go first.
+    let waiting: OneShot<WriteTurn>?
+}
+
 /// The facts that a write needs when its turn has come.
 struct WriteTurn: Sendable {
     /// The strong entity tag of the content on which the write is based; `nil` if there is none.
@@ -48,7 +59,8 @@ final class WritingBox: Sendable {
     init(_ state: WritingState) { self.state = state }
 }
 
-extension ResourceCore.Contents {
+/// The writes of a resource, and the layers that they have put on its content.
+extension CoreState {
     /// The state of the writes, which exists only while there are layers or writes that wait.
     var writes: WritingState {
         get { writing?.state ?? WritingState() }
@@ -103,7 +115,7 @@ extension ResourceCore.Contents {
         _ change: (inout ResourceFacts) -> Void
     ) {
         if writing != nil || !content.layers.isEmpty { writes.set(content) }
-        self.change(.replace(shown), event, change)
+        self.change(event, content: .replace(shown), change)
     }
 
     /// Removes the layers, because their content was removed.
@@ -117,6 +129,35 @@ extension ResourceCore.Contents {
         var state = writes
         for index in state.waiting.indices { state.waiting[index].turn.isRevoked = true }
         writes = state
+    }
+
+    /// Begins a write.
+    ///
+    /// - Parameter apply: Changes the state. It receives the number of the write.
+    mutating func beginWrite(
+        hasLayer: Bool, _ options: WriteOptions, _ apply: (inout Self, UInt64) -> Void
+    ) -> Result<WriteTicket, RequestFailure> {
+        let turn = WriteTurn(entityTag: options.contains(.ifUnchanged) ? facts.entity?.strongEntityTag : nil)
+        switch machine.beginWrite(hasLayer: hasLayer, isConcurrent: options.contains(.concurrent)) {
+        case .sends(let number):
+            apply(&self, number)
+            return .success(WriteTicket(number: number, turn: turn, waiting: nil))
+        case .waits(let number):
+            let completion = OneShot<WriteTurn>()
+            apply(&self, number)
+            writes.waiting.append(.init(number: number, turn: turn, completion: completion))
+            return .success(WriteTicket(number: number, turn: turn, waiting: completion))
+        case .tooManyLayers:
+            return .failure(
+                RequestFailure(
+                    .resources, "The resource has \(ResourceMachine.maximumLayers) optimistic changes already.",
+                    remedy: "Wait for the writes before, or write without an optimistic change."))
+        case .tooManyWrites:
+            return .failure(
+                RequestFailure(
+                    .queueFull, "\(ResourceMachine.maximumWaitingWrites) writes of the resource wait already.",
+                    remedy: "Wait for the writes before, or join several changes in one write."))
+        }
     }
 
     /// Ends a write.
@@ -149,4 +190,19 @@ extension ResourceCore.Contents {
 extension WritingState.Waiting {
     /// Allows the write to be sent.
     func begin() { completion.provide(turn) }
+}
+
+extension Entity {
+    /// The entity tag, unless it is weak or has a control character. Only a strong one can be compared by the server
+    /// (RFC 9110, 13.1.1).
+    var strongEntityTag: String? {
+        entityTag.flatMap { $0.hasPrefix("W/") || $0.utf8.contains(where: \.isFieldControl) ? nil : $0 }
+    }
+
+    /// The entity after a change whose result is not known in full. It has these validators instead of the old ones.
+    func changed(validators: HTTPFields, date: Date) -> Entity {
+        var fields = headerFields
+        for name in [HTTPField.Name.eTag, .lastModified] { fields[fields: name] = validators[fields: name] }
+        return Entity(mediaType: mediaType, headerFields: fields, date: date, byteCount: byteCount)
+    }
 }

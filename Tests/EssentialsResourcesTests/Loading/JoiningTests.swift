@@ -82,7 +82,7 @@ struct JoiningTests {
         let stored = Task { try await item.load(.onlyIfStored) }
         await settled { cache.requests.count == 2 }
         let needed = Task { try await item.loadIfNeeded() }
-        await settled { item.core.contents.withLock { $0.machine.loads.first?.waiting == 2 } }
+        await settled { item.core.reading { $0.machine.loads.first?.waiting == 2 } }
         delay.open()
         #expect(try await needed.value.name == "Ada")
         _ = try await first.value

@@ -73,7 +73,7 @@ struct RunningLoadTests {
 
     /// Waits until so many tasks wait for the load.
     private func joined(_ item: Resource<Item>, _ count: Int) async {
-        while item.core.contents.withLock({ $0.machine.loads.first?.waiting }) != count { await Task.yield() }
+        while item.core.reading({ $0.machine.loads.first?.waiting }) != count { await Task.yield() }
     }
 
     @Test("Cancelling a request does not end the load for the tasks that wait for it")

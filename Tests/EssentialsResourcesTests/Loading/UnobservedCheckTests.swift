@@ -78,7 +78,7 @@ struct UnobservedCheckTests {
     func awaitedRequest() async throws {
         let (fixture, latch) = (try ResourceFixture(), Latch())
         let (item, load) = try await loading(fixture, latch)
-        func waiting() -> Int? { item.core.contents.withLock { $0.machine.loads.first?.waiting } }
+        func waiting() -> Int? { item.core.reading { $0.machine.loads.first?.waiting } }
         let tasks = (0..<2).map { _ in Task { try await load.content } }
         while waiting() != 2 { await Task.yield() }
         await item.cancelLoadIfUnobserved(after: .zero).task.value

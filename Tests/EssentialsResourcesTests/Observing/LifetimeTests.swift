@@ -51,9 +51,9 @@ struct LifetimeTests {
             item.addObserver(owner: owner) { _ in }
             let observations = [item.observeSynchronously { _ in }, item.observeSynchronously { _ in }]
             observations[0].cancel()
-            #expect(item.core.contents.withLock { $0.observingService != nil })
+            #expect(item.core.reading { $0.observingService != nil })
             observations[1].cancel()
-            #expect(item.core.contents.withLock { $0.observingService == nil })
+            #expect(item.core.reading { $0.observingService == nil })
             #expect(item.observerCount == 1)
         }
         // The task that follows the environment may hold it for a moment.

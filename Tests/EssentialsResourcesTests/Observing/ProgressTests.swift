@@ -340,8 +340,8 @@ struct ProgressTests {
         }
         let (log, observation) = log(item, fixture)
         let environment = fixture.service.adoptEnvironment()
-        let measured = item.core.changing { contents in
-            let new = item.core.beginLoad(&contents, isAwaited: false, isStarted: true, in: environment)
+        let measured = item.core.changing { state in
+            let new = state.beginLoad(isAwaited: false, isStarted: true, in: environment)
             run.withLock { $0 = new }
             return new
         }

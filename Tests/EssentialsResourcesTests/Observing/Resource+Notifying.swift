@@ -4,5 +4,5 @@ import EssentialsTools
 
 extension Resource {
     /// Whether the observers have not been notified of the current state yet. The state changes first.
-    var isNotifying: Bool { core.contents.withLock { $0.isDelivering || $0.pending.count > 0 } }
+    var isNotifying: Bool { core.reading { $0.isDelivering || $0.pending.count > 0 } }
 }

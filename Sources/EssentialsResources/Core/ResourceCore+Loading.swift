@@ -1,0 +1,353 @@
+import EssentialsHTTP
+import EssentialsRequests
+import EssentialsTools
+
+/// The loads of a resource, and its other requests.
+extension ResourceCore {
+    /// Whether a load is needed.
+    enum Need: Sendable {
+        /// The content is fresh.
+        case nothing
+        /// A load is running, and its response will be new enough.
+        case running(LoadRun)
+        /// A load has been created and must be started.
+        case new(LoadRun, LoadWish)
+    }
+
+    // MARK: Beginning
+
+    /// Begins a load.
+    ///
+    /// - Parameters:
+    ///   - wish: How it is sent; `nil` means a plain load of the resource from the server.
+    ///   - isAwaited: Whether a task will wait for it.
+    ///   - environment: The environment and the credentials of the load.
+    ///   - usesCache: Whether the resource has caches.
+    func beginLoad(
+        _ wish: LoadWish? = nil, isAwaited: Bool, isStarted: Bool, in environment: AdoptedEnvironment, usesCache: Bool
+    ) -> LoadRun {
+        let isStoredEnough = wish.map { $0.request == nil && $0.acceptsOnlyStored } ?? false
+        let need: CoreState.CacheNeed? = usesCache ? (isStoredEnough ? .stored : .current) : nil
+        let isJoinable = wish?.isJoinable ?? true
+        return changing {
+            $0.beginLoad(
+                isAwaited: isAwaited, isStarted: isStarted, in: environment, need, isJoinable: isJoinable)
+        }
+    }
+
+    /// Joins a running load, or begins one, if the resource is not fresh.
+    ///
+    /// A view is never fresh if its content is missing because it was too large to be kept.
+    ///
+    /// - Parameters:
+    ///   - contentType: The type of the view; `nil` for all existing views.
+    ///   - maximumAge: The age up to which content is fresh; `nil` means that the configuration decides.
+    func beginLoadIfNeeded(
+        of contentType: ObjectIdentifier?, isAwaited: Bool, isStarted: Bool, at now: Duration,
+        in environment: AdoptedEnvironment, usesCache: Bool, maximumAge: Duration? = nil
+    ) -> Need {
+        changing { state in
+            if state.facts.isFresh(at: now, maximumAge),
+                state.facts.failure != nil || state.views.isHere(contentType)
+            {
+                return .nothing
+            }
+            if let run = state.joinableRun(in: environment) {
+                if isAwaited { state.machine.join(run.number) }
+                if isStarted { state.machine.keep(run.number) }
+                return .running(run)
+            }
+            let wish = LoadWish(isInvalid: state.machine.isInvalid, maximumAge: maximumAge, in: environment)
+            let run = state.beginLoad(
+                isAwaited: isAwaited, isStarted: isStarted, in: environment, usesCache ? .fresh : nil)
+            return .new(run, wish)
+        }
+    }
+
+    /// Begins a regular load, unless a load is running or the resource has no observers.
+    func beginPolledLoad(in environment: AdoptedEnvironment) -> (run: LoadRun, isInvalid: Bool)? {
+        changing { state in
+            guard state.observers.count > 0, state.machine.loads.isEmpty else { return nil }
+            let isInvalid = state.machine.isInvalid
+            return (state.beginLoad(isAwaited: false, isStarted: false, in: environment), isInvalid)
+        }
+    }
+
+    /// Resumes the regular loads, because the server is reachable again. Begins a load if the network caused the last
+    /// failure, the resource is observed, and no load asks the server.
+    func beginReachableLoad(in environment: AdoptedEnvironment) -> (run: LoadRun, isInvalid: Bool)? {
+        changing { state in
+            state.polling?.note(.reachable(true))
+            guard state.observers.count > 0, state.facts.isFailedByNetwork, !state.machine.asksServer else {
+                return nil
+            }
+            let isInvalid = state.machine.isInvalid
+            return (state.beginLoad(isAwaited: false, isStarted: false, in: environment), isInvalid)
+        }
+    }
+
+    /// Whether the resource is observed, and waits for its server to become reachable.
+    var waitsForReachability: Bool {
+        reading { $0.observers.count > 0 && ($0.facts.isFailedByNetwork || $0.polling != nil) }
+    }
+
+    /// Begins the request of a load that has waited for the caches.
+    ///
+    /// - Returns: Whether the load is still needed.
+    func request(_ run: LoadRun) -> Bool {
+        changing { state in
+            guard state.machine.request(run.number) else { return false }
+            state.change(.requested)
+            return true
+        }
+    }
+
+    /// The content that the next request may name in a condition; see ``CoreState/knownContent(hasResponseCache:)``.
+    func knownContent(hasResponseCache: Bool) -> KnownContent? {
+        reading { $0.knownContent(hasResponseCache: hasResponseCache) }
+    }
+
+    /// The kind of response that the views read. It is computed again after views were added.
+    var responseKind: ResponseKind {
+        let (known, types) = reading { state -> (ResponseKind?, [Any.Type]) in
+            if let known = state.responseKind, Int(known.views) == state.views.count { return (known.kind, []) }
+            return (nil, state.views.map(\.snapshot.type))
+        }
+        if let known { return known }
+        let kind = ResponseKind(readingAll: types)
+        reading { $0.responseKind = (Int32(clamping: types.count), kind) }
+        return kind
+    }
+
+    // MARK: Interest
+
+    /// The load that began last; `nil` if no load is running.
+    var newestRun: LoadRun? { reading { $0.runs.last } }
+
+    /// Whether a load runs.
+    func isRunning(_ run: LoadRun) -> Bool { reading { $0.runs.contains { $0 === run } } }
+
+    /// The priority of the resource's requests.
+    private var ownPriority: RequestPriority {
+        guard case .success(let request) = reading({ $0.definition })?.request else { return .normal }
+        return request.options.priority
+    }
+
+    /// Raises the priority of a load to that of a caller that joins it.
+    ///
+    /// - Parameter priority: The priority; `nil` means that of the resource's requests.
+    func raise(_ run: LoadRun, to priority: RequestPriority?) { run.priority.raise(to: priority ?? ownPriority) }
+
+    /// Raises the priority of all loads to that of the resource's requests. It is called when an observer is added,
+    /// because an observer counts like a waiting task.
+    func raiseLoads() {
+        for run in reading({ $0.runs }) { raise(run, to: nil) }
+    }
+
+    /// Adds a task that waits for a load.
+    func join(_ run: LoadRun) { reading { $0.machine.join(run.number) } }
+
+    /// Removes a task that has stopped waiting. The load is cancelled if nothing else needs it.
+    func leave(_ run: LoadRun) {
+        cancel(run) { $0.machine.leave(run.number, isObserved: $0.observers.count > 0) }
+    }
+
+    /// Keeps a load running to its end, because a request by hand follows it.
+    func keep(_ run: LoadRun) { changing { $0.machine.keep(run.number) } }
+
+    /// Removes a cancelled request by hand. The load is cancelled if neither a task nor another request needs it.
+    func release(_ run: LoadRun) { cancel(run) { $0.machine.release(run.number) } }
+
+    /// Cancels a load for all tasks that wait for it.
+    func cancel(_ run: LoadRun) {
+        cancel(run) { $0.machine.cancel(run.number) }
+        run.cancel()
+    }
+
+    private func cancel(_ run: LoadRun, if isUnwanted: (inout CoreState) -> Bool) {
+        let isCancelled = changing { state in
+            guard isUnwanted(&state) else { return false }
+            state.remove(run)
+            return true
+        }
+        if isCancelled { run.cancel() }
+    }
+
+    /// Cancels the loads for which no task waits.
+    func cancelLoads() { cancelLoads { $0.machine.cancelUnawaited(includingStarted: true) } }
+
+    /// Cancels the loads for which no task waits, if there is no observer.
+    func cancelUnobservedLoads() {
+        cancelLoads { $0.observers.count == 0 ? $0.machine.cancelUnawaited(includingStarted: true) : [] }
+    }
+
+    /// Cancels all loads, even if tasks wait for them.
+    func cancelAll() { cancelLoads { $0.machine.cancelAll() } }
+
+    private func cancelLoads(_ choose: (inout CoreState) -> [UInt64]) {
+        let ended = changing { $0.endLoads(choose(&$0)) }
+        for run in ended { run.cancel() }
+    }
+
+    /// Records the progress of a load, and notifies the observers that have requested it.
+    func note(progress: Double, of run: LoadRun) { changing { $0.note(LoadProgress(progress), of: run) } }
+
+    // MARK: Outcomes
+
+    /// Makes a response the content, unless something newer has changed it, and ends its load. The projections are made
+    /// first, outside the lock. If the views cannot read the response, its load fails and nothing is replaced, neither
+    /// here nor in the caches; see ``ReadingRules``.
+    ///
+    /// - Parameters:
+    ///   - isOwn: Whether the request was a GET of this resource, and not a caller's own request.
+    ///   - changes: The changes of the caches if the response becomes the content.
+    @discardableResult
+    func commit(
+        _ response: LoadedResponse, isOwn: Bool, _ changes: CacheChanges?, _ arrival: ResponseArrival,
+        _ service: HTTPResourceService
+    ) -> ResourceMachine.Verdict {
+        typealias Committed = (ResourceMachine.Verdict, RequestFailure?, [any AnyProjection])
+        let value = response.result.value
+        let (verdict, refusal, projections) = replacing(with: value, service.codecs) {
+            state, content, shown -> Committed in
+            if let refusal = ReadingRules.refusal(of: content.server, by: state.views) {
+                return (.superseded, refusal, [])
+            }
+            return (state.commit(response, content, shown, isOwn: isOwn, changes, arrival), nil, content.server)
+        }
+        if let refusal {
+            // An unreadable response that came in the background changes nothing. The next load reports the failure.
+            if let run = arrival.run { fail(refusal, run, service) }
+            return verdict
+        }
+        changes?.work()
+        service.table.recount(self)
+        arrival.run?.end(.loaded(value, projections))
+        return verdict
+    }
+
+    /// Records a response that says that the content has not changed, and ends its load.
+    ///
+    /// - Parameter places: The places of the entity in the caches.
+    /// - Returns: The verdict; `nil` if the response confirms something other than the current content, so that the
+    ///   load continues.
+    @discardableResult
+    func confirm(
+        _ confirmation: ResourceExchange.Confirmation, _ places: CachePlaces?, _ arrival: ResponseArrival,
+        _ service: HTTPResourceService
+    ) -> ResourceMachine.Verdict? {
+        let (now, date) = (service.time.now, service.clock.date)
+        let rules = service.effective(for: self).freshness
+        typealias Confirmed = (verdict: ResourceMachine.Verdict, projections: [any AnyProjection])
+        let confirmed = changing { state -> Confirmed? in
+            let projections = state.layered.server
+            return state.confirm(confirmation, rules, at: now, date, places, arrival).map { ($0, projections) }
+        }
+        guard let confirmed else { return nil }
+        places?.work()
+        arrival.run?.end(.notModified(confirmed.projections, confirmation.headerFields))
+        return confirmed.verdict
+    }
+
+    /// Ends a load with a failure. A cancellation changes neither content nor failure.
+    func fail(_ failure: RequestFailure, _ run: LoadRun, _ service: HTTPResourceService) {
+        if failure.reason == .cancelled {
+            cancel(run)
+        } else {
+            let now = service.time.now
+            let retryAfter = failure.retryAfter(now: service.clock.date)
+            let freshUntil = service.effective(for: self).freshness.deadline(
+                of: .failure(time: now, retryAfter: retryAfter))
+            changing { $0.fail(run, failure, at: now, freshUntil: freshUntil) }
+        }
+        run.end(.failed(failure))
+    }
+
+    /// Ends a load whose outcome is only for its waiting tasks. Neither the state nor the order changes.
+    func dismiss(_ run: LoadRun, _ outcome: LoadOutcome) {
+        changing { state in
+            guard state.machine.cancel(run.number) else { return }
+            state.removeRuns { $0 === run }
+            state.change(.superseded)
+        }
+        run.end(outcome)
+    }
+
+    /// Ends a load that accepts only stored content and has found no stored response. Its outcome is the server's
+    /// content, if the resource has caches and such content, because the caches hold the same. Freshness and an
+    /// invalidation stay.
+    ///
+    /// - Returns: Whether the load has ended.
+    func endWithStoredContent(_ run: LoadRun) -> Bool {
+        guard let stored = reading(\.storedOutcome) else { return false }
+        dismiss(run, stored)
+        return true
+    }
+
+    // MARK: Requests that are not loads
+
+    /// The number of the last started request of all resources.
+    private static let lastRequest = Atomic<UInt64>(0)
+
+    /// Records a request that was started.
+    ///
+    /// - Returns: Its number.
+    func add(_ method: HTTPRequest.Method, _ cancel: @escaping @Sendable () -> Void) -> UInt64 {
+        // Numbers are never used again, because a request can be removed twice.
+        let number = Self.lastRequest.wrappingAdd(1, ordering: .relaxed).newValue
+        add(number, RunningRequest(method: method, isLoad: false, cancel))
+        return number
+    }
+
+    private func add(_ number: UInt64, _ running: RunningRequest) {
+        let isAdded = reading { state in
+            guard state.forward == nil else { return false }
+            state.requests.append(RequestRecord(number: number, load: state.machine.last, running: running))
+            return true
+        }
+        if !isAdded { current.add(number, running) }
+    }
+
+    /// Records the end of a request.
+    func remove(request number: UInt64) {
+        // The last reference to the request may be released here, outside the lock.
+        let (_, forward) = reading { state -> (RequestRecord?, ForwardedResource?) in
+            guard let index = state.requests.firstIndex(where: { $0.number == number }) else {
+                return (nil, state.forward)
+            }
+            let record = state.requests.remove(at: index)
+            // An idle resource has no memory for requests.
+            if state.requests.isEmpty { state.requests = [] }
+            return (record, nil)
+        }
+        forward?.next.remove(request: number)
+    }
+
+    /// The running loads and requests, in the order of their start.
+    var runningRequests: [RunningRequest] {
+        let (runs, requests) = reading { ($0.runs, $0.requests) }
+        var merged: [RunningRequest] = []
+        var rest = requests[...]
+        for run in runs {
+            while let request = rest.first, request.load < run.number {
+                merged.append(request.running)
+                rest = rest.dropFirst()
+            }
+            merged.append(RunningRequest(method: .get, isLoad: true) { [self] in cancel(run) })
+        }
+        return merged + rest.map(\.running)
+    }
+
+    /// Cancels the requests that are not loads.
+    func cancelRequests() {
+        for request in reading({ $0.requests }) { request.running.cancel() }
+    }
+}
+
+/// A running request of a resource that is not one of its loads.
+struct RequestRecord: Sendable {
+    let number: UInt64
+    /// The number of the newest load when the request was started.
+    let load: UInt64
+    let running: RunningRequest
+}
