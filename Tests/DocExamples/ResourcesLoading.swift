@@ -77,7 +77,7 @@ private func dependentResourceExample3() async throws {
     for await state in orders.states(loading: .ifNeeded) { draw(state.content) }
 }
 
-// Loading/LoadWish.swift
+// Loading/Load.swift
 private func loadWishExample() async throws {
     let cart = try await shop.cart.load(.onlyIfStored)  // without the network
     use(cart)

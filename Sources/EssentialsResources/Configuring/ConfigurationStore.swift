@@ -1,6 +1,7 @@
 import EssentialsHTTP
 import EssentialsRequests
 import EssentialsTools
+import Logging
 
 /// The configuration of a resource for one method, computed from all matching blocks.
 final class EffectiveConfiguration: Sendable {
@@ -131,5 +132,24 @@ final class ConfigurationStore: Sendable {
             if let name = block.name { names.append(name) }
         }
         return EffectiveConfiguration(version: version, method: method, values: values, names: names, cache: cache)
+    }
+}
+
+extension HTTPResourceService {
+    /// Returns the configuration of a resource for a method, and computes it if it is not kept.
+    func effective(for core: ResourceCore, _ method: HTTPRequest.Method = .get) -> EffectiveConfiguration {
+        if let kept = core.configuration(method, configurations.version) { return kept }
+        let made = configurations.effective(for: core.address, below: table.base, method)
+        core.keep(made)
+        let skipped = made.values.pipeline.skippedStages
+        if !skipped.isEmpty {
+            configuration.logger.debug(
+                "Transformers of stages outside the order of the pipeline are skipped.",
+                metadata: [
+                    "category": "pipeline", "resource": "\(core.address)",
+                    "stages": .array(skipped.map(\.name).sorted().map { .string($0) }),
+                ])
+        }
+        return made
     }
 }

@@ -1,7 +1,6 @@
 public import EssentialsHTTP
 import EssentialsRequests
 import EssentialsTools
-import Logging
 
 /// Configuring resources by pattern.
 extension HTTPResourceService {
@@ -58,22 +57,6 @@ extension HTTPResourceService {
         reconfigurePolling()
     }
 
-    /// Returns the configuration of a resource for a method, and computes it if it is not kept.
-    func effective(for core: ResourceCore, _ method: HTTPRequest.Method = .get) -> EffectiveConfiguration {
-        if let kept = core.configuration(method, configurations.version) { return kept }
-        let made = configurations.effective(for: core.address, below: table.base, method)
-        core.keep(made)
-        let skipped = made.values.pipeline.skippedStages
-        if !skipped.isEmpty {
-            configuration.logger.debug(
-                "Transformers of stages outside the order of the pipeline are skipped.",
-                metadata: [
-                    "category": "pipeline", "resource": "\(core.address)",
-                    "stages": .array(skipped.map(\.name).sorted().map { .string($0) }),
-                ])
-        }
-        return made
-    }
 }
 
 /// A configuration block that was added to a service.

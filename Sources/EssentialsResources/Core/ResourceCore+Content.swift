@@ -4,40 +4,6 @@ import EssentialsTools
 
 /// The content of a resource: its views, changes without a request, and what the caches have.
 extension ResourceCore {
-    // MARK: Views
-
-    /// The snapshot of a content type; `nil` if the type was not requested yet.
-    @usableFromInline
-    func object(of contentType: ObjectIdentifier) -> AnyObject? { reading { $0.views.object(of: contentType) } }
-
-    /// The snapshot of a content type. The first call for a type reads the kept content as this type.
-    func snapshot<Content: Sendable>(
-        of type: Content.Type, _ codecs: CodecRegistry
-    ) -> ResourceSnapshot<Content> {
-        if let object = object(of: ObjectIdentifier(type)) { return ResourceSnapshot.typed(object) }
-        return addView(of: type, codecs)
-    }
-
-    /// Adds a view of a content type, unless there is one.
-    @usableFromInline
-    func addView<Content: Sendable>(of type: Content.Type, _ codecs: CodecRegistry) -> ResourceSnapshot<Content> {
-        while true {
-            let (version, kept, forward) = reading { ($0.facts.version, $0.kept, $0.forward) }
-            // A forwarded resource has no views, so its handles come here. Forwarding has changed its version.
-            if let forward { return forward.end.snapshot(of: type, codecs) }
-            // This may decode a body of at most 16 KiB, so it happens outside the lock.
-            let projection = kept?.value.content(of: type, codecs).map { Projection<Content>(result: $0) }
-            let added = reading { state -> ResourceSnapshot<Content>? in
-                if let present = state.snapshot(of: type) { return present }
-                guard state.facts.version == version else { return nil }
-                let empty = ResourceSnapshot<Content>(state.facts)
-                state.views.append(ResourceView(projection.map { empty.next(state.facts, .replace([$0])) } ?? empty))
-                return state.snapshot(of: type)
-            }
-            if let added { return added }
-        }
-    }
-
     /// Drops the body that is kept for content types that are requested later. The contents of existing types stay.
     func dropKeptBody() {
         // The body may be released here, outside the lock.
@@ -50,51 +16,12 @@ extension ResourceCore {
         }
     }
 
-    /// The size of the content if it is known; see ``CoreState/knownBytes``.
-    var knownBytes: Int? { reading(\.knownBytes) }
-
     /// The size of content that was set without a known one.
     var measuredBytes: Int {
         let (kept, views) = reading { ($0.kept, $0.views) }
         if let value = kept?.value.value { return ContentSize.measured(value) }
         if let body = kept?.value.body { return body.count }
         return views.compactMap(\.snapshot.anyContent).reduce(0) { $0 + ContentSize.measured($1) }
-    }
-
-    // MARK: Replacing
-
-    /// Replaces the content. The projections for the views are computed outside the lock, and again if a view or a
-    /// layer was added or removed meanwhile.
-    ///
-    /// - Parameters:
-    ///   - value: The new content of the server.
-    ///   - codecs: Read the value as the types of the views.
-    ///   - number: The number of the layer that ends with the change; `nil` keeps all layers.
-    ///   - change: Changes the state under the lock. It receives the content for all views, without and with the
-    ///     layers.
-    func replacing<Result>(
-        with value: LoadedValue, _ codecs: CodecRegistry, without number: UInt64? = nil,
-        _ change: (inout CoreState, LayeredContent, _ shown: [any AnyProjection]) -> Result
-    ) -> Result {
-        var server: [any AnyProjection] = []
-        var known = 0
-        while true {
-            let (views, layers) = reading { ($0.views, $0.layers) }
-            // The views have moved to another resource, because both have the same URL now.
-            if views.count < known { (server, known) = ([], 0) }
-            for view in views[known...] {
-                if let projection = view.snapshot.project(value, codecs) { server.append(projection) }
-            }
-            known = views.count
-            var content = LayeredContent(layers: layers, server: server)
-            if let number { _ = content.remove(number) }
-            let shown = content.shown
-            let result = changing { state -> Result? in
-                guard state.views.count == known, state.hasLayers(layers) else { return nil }
-                return change(&state, content, shown)
-            }
-            if let result { return result }
-        }
     }
 
     /// Changes the layers, or the server's content below them. The closures of the layers are called outside the lock,
@@ -186,7 +113,7 @@ extension ResourceCore {
             places?.removeEntities()
             return endSession(&state, reason)
         }
-        for run in ended { run.cancel() }
+        for load in ended { load.cancel() }
         places?.work()
     }
 
@@ -204,7 +131,7 @@ extension ResourceCore {
     }
 
     /// Whether the caches may still have an entity to show.
-    var mayReadCaches: Bool { reading(\.mayReadCaches) }
+    var mayReadCaches: Bool { reading { $0.mayReadCaches } }
 
     /// The running read of the caches, or a new one; `nil` if there is nothing to read.
     func joinCacheRead() -> (read: CacheRead, isNew: Bool)? {
@@ -229,7 +156,7 @@ extension ResourceCore {
     /// Shows a cached entity, unless there is already content, or the content was removed meanwhile. Loads for which
     /// the entity is sufficient end.
     func show(_ cached: CachedContent, _ read: CacheRead, _ service: HTTPResourceService) -> CacheVerdict {
-        typealias Shown = (verdict: CacheVerdict, ended: [LoadRun], projections: [any AnyProjection])
+        typealias Shown = (verdict: CacheVerdict, ended: [Load], projections: [any AnyProjection])
         let now = service.time.now
         let shown = replacing(with: cached.value, service.codecs) { state, content, shown -> Shown in
             if ReadingRules.refusal(of: content.server, by: state.views) != nil {
@@ -240,7 +167,7 @@ extension ResourceCore {
         }
         guard shown.verdict == .shown else { return shown.verdict }
         service.table.recount(self)
-        for run in shown.ended { run.end(.loaded(cached.value, shown.projections)) }
+        for load in shown.ended { load.end(.loaded(cached.value, shown.projections)) }
         cached.changes.work()
         return .shown
     }

@@ -9,30 +9,30 @@ extension ResourceCore {
         /// The content is fresh.
         case nothing
         /// A load is running, and its response will be new enough.
-        case running(LoadRun)
-        /// A load has been created and must be started.
-        case new(LoadRun, LoadWish)
+        case running(Load)
+        /// A load has been created.
+        case new(Load)
+
+        /// The load; `nil` if none is needed.
+        var load: Load? {
+            switch self {
+            case .nothing: nil
+            case .running(let load), .new(let load): load
+            }
+        }
     }
 
     // MARK: Beginning
 
-    /// Begins a load.
+    /// Begins a load, which the caller starts.
     ///
     /// - Parameters:
-    ///   - wish: How it is sent; `nil` means a plain load of the resource from the server.
     ///   - isAwaited: Whether a task will wait for it.
-    ///   - environment: The environment and the credentials of the load.
-    ///   - usesCache: Whether the resource has caches.
+    ///   - isStarted: Whether it runs to its end even if no task waits.
     func beginLoad(
-        _ wish: LoadWish? = nil, isAwaited: Bool, isStarted: Bool, in environment: AdoptedEnvironment, usesCache: Bool
-    ) -> LoadRun {
-        let isStoredEnough = wish.map { $0.request == nil && $0.acceptsOnlyStored } ?? false
-        let need: CoreState.CacheNeed? = usesCache ? (isStoredEnough ? .stored : .current) : nil
-        let isJoinable = wish?.isJoinable ?? true
-        return changing {
-            $0.beginLoad(
-                isAwaited: isAwaited, isStarted: isStarted, in: environment, need, isJoinable: isJoinable)
-        }
+        _ options: LoadOptions, _ service: HTTPResourceService, isAwaited: Bool = false, isStarted: Bool = false
+    ) -> Load {
+        changing { $0.beginLoad(options, of: self, service, isAwaited: isAwaited, isStarted: isStarted) }
     }
 
     /// Joins a running load, or begins one, if the resource is not fresh.
@@ -43,8 +43,8 @@ extension ResourceCore {
     ///   - contentType: The type of the view; `nil` for all existing views.
     ///   - maximumAge: The age up to which content is fresh; `nil` means that the configuration decides.
     func beginLoadIfNeeded(
-        of contentType: ObjectIdentifier?, isAwaited: Bool, isStarted: Bool, at now: Duration,
-        in environment: AdoptedEnvironment, usesCache: Bool, maximumAge: Duration? = nil
+        of contentType: ObjectIdentifier?, _ options: LoadOptions, _ service: HTTPResourceService, isAwaited: Bool,
+        isStarted: Bool, at now: Duration, maximumAge: Duration?
     ) -> Need {
         changing { state in
             if state.facts.isFresh(at: now, maximumAge),
@@ -52,37 +52,34 @@ extension ResourceCore {
             {
                 return .nothing
             }
-            if let run = state.joinableRun(in: environment) {
-                if isAwaited { state.machine.join(run.number) }
-                if isStarted { state.machine.keep(run.number) }
-                return .running(run)
+            if let load = state.joinableLoad(in: options.environment) {
+                if isAwaited { state.machine.join(load.number) }
+                if isStarted { state.machine.keep(load.number) }
+                return .running(load)
             }
-            let wish = LoadWish(isInvalid: state.machine.isInvalid, maximumAge: maximumAge, in: environment)
-            let run = state.beginLoad(
-                isAwaited: isAwaited, isStarted: isStarted, in: environment, usesCache ? .fresh : nil)
-            return .new(run, wish)
+            return .new(
+                state.beginLoad(
+                    options, of: self, service, isAwaited: isAwaited, isStarted: isStarted, isEnoughIfFresh: true))
         }
     }
 
     /// Begins a regular load, unless a load is running or the resource has no observers.
-    func beginPolledLoad(in environment: AdoptedEnvironment) -> (run: LoadRun, isInvalid: Bool)? {
+    func beginPolledLoad(_ options: LoadOptions, _ service: HTTPResourceService) -> Load? {
         changing { state in
             guard state.observers.count > 0, state.machine.loads.isEmpty else { return nil }
-            let isInvalid = state.machine.isInvalid
-            return (state.beginLoad(isAwaited: false, isStarted: false, in: environment), isInvalid)
+            return state.beginLoad(options, of: self, service)
         }
     }
 
     /// Resumes the regular loads, because the server is reachable again. Begins a load if the network caused the last
     /// failure, the resource is observed, and no load asks the server.
-    func beginReachableLoad(in environment: AdoptedEnvironment) -> (run: LoadRun, isInvalid: Bool)? {
+    func beginReachableLoad(_ options: LoadOptions, _ service: HTTPResourceService) -> Load? {
         changing { state in
             state.polling?.note(.reachable(true))
             guard state.observers.count > 0, state.facts.isFailedByNetwork, !state.machine.asksServer else {
                 return nil
             }
-            let isInvalid = state.machine.isInvalid
-            return (state.beginLoad(isAwaited: false, isStarted: false, in: environment), isInvalid)
+            return state.beginLoad(options, of: self, service)
         }
     }
 
@@ -94,9 +91,9 @@ extension ResourceCore {
     /// Begins the request of a load that has waited for the caches.
     ///
     /// - Returns: Whether the load is still needed.
-    func request(_ run: LoadRun) -> Bool {
+    func request(_ load: Load) -> Bool {
         changing { state in
-            guard state.machine.request(run.number) else { return false }
+            guard state.machine.request(load.number) else { return false }
             state.change(.requested)
             return true
         }
@@ -122,10 +119,10 @@ extension ResourceCore {
     // MARK: Interest
 
     /// The load that began last; `nil` if no load is running.
-    var newestRun: LoadRun? { reading { $0.runs.last } }
+    var newestLoad: Load? { reading { $0.loads.last } }
 
     /// Whether a load runs.
-    func isRunning(_ run: LoadRun) -> Bool { reading { $0.runs.contains { $0 === run } } }
+    func isRunning(_ load: Load) -> Bool { reading { $0.loads.contains { $0 === load } } }
 
     /// The priority of the resource's requests.
     private var ownPriority: RequestPriority {
@@ -136,41 +133,41 @@ extension ResourceCore {
     /// Raises the priority of a load to that of a caller that joins it.
     ///
     /// - Parameter priority: The priority; `nil` means that of the resource's requests.
-    func raise(_ run: LoadRun, to priority: RequestPriority?) { run.priority.raise(to: priority ?? ownPriority) }
+    func raise(_ load: Load, to priority: RequestPriority?) { load.priority.raise(to: priority ?? ownPriority) }
 
     /// Raises the priority of all loads to that of the resource's requests. It is called when an observer is added,
     /// because an observer counts like a waiting task.
     func raiseLoads() {
-        for run in reading({ $0.runs }) { raise(run, to: nil) }
+        for load in reading({ $0.loads }) { raise(load, to: nil) }
     }
 
     /// Adds a task that waits for a load.
-    func join(_ run: LoadRun) { reading { $0.machine.join(run.number) } }
+    func join(_ load: Load) { reading { $0.machine.join(load.number) } }
 
     /// Removes a task that has stopped waiting. The load is cancelled if nothing else needs it.
-    func leave(_ run: LoadRun) {
-        cancel(run) { $0.machine.leave(run.number, isObserved: $0.observers.count > 0) }
+    func leave(_ load: Load) {
+        cancel(load) { $0.machine.leave(load.number, isObserved: $0.observers.count > 0) }
     }
 
     /// Keeps a load running to its end, because a request by hand follows it.
-    func keep(_ run: LoadRun) { changing { $0.machine.keep(run.number) } }
+    func keep(_ load: Load) { changing { $0.machine.keep(load.number) } }
 
     /// Removes a cancelled request by hand. The load is cancelled if neither a task nor another request needs it.
-    func release(_ run: LoadRun) { cancel(run) { $0.machine.release(run.number) } }
+    func release(_ load: Load) { cancel(load) { $0.machine.release(load.number) } }
 
     /// Cancels a load for all tasks that wait for it.
-    func cancel(_ run: LoadRun) {
-        cancel(run) { $0.machine.cancel(run.number) }
-        run.cancel()
+    func cancel(_ load: Load) {
+        cancel(load) { $0.machine.cancel(load.number) }
+        load.cancel()
     }
 
-    private func cancel(_ run: LoadRun, if isUnwanted: (inout CoreState) -> Bool) {
+    private func cancel(_ load: Load, if isUnwanted: (inout CoreState) -> Bool) {
         let isCancelled = changing { state in
             guard isUnwanted(&state) else { return false }
-            state.remove(run)
+            state.remove(load)
             return true
         }
-        if isCancelled { run.cancel() }
+        if isCancelled { load.cancel() }
     }
 
     /// Cancels the loads for which no task waits.
@@ -186,11 +183,11 @@ extension ResourceCore {
 
     private func cancelLoads(_ choose: (inout CoreState) -> [UInt64]) {
         let ended = changing { $0.endLoads(choose(&$0)) }
-        for run in ended { run.cancel() }
+        for load in ended { load.cancel() }
     }
 
     /// Records the progress of a load, and notifies the observers that have requested it.
-    func note(progress: Double, of run: LoadRun) { changing { $0.note(LoadProgress(progress), of: run) } }
+    func note(progress: Double, of load: Load) { changing { $0.note(LoadProgress(progress), of: load) } }
 
     // MARK: Outcomes
 
@@ -217,12 +214,12 @@ extension ResourceCore {
         }
         if let refusal {
             // An unreadable response that came in the background changes nothing. The next load reports the failure.
-            if let run = arrival.run { fail(refusal, run, service) }
+            if let load = arrival.load { fail(refusal, load) }
             return verdict
         }
         changes?.work()
         service.table.recount(self)
-        arrival.run?.end(.loaded(value, projections))
+        arrival.load?.end(.loaded(value, projections))
         return verdict
     }
 
@@ -233,11 +230,10 @@ extension ResourceCore {
     ///   load continues.
     @discardableResult
     func confirm(
-        _ confirmation: ResourceExchange.Confirmation, _ places: CachePlaces?, _ arrival: ResponseArrival,
-        _ service: HTTPResourceService
+        _ confirmation: ResourceExchange.Confirmation, _ rules: FreshnessRules, _ places: CachePlaces?,
+        _ arrival: ResponseArrival, _ service: HTTPResourceService
     ) -> ResourceMachine.Verdict? {
         let (now, date) = (service.time.now, service.clock.date)
-        let rules = service.effective(for: self).freshness
         typealias Confirmed = (verdict: ResourceMachine.Verdict, projections: [any AnyProjection])
         let confirmed = changing { state -> Confirmed? in
             let projections = state.layered.server
@@ -245,32 +241,32 @@ extension ResourceCore {
         }
         guard let confirmed else { return nil }
         places?.work()
-        arrival.run?.end(.notModified(confirmed.projections, confirmation.headerFields))
+        arrival.load?.end(.notModified(confirmed.projections, confirmation.headerFields))
         return confirmed.verdict
     }
 
     /// Ends a load with a failure. A cancellation changes neither content nor failure.
-    func fail(_ failure: RequestFailure, _ run: LoadRun, _ service: HTTPResourceService) {
+    func fail(_ failure: RequestFailure, _ load: Load) {
         if failure.reason == .cancelled {
-            cancel(run)
+            cancel(load)
         } else {
-            let now = service.time.now
-            let retryAfter = failure.retryAfter(now: service.clock.date)
-            let freshUntil = service.effective(for: self).freshness.deadline(
+            let now = load.service.time.now
+            let retryAfter = failure.retryAfter(now: load.service.clock.date)
+            let freshUntil = load.options.configuration.freshness.deadline(
                 of: .failure(time: now, retryAfter: retryAfter))
-            changing { $0.fail(run, failure, at: now, freshUntil: freshUntil) }
+            changing { $0.fail(load, failure, at: now, freshUntil: freshUntil) }
         }
-        run.end(.failed(failure))
+        load.end(.failed(failure))
     }
 
     /// Ends a load whose outcome is only for its waiting tasks. Neither the state nor the order changes.
-    func dismiss(_ run: LoadRun, _ outcome: LoadOutcome) {
+    func dismiss(_ load: Load, _ outcome: LoadOutcome) {
         changing { state in
-            guard state.machine.cancel(run.number) else { return }
-            state.removeRuns { $0 === run }
+            guard state.machine.cancel(load.number) else { return }
+            state.removeLoads { $0 === load }
             state.change(.superseded)
         }
-        run.end(outcome)
+        load.end(outcome)
     }
 
     /// Ends a load that accepts only stored content and has found no stored response. Its outcome is the server's
@@ -278,9 +274,9 @@ extension ResourceCore {
     /// invalidation stay.
     ///
     /// - Returns: Whether the load has ended.
-    func endWithStoredContent(_ run: LoadRun) -> Bool {
-        guard let stored = reading(\.storedOutcome) else { return false }
-        dismiss(run, stored)
+    func endWithStoredContent(_ load: Load) -> Bool {
+        guard let stored = reading({ $0.storedOutcome }) else { return false }
+        dismiss(load, stored)
         return true
     }
 
@@ -325,15 +321,15 @@ extension ResourceCore {
 
     /// The running loads and requests, in the order of their start.
     var runningRequests: [RunningRequest] {
-        let (runs, requests) = reading { ($0.runs, $0.requests) }
+        let (loads, requests) = reading { ($0.loads, $0.requests) }
         var merged: [RunningRequest] = []
         var rest = requests[...]
-        for run in runs {
-            while let request = rest.first, request.load < run.number {
+        for load in loads {
+            while let request = rest.first, request.load < load.number {
                 merged.append(request.running)
                 rest = rest.dropFirst()
             }
-            merged.append(RunningRequest(method: .get, isLoad: true) { [self] in cancel(run) })
+            merged.append(RunningRequest(method: .get, isLoad: true) { [self] in cancel(load) })
         }
         return merged + rest.map(\.running)
     }

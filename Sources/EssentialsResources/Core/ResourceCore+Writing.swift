@@ -133,11 +133,11 @@ extension ResourceCore {
         let (next, ended) = relayering {
             _ = $0.remove(number)
             $0.server = []
-        } _: { state, _, content, shown -> (WritingState.Waiting?, [LoadRun]) in
-            var ended: [LoadRun] = []
+        } _: { state, _, content, shown -> (WritingState.Waiting?, [Load]) in
+            var ended: [Load] = []
             let next = state.endWrite(number, .deleted) { state, verdict in
                 guard verdict != .nothing else { return }
-                ended = state.takeRuns()
+                ended = state.takeLoads()
                 state.kept = nil
                 state.replace(content, shown: shown, .wiped(.deleted)) { facts in
                     facts = ResourceFacts(version: facts.version)
@@ -146,7 +146,7 @@ extension ResourceCore {
             return (next, ended)
         }
         service.table.recount(self)
-        for run in ended { run.cancel() }
+        for load in ended { load.cancel() }
         next?.begin()
     }
 }

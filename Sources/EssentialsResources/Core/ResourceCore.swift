@@ -56,6 +56,40 @@ final class ResourceCore: Sendable {
         flags.set(bits, freshUntil: bits.contains(.isForwarded) ? nil : state.facts.freshUntil)
     }
 
+    /// Replaces the content. The projections for the views are computed outside the lock, and again if a view or a
+    /// layer was added or removed meanwhile.
+    ///
+    /// - Parameters:
+    ///   - value: The new content of the server.
+    ///   - codecs: Read the value as the types of the views.
+    ///   - number: The number of the layer that ends with the change; `nil` keeps all layers.
+    ///   - change: Changes the state under the lock. It receives the content for all views, without and with the
+    ///     layers.
+    func replacing<Result>(
+        with value: LoadedValue, _ codecs: CodecRegistry, without number: UInt64? = nil,
+        _ change: (inout CoreState, LayeredContent, _ shown: [any AnyProjection]) -> Result
+    ) -> Result {
+        var server: [any AnyProjection] = []
+        var known = 0
+        while true {
+            let (views, layers) = state.withLock { ($0.views, $0.layers) }
+            // The views have moved to another resource, because both have the same URL now.
+            if views.count < known { (server, known) = ([], 0) }
+            for view in views[known...] {
+                if let projection = view.snapshot.project(value, codecs) { server.append(projection) }
+            }
+            known = views.count
+            var content = LayeredContent(layers: layers, server: server)
+            if let number { _ = content.remove(number) }
+            let shown = content.shown
+            let result = changing { state -> Result? in
+                guard state.views.count == known, state.hasLayers(layers) else { return nil }
+                return change(&state, content, shown)
+            }
+            if let result { return result }
+        }
+    }
+
     // MARK: Delivery
 
     /// Delivers events that were added outside ``changing(_:)``.
@@ -133,7 +167,7 @@ final class ResourceCore: Sendable {
         _ service: HTTPResourceService? = nil
     ) -> UInt64 {
         let known = service.map { ($0, $0.effective(for: self)) }
-        let added = changing { state -> (number: UInt64, runs: [LoadRun])? in
+        let added = changing { state -> (number: UInt64, loads: [Load])? in
             guard state.forward == nil else { return nil }
             let number = state.add(receiver) { state, number in
                 guard let (service, configuration) = known else {
@@ -143,11 +177,11 @@ final class ResourceCore: Sendable {
                 state.observingService = service
                 state.noteObserver(number, refresh, configuration, service)
             }
-            return (number, state.runs)
+            return (number, state.loads)
         }
         guard let added else { return current.add(receiver, refreshing: refresh, service) }
         // For the priority, an observer counts like a waiting task.
-        for run in added.runs { raise(run, to: nil) }
+        for load in added.loads { raise(load, to: nil) }
         return added.number
     }
 
@@ -172,7 +206,7 @@ final class ResourceCore: Sendable {
     /// Removes an observer, even if it has moved to a resource to which this one leads. When the last observer is
     /// removed, the loads that only observers need are cancelled.
     func remove(observer number: UInt64) {
-        typealias Removed = ((any ChangeReceiver)?, [LoadRun], HTTPResourceService?, ForwardedResource?)
+        typealias Removed = ((any ChangeReceiver)?, [Load], HTTPResourceService?, ForwardedResource?)
         let (receiver, ended, service, forward) = changing { state -> Removed in
             guard let receiver = state.removeObserver(number) else { return (nil, [], nil, state.forward) }
             flags.interrupt()
@@ -182,7 +216,7 @@ final class ResourceCore: Sendable {
         }
         // Every resource of the chain is visited, because each can still have observers.
         if let forward { return forward.next.remove(observer: number) }
-        for run in ended { run.cancel() }
+        for load in ended { load.cancel() }
         // The last references may be released here, outside the lock.
         _ = (receiver, service)
     }
@@ -207,6 +241,40 @@ final class ResourceCore: Sendable {
     /// Records for the regular loads whether there is a route to the server.
     func note(isReachable: Bool) { changing { $0.polling?.note(.reachable(isReachable)) } }
 
+    // MARK: Views
+
+    /// The snapshot of a content type; `nil` if the type was not requested yet.
+    @usableFromInline
+    func object(of contentType: ObjectIdentifier) -> AnyObject? { state.withLock { $0.views.object(of: contentType) } }
+
+    /// The snapshot of a content type. The first call for a type reads the kept content as this type.
+    func snapshot<Content: Sendable>(
+        of type: Content.Type, _ codecs: CodecRegistry
+    ) -> ResourceSnapshot<Content> {
+        if let object = object(of: ObjectIdentifier(type)) { return ResourceSnapshot.typed(object) }
+        return addView(of: type, codecs)
+    }
+
+    /// Adds a view of a content type, unless there is one.
+    @usableFromInline
+    func addView<Content: Sendable>(of type: Content.Type, _ codecs: CodecRegistry) -> ResourceSnapshot<Content> {
+        while true {
+            let (version, kept, forward) = state.withLock { ($0.facts.version, $0.kept, $0.forward) }
+            // A forwarded resource has no views, so its handles come here. Forwarding has changed its version.
+            if let forward { return forward.end.snapshot(of: type, codecs) }
+            // This may decode a body of at most 16 KiB, so it happens outside the lock.
+            let projection = kept?.value.content(of: type, codecs).map { Projection<Content>(result: $0) }
+            let added = state.withLock { state -> ResourceSnapshot<Content>? in
+                if let present = state.snapshot(of: type) { return present }
+                guard state.facts.version == version else { return nil }
+                let empty = ResourceSnapshot<Content>(state.facts)
+                state.views.append(ResourceView(projection.map { empty.next(state.facts, .replace([$0])) } ?? empty))
+                return state.snapshot(of: type)
+            }
+            if let added { return added }
+        }
+    }
+
     // MARK: Facts
 
     /// The address.
@@ -214,6 +282,9 @@ final class ResourceCore: Sendable {
 
     /// The facts that all views share.
     var facts: ResourceFacts { state.withLock { $0.facts } }
+
+    /// The size of the content if it is known; see ``CoreState/knownBytes``.
+    var knownBytes: Int? { state.withLock { $0.knownBytes } }
 
     /// The address, and the definition that was used last to obtain the resource.
     var addressAndDefinition: (ResourceURL, ResourceDefinition?) { state.withLock { ($0.address, $0.definition) } }
@@ -306,7 +377,7 @@ final class ResourceCore: Sendable {
     /// more to observers that have not received them yet.
     ///
     /// - Returns: The loads, which have all ended. They must be cancelled without the lock.
-    func endSession(_ state: inout CoreState, _ reason: WipeReason) -> [LoadRun] {
+    func endSession(_ state: inout CoreState, _ reason: WipeReason) -> [Load] {
         let ended = state.wipe(reason)
         if reason.endsSession { flags.begin(at: state.facts.version) }
         return ended
@@ -326,7 +397,7 @@ final class ResourceCore: Sendable {
                 let (keptLoaded, lostLoaded) = (kept.facts.wasLoaded, lost.facts.wasLoaded)
                 let (keptContent, lostContent) = (Displaced(kept), Displaced(lost))
                 (lost.address, kept.address) = (address, address)
-                let (lostRuns, keptRuns) = (lost.takeRuns(), kept.takeRuns())
+                let (lostEnded, keptEnded) = (lost.takeLoads(), kept.takeLoads())
                 // The versions that the moved observers see continue to rise, and no load number is used by both
                 // resources. The change by which the other resource is wiped is still delivered.
                 lost.facts.version = max(kept.facts.version, lost.facts.version)
@@ -342,9 +413,9 @@ final class ResourceCore: Sendable {
                 writeFlags(of: kept)
                 return [
                     MovedResource(
-                        core: self, ended: keptRuns, service: keptLoaded ? kept.reloadingService : nil,
+                        core: self, ended: keptEnded, service: keptLoaded ? kept.reloadingService : nil,
                         displaced: keptContent),
-                    MovedResource(core: other, ended: lostRuns, service: nil, displaced: lostContent),
+                    MovedResource(core: other, ended: lostEnded, service: nil, displaced: lostContent),
                 ]
             }
         }
@@ -360,5 +431,58 @@ final class ResourceCore: Sendable {
         var target = forward.end
         while !target.state.withLock({ $0.receive(members, polling, service) }) { target = target.current }
         return MovedObservers(target: target, service: service, isReloaded: forward.isReloaded)
+    }
+}
+
+/// The parts of a resource's state that are read without a lock.
+///
+/// They are written under the lock of the resource. A reader of several flags may see them at two different moments,
+/// while a snapshot always shows one moment.
+struct ResourceFlags: ~Copyable, Sendable {
+    /// The flags as bits of a number.
+    struct Bits: OptionSet, Sendable {
+        let rawValue: UInt8
+        static let isLoading = Bits(rawValue: 1)
+        static let isInvalid = Bits(rawValue: 2)
+        static let hasFailure = Bits(rawValue: 8)
+        /// The resource forwards to another one, and nothing else is known here.
+        static let isForwarded = Bits(rawValue: 16)
+    }
+
+    private let bits = Atomic<UInt8>(0)
+    /// The monotonic time until which the resource is fresh, in nanoseconds.
+    private let deadline = Atomic<Int64>(.min)
+    /// The version of the state at which the last account or environment was left.
+    private let beginning = Atomic<UInt64>(0)
+    /// Counts the events that can end the delivery of a change to observers that have not received it yet.
+    private let interruptionCount = Atomic<UInt64>(0)
+
+    /// The flags.
+    var current: Bits { Bits(rawValue: bits.load(ordering: .acquiring)) }
+
+    /// Whether the resource is fresh at a time. The boundary is included.
+    func isFresh(at now: Duration) -> Bool { now.wholeNanoseconds <= deadline.load(ordering: .acquiring) }
+
+    /// The first version of the current account and environment. States with a smaller version are not shown any more.
+    var firstVersion: UInt64 { beginning.load(ordering: .acquiring) }
+
+    /// Ends the account or environment of all versions before this one.
+    func begin(at version: UInt64) {
+        beginning.store(version, ordering: .releasing)
+        interrupt()
+    }
+
+    /// A number that rises when an account or environment is left, and when an observer is removed.
+    var interruptions: UInt64 { interruptionCount.load(ordering: .acquiring) }
+
+    /// Makes the current delivery check again which observers receive the rest of it.
+    func interrupt() { interruptionCount.add(1, ordering: .acquiringAndReleasing) }
+
+    /// Changes the flags.
+    ///
+    /// - Parameter freshUntil: The end of freshness; `nil` if the resource is not fresh.
+    func set(_ flags: Bits, freshUntil: Duration?) {
+        bits.store(flags.rawValue, ordering: .releasing)
+        deadline.store(freshUntil?.wholeNanoseconds ?? .min, ordering: .releasing)
     }
 }

@@ -19,8 +19,11 @@ struct FollowedEvents: EventStreamSource {
     mutating func connect(_ machine: inout EventStreamMachine) async throws(RequestFailure) -> DataResponse {
         try service.checkOpen()
         let connection = try nextConnection()
-        let request = try await request(in: connection.environment, lastEventID: machine.sentID)
-        let response = try await service.transmit(request, for: core, in: connection.environment)
+        let exchange = ResourceExchange(
+            service: service, core: core, environment: connection.environment,
+            configuration: service.effective(for: core))
+        let request = try await request(of: exchange, lastEventID: machine.sentID)
+        let response = try await exchange.transmit(request)
         connection.received(response)
         guard follower.isLive(connection) else { throw follower.supersede() }
         return response
@@ -56,14 +59,14 @@ struct FollowedEvents: EventStreamSource {
     }
 
     private func request(
-        in environment: AdoptedEnvironment, lastEventID id: String?
+        of exchange: ResourceExchange, lastEventID id: String?
     ) async throws(RequestFailure) -> DataRequest {
         var fields: HTTPFields = [.accept: "text/event-stream", .cacheControl: "no-store"]
         fields["Last-Event-ID"] = id
         let recipe = RequestRecipe(method: .get, headerFields: fields)
-        var request = try service.request(recipe, for: core, in: environment)
+        var request = try exchange.request(recipe)
         EventStreamRules.configure(&request, idleTimeout: nil)
-        let configuration = service.effective(for: core).values
+        let configuration = exchange.configuration.values
         for mutation in configuration.mutations { try await ResourceExchange.apply(mutation, to: &request) }
         if request.errorModel == nil { request.errorModel = configuration.errorModel }
         return request

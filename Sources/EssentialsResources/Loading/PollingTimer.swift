@@ -134,12 +134,12 @@ final class PollingTimer: Sendable {
         // After its service was released, nothing is loaded any more.
         guard let service else { return }
         let environment = service.adoptEnvironment()
-        guard let (run, isInvalid) = core.beginPolledLoad(in: environment) else {
+        let options = LoadOptions(backgroundOf: core, validates: true, service, in: environment)
+        guard let load = core.beginPolledLoad(options, service) else {
             polling.note(.refused)
             return polling.settle(core)
         }
-        let wish = LoadWish(pollingInvalid: isInvalid, in: environment)
-        service.start(run, of: core, wish)
+        load.start()
     }
 
     /// Ends all waits, because the service was closed or released.

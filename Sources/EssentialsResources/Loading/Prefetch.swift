@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import EssentialsRequests
 import EssentialsTools
 
 /// Loads that begin before their content is needed, returned by `prefetch` of a ``ResourceService``.
@@ -102,7 +103,7 @@ final class PrefetchQueue: Sendable {
     struct Member: Sendable {
         let prefetch: ResourcePrefetch
         /// Begins the load, and returns it with a closure that ends the interest in it; `nil` if no load is needed.
-        let begin: @Sendable () -> (run: LoadRun, leave: @Sendable () -> Void)?
+        let begin: @Sendable () -> (load: Load, leave: @Sendable () -> Void)?
         /// The resource, if it can wait only once in the whole queue; `nil` means that it can wait several times.
         var core: ResourceCore?
     }
@@ -150,13 +151,13 @@ final class PrefetchQueue: Sendable {
         }
         // When a load ends at once, this loop begins the next one, so that calls do not nest.
         while isMine, let member = next() {
-            guard !member.prefetch.isCancelled, let (run, leave) = member.begin() else {
+            guard !member.prefetch.isCancelled, let (load, leave) = member.begin() else {
                 member.prefetch.skip()
                 state.withLock { $0.running -= 1 }
                 continue
             }
             let number = member.prefetch.begin(leave)
-            run.whenEnded { [self] _ in
+            load.whenEnded { [self] _ in
                 member.prefetch.end(number)
                 state.withLock { $0.running -= 1 }
                 beginLoads()
@@ -242,12 +243,50 @@ extension ResourceService {
 }
 
 /// Begins the load of a resource in advance.
-private typealias PrefetchMember = @Sendable () -> (run: LoadRun, leave: @Sendable () -> Void)?
+private typealias PrefetchMember = @Sendable () -> (load: Load, leave: @Sendable () -> Void)?
 
 extension Resource {
     fileprivate var prefetchMember: PrefetchMember {
         {
-            beginInterest(priority: .background).map { interest in (interest.run, { interest.end() }) }
+            beginInterest(priority: .background).map { load in (load, { load.core.leave(load) }) }
         }
+    }
+
+    /// Begins a load if the content is not fresh, or joins a running load. It keeps running like a load for which a
+    /// task waits, until it is left.
+    ///
+    /// - Parameter priority: The priority of a new load, regardless of the priority of the resource's requests. `nil`
+    ///   means the priority of these requests, to which a running load is raised too.
+    /// - Returns: The load; `nil` if none is needed.
+    func beginInterest(priority: RequestPriority?) -> Load? {
+        let environment = prepare()
+        let core = core
+        let need = service.loadIfNeeded(
+            core, ObjectIdentifier(Content.self), isAwaited: true, priority: priority, in: environment)
+        if case .running(let load) = need, priority == nil { core.raise(load, to: nil) }
+        return need.load
+    }
+}
+
+extension HTTPResourceService {
+    /// Loads observed resources again after a change of the environment or the partition, a few at a time. No resource
+    /// is left out. A resource that still waits because of an earlier change is loaded once.
+    func reload(_ cores: [ResourceCore]) {
+        let prefetch = ResourcePrefetch(cores.count)
+        reloading.add(
+            cores.map { core in
+                PrefetchQueue.Member(prefetch: prefetch, begin: { self.beginReload(of: core) }, core: core)
+            })
+    }
+
+    private func beginReload(of known: ResourceCore) -> (load: Load, leave: @Sendable () -> Void)? {
+        let environment = adoptEnvironment()
+        let core = observers.swept(known.current)
+        guard !isClosed else { return nil }
+        guard core.observerCount > 0 else {
+            loadLog.note(.unobserved, core)
+            return nil
+        }
+        return loadIfNeeded(core, nil, in: environment).load.map { ($0, {}) }
     }
 }

@@ -99,11 +99,12 @@ extension HTTPResourceService {
     /// regular loads.
     ///
     /// - Returns: The running load; `nil` if there is none.
-    fileprivate func loadReachable(_ known: ResourceCore) -> LoadRun? {
+    fileprivate func loadReachable(_ known: ResourceCore) -> Load? {
         let environment = adoptEnvironment()
         let core = known.current
-        guard let (run, isInvalid) = core.beginReachableLoad(in: environment) else { return core.newestRun }
-        start(run, of: core, LoadWish(isInvalid: isInvalid, in: environment))
-        return run
+        let options = LoadOptions(backgroundOf: core, validates: false, self, in: environment)
+        guard let load = core.beginReachableLoad(options, self) else { return core.newestLoad }
+        load.start()
+        return load
     }
 }

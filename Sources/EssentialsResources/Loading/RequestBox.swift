@@ -19,7 +19,7 @@ final class RequestBox<Content: Sendable>: Sendable {
         /// Takes the running request out of the chain, if this request is a chain.
         var takeInner: (@Sendable () -> RequestBox?)?
         /// The load that the request follows. A task that waits for the request also waits for this load.
-        var load: LoadInterest?
+        var load: Load?
         /// The chains that begin with the request.
         var starters: [@Sendable () -> RequestBox?] = []
         /// The hooks that were not called yet.
@@ -142,7 +142,7 @@ final class RequestBox<Content: Sendable>: Sendable {
     /// - Returns: Whether the outcome counts.
     @discardableResult
     func end(_ outcome: Outcome) -> Bool {
-        typealias Ended = (Bool, (@Sendable () -> Void)?, (@Sendable () -> RequestBox?)?, LoadInterest?)
+        typealias Ended = (Bool, (@Sendable () -> Void)?, (@Sendable () -> RequestBox?)?, Load?)
         let (isFirst, cancellation, takeInner, load) = state.withLock { state -> Ended in
             guard state.outcome == nil else { return (false, nil, nil, nil) }
             (state.outcome, state.phase, state.starters) = (outcome, .completed, [])
@@ -181,7 +181,7 @@ final class RequestBox<Content: Sendable>: Sendable {
     }
 
     /// Makes a task that waits for the request count as waiting for a load.
-    func follow(_ load: LoadInterest) {
+    func follow(_ load: Load) {
         state.withLock { if $0.outcome == nil { $0.load = load } }
     }
 
@@ -191,8 +191,8 @@ final class RequestBox<Content: Sendable>: Sendable {
     nonisolated(nonsending) func outcome(keepsLoad: Bool = true) async -> Outcome {
         start()
         let load = keepsLoad ? state.withLock { $0.load } : nil
-        load?.begin()
-        defer { load?.end() }
+        if let load { load.core.join(load) }
+        defer { if let load { load.core.leave(load) } }
         return await completion.valueUnlessCancelled() ?? .failure(LoadOutcome.cancelledFailure)
     }
 

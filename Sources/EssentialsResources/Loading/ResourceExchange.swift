@@ -18,6 +18,8 @@ struct ResourceExchange: Sendable {
     let core: ResourceCore
     /// The environment and the partition in which the request was begun.
     let environment: AdoptedEnvironment
+    /// The configuration of the resource for the method of the request.
+    let configuration: EffectiveConfiguration
     /// Receives the request as it is sent; `nil` if it is not needed.
     var sent: SentRequest?
 
@@ -55,12 +57,12 @@ struct ResourceExchange: Sendable {
     ) async throws(RequestFailure) -> Reply {
         try service.checkOpen()
         var request = request
-        var configuration = service.effective(for: core, request.method)
+        var configuration = configuration(for: request.method)
         if !configuration.values.mutations.isEmpty {
             let method = request.method
             for mutation in configuration.values.mutations { try await Self.apply(mutation, to: &request) }
             // The method after the mutations selects the rest of the configuration.
-            if request.method != method { configuration = service.effective(for: core, request.method) }
+            if request.method != method { configuration = self.configuration(for: request.method) }
         }
         if request.errorModel == nil { request.errorModel = configuration.values.errorModel }
         let decorators = isDecorated ? configuration.values.decorators[...] : []
@@ -84,13 +86,24 @@ struct ResourceExchange: Sendable {
         with response: DataResponse, knownBody: UInt64?, caches: [StageCache]
     ) async throws(RequestFailure) -> Reply {
         try service.checkOpen()
-        let configuration = service.effective(for: core)
         var request = DataRequest(.get, "")
         request.codecs = try core.addressAndDefinition.1?.request.get().codecs
         // The credentials that the cache has sent are unknown.
         let received = try await read(
             response, to: request, configuration.values.maximumBody, knownBody, since: nil, isPersonal: true)
         return try await content(of: received, configuration, caches)
+    }
+
+    /// The configuration for a method, which is usually that of the exchange.
+    private func configuration(for method: HTTPRequest.Method) -> EffectiveConfiguration {
+        method == configuration.method ? configuration : service.effective(for: core, method)
+    }
+
+    /// Sends a request, but only with the credentials of its operation; see `ForeignAccess`.
+    func transmit(_ request: DataRequest) async throws(RequestFailure) -> DataResponse {
+        let access = ForeignAccess(
+            requests: service.requests, open: service.open, hosts: service.configuration.foreignHosts)
+        return try await access.send(request.inScope(of: environment), to: core.address.place)
     }
 
     /// A response before the pipeline.
@@ -162,7 +175,7 @@ struct ResourceExchange: Sendable {
         guard let decorator = decorators.last else {
             try service.checkPartition(of: environment)
             sent?.set(request)
-            return try await service.transmit(request, for: core, in: environment)
+            return try await transmit(request)
         }
         let call = DecoratedRequest(resource: AnyResource(service: service, core: core), request: request)
         do {
@@ -220,5 +233,151 @@ struct ResourceExchange: Sendable {
     private static func noContent<Content>(_ type: Content.Type) -> RequestFailure {
         RequestFailure(
             .decoding, "The response is not a \(type).", remedy: "Read it as the type that it has.")
+    }
+}
+
+/// The requests of a resource.
+extension ResourceExchange {
+    /// Returns the request of a load, with the base and path of the resource.
+    ///
+    /// Header fields have this order of precedence: the variant's, the definition's, the configuration's.
+    ///
+    /// - Parameter condition: The header field that makes the request conditional; `nil` if it is unconditional. A
+    ///   condition of the configuration takes precedence.
+    /// - Throws: `invalidRequest` if the resource has no URL or its definition is invalid.
+    func request(
+        _ options: LoadOptions, _ condition: (name: HTTPField.Name, value: String)?
+    ) throws(RequestFailure) -> DataRequest {
+        if var request = options.request {
+            if !options.joins, request.settings.joins == nil { request.settings.joins = false }
+            if request.isConditional { request.expectedStatus = request.expectedStatus.union(Self.unchanged) }
+            return request.requesting(core.responseKind)
+        }
+        var request = try request(.get)
+        if let cacheControl = options.cacheControl { request.headerFields[.cacheControl] = cacheControl }
+        if !options.joins { request.settings.joins = false }
+        if let condition, !request.isConditional { request.headerFields[condition.name] = condition.value }
+        if request.isConditional { request.expectedStatus = request.expectedStatus.union(Self.unchanged) }
+        return request.requesting(core.responseKind)
+    }
+
+    /// Returns the request that a recipe describes.
+    func request(_ recipe: RequestRecipe) throws(RequestFailure) -> DataRequest {
+        guard !recipe.isRepeated || recipe.body.isReplayable else {
+            throw RequestFailure(.notReplayable, "The body of the repeated request cannot be sent twice.")
+        }
+        var request = try request(recipe.method)
+        if let cacheControl = recipe.cacheControl {
+            // A load by hand goes to the server, even if it is repeated.
+            request.headerFields[.cacheControl] = cacheControl
+            request.settings.joins = false
+        }
+        for name in Set(recipe.headerFields.map(\.name)) {
+            request.headerFields[fields: name] = recipe.headerFields[fields: name]
+        }
+        request.body = recipe.body
+        return request
+    }
+
+    /// A request with the URL of a resource, and with the header fields that all of its requests have.
+    private func request(_ method: HTTPRequest.Method) throws(RequestFailure) -> DataRequest {
+        let (address, known) = core.addressAndDefinition
+        let definition = try known?.request.get()
+        let url = try service.table.base.requestURL(of: address)
+        var request = DataRequest(method, "")
+        if let definition, method == .get {
+            request = definition
+        } else {
+            request.codecs = definition?.codecs
+            request.errorModel = definition?.errorModel
+        }
+        if address.place == .below {
+            request = request.pinned(to: environment.snapshot, at: url)
+        } else {
+            request.base = RequestBase(url)
+            request.path = ""
+        }
+        request.setFields(configuration(for: method).values.headerFields)
+        for field in core.variant.headerFields { request.headerFields[field.name] = field.value }
+        return request
+    }
+
+    private static var unchanged: StatusExpectation { 304 }
+}
+
+/// The content that a load already has, so that an unchanged body is not read again. A response without a body names
+/// the content that it confirms in the same form.
+enum KnownContent: Sendable {
+    /// A validator of the content, which is sent as a conditional header field.
+    case validator(name: HTTPField.Name, value: String)
+    /// The response cache's name for the body. The cache validates its stored responses by itself.
+    case body(UInt64)
+
+    /// The condition of a request that was sent; `nil` if it has none. An entity tag takes precedence over a date
+    /// ([RFC 9110, 13.1.3](https://www.rfc-editor.org/rfc/rfc9110#section-13.1.3)).
+    init?(sent fields: HTTPFields) {
+        guard
+            let name = [HTTPField.Name.ifNoneMatch, .ifModifiedSince].first(where: { fields[$0] != nil }),
+            let value = fields[name]
+        else { return nil }
+        self = .validator(name: name, value: value)
+    }
+
+    /// The header field that makes the request conditional.
+    var condition: (name: HTTPField.Name, value: String)? {
+        if case .validator(let name, let value) = self { (name, value) } else { nil }
+    }
+
+    /// The body that need not be read again.
+    var body: UInt64? {
+        if case .body(let body) = self { body } else { nil }
+    }
+}
+
+/// The response cache's name for the body of a resource's content. This is an object, so that resources without one
+/// take little space.
+final class KnownBody: Sendable {
+    let body: UInt64
+    /// The version of the content that was read from the body. Later content has another source.
+    let contentVersion: UInt64
+
+    init(body: UInt64, contentVersion: UInt64) { (self.body, self.contentVersion) = (body, contentVersion) }
+}
+
+extension ResourceExchange.Confirmation {
+    /// Whether the response answers the condition of the resource or none, rather than a condition of the caller.
+    func answers(_ known: KnownContent) -> Bool {
+        guard let sent = subject?.condition else { return true }
+        return known.condition.map { $0 == sent } ?? false
+    }
+}
+
+extension DataRequest {
+    /// Whether the caller of the request has made it conditional.
+    var isConditional: Bool { headerFields[.ifNoneMatch] != nil || headerFields[.ifModifiedSince] != nil }
+
+    /// Returns the request with the credentials of an operation. If they were cleared or replaced, it fails as
+    /// `authorization`.
+    func inScope(of environment: AdoptedEnvironment) -> DataRequest {
+        guard scope == nil, let present = environment.scope else { return self }
+        var request = self
+        request.scope = present
+        return request
+    }
+
+    /// Adds header fields whose names the request does not have.
+    mutating func setFields(_ fields: HTTPFields) {
+        guard !fields.isEmpty else { return }
+        let own = Set(headerFields.map(\.name))
+        for field in fields where !own.contains(field.name) { headerFields.append(field) }
+    }
+}
+
+extension HTTPResourceService {
+    /// The response cache through which a resource is loaded; `nil` if there is none. Resources outside the base URL
+    /// are loaded through another service.
+    func responseCache(of core: ResourceCore) -> (any ResponseCaching)? {
+        guard let responseCache, core.address.place == .below else { return nil }
+        return responseCache
     }
 }

@@ -37,11 +37,17 @@ public struct ResourceGroup<each Content: Sendable>: Sendable {
     /// - Throws: The failure of the first failed resource, in the order of the group; `cancelled` if the calling task
     ///   was cancelled.
     public func loadIfNeeded() async throws(RequestFailure) -> (repeat each Content) {
-        var interests: [LoadInterest] = []
+        var interests: [Load] = []
         for resource in repeat each resources {
             if let interest = resource.beginInterest(priority: nil) { interests.append(interest) }
         }
-        defer { for interest in interests { interest.end(keepsLoad: !Task.isCancelled) } }
+        defer {
+            for load in interests {
+                // Without a cancellation the load runs to its end.
+                if !Task.isCancelled { load.core.keep(load) }
+                load.core.leave(load)
+            }
+        }
         return (repeat try await (each resources).loadIfNeeded())
     }
 

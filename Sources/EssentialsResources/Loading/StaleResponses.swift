@@ -57,13 +57,6 @@ final class StaleResponses: Sendable {
 }
 
 extension HTTPResourceService {
-    /// The response cache through which a resource is loaded; `nil` if there is none. Resources outside the base URL
-    /// are loaded through another service.
-    func responseCache(of core: ResourceCore) -> (any ResponseCaching)? {
-        guard let responseCache, core.address.place == .below else { return nil }
-        return responseCache
-    }
-
     /// Shows the response with which the response cache replaces a stale one, unless the content changes before that.
     ///
     /// - Parameters:
@@ -77,20 +70,16 @@ extension HTTPResourceService {
         }
         let updates = cache.updates(of: url, after: load)
         staleResponses.add(core) { [self] in
-            let reading = Task {
-                for await response in updates where (200...299).contains(response.status.code) {
-                    return await show(response, of: core, since: number, in: environment)
+            await withTaskGroup { group in
+                group.addTask { [self] in
+                    for await response in updates where (200...299).contains(response.status.code) {
+                        return await show(response, of: core, since: number, in: environment)
+                    }
                 }
+                group.addTask { [clock] in try? await clock.sleep(for: StaleResponses.patience) }
+                await group.next()
+                group.cancelAll()
             }
-            let timer = Task {
-                if (try? await clock.sleep(for: StaleResponses.patience)) != nil { reading.cancel() }
-            }
-            await withTaskCancellationHandler {
-                await reading.value
-            } onCancel: {
-                reading.cancel()
-            }
-            timer.cancel()
         }
     }
 
@@ -98,18 +87,21 @@ extension HTTPResourceService {
         _ response: DataResponse, of core: ResourceCore, since number: UInt64, in environment: AdoptedEnvironment
     ) async {
         guard !environment.hasEnded else { return }
-        let places = cachePlaces(of: core, in: environment)
+        let configuration = effective(for: core)
+        let places = cachePlaces(of: core, configuration, in: environment)
         let known = core.knownContent(hasResponseCache: true)?.body
-        let exchange = ResourceExchange(service: self, core: core, environment: environment)
+        let exchange = ResourceExchange(
+            service: self, core: core, environment: environment, configuration: configuration)
         // A response that cannot be read changes nothing. The next load reports the failure.
         guard let reply = try? await exchange.reply(with: response, knownBody: known, caches: places?.caches ?? [])
         else { return }
         adoptEnvironment()
         switch reply {
         case .loaded(let result):
-            let loaded = LoadedResponse(result, of: core, self)
+            let loaded = LoadedResponse(result, configuration.freshness, self)
             core.commit(loaded, isOwn: true, places?.changes(for: loaded, self), .update(since: number), self)
-        case .notModified(let confirmation): core.confirm(confirmation, places, .update(since: number), self)
+        case .notModified(let confirmation):
+            core.confirm(confirmation, configuration.freshness, places, .update(since: number), self)
         }
     }
 }

@@ -14,7 +14,7 @@ import EssentialsTools
             case core
             /// The state of a view at one moment.
             case snapshot
-            /// A ``LoadRun``.
+            /// A ``Load``.
             case load
             /// A ``RequestBox``.
             case request

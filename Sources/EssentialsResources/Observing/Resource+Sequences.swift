@@ -142,16 +142,9 @@ extension Resource {
 
     /// Starts a load for an observer, as part of an operation that has begun.
     func loadForObserver(in environment: AdoptedEnvironment) {
-        let (core, now) = (core, service.time.now)
-        let need = core.beginLoadIfNeeded(
-            of: ObjectIdentifier(Content.self), isAwaited: false, isStarted: false, at: now, in: environment,
-            usesCache: service.usesCaches(for: core))
-        service.loadLog.note(need, core, at: now)
-        switch need {
-        case .new(let run, let wish): service.start(run, of: core, wish)
-        case .running(let run): core.raise(run, to: nil)
-        case .nothing: break
-        }
+        let core = core
+        let need = service.loadIfNeeded(core, ObjectIdentifier(Content.self), in: environment)
+        if case .running(let load) = need { core.raise(load, to: nil) }
     }
 
     /// Whether a state of this resource belongs to the current account and environment. Others are not shown any more.

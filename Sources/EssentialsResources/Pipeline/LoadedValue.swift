@@ -37,6 +37,13 @@ struct LoadedValue: Sendable {
         return kept
     }
 
+    /// The metadata of the value as it was received at a date.
+    func entity(at date: Date) -> Entity {
+        Entity(
+            mediaType: contentType.flatMap { MediaType(parsing: $0) }, headerFields: head.headerFields, date: date,
+            byteCount: body?.count ?? 0)
+    }
+
     /// Whether the value can later be read as another type.
     var isReadable: Bool { body != nil || value != nil }
 
@@ -95,5 +102,70 @@ struct LoadedValue: Sendable {
         } catch {
             return .failure(error)
         }
+    }
+}
+
+/// A response after the pipeline, with its times.
+struct LoadedResponse: Sendable {
+    let result: PipelineResult
+    let entity: Entity
+    /// The freshness of the response.
+    let content: FreshnessRules.Content
+    /// The monotonic time until which it is fresh; `nil` if it never is.
+    let freshUntil: Duration?
+
+    /// Describes a response that has been received now.
+    init(_ result: PipelineResult, _ rules: FreshnessRules, _ service: HTTPResourceService) {
+        let (value, date) = (result.value, service.clock.date)
+        self.result = result
+        entity = value.entity(at: date)
+        content = rules.content(with: value.head.headerFields, result.origin, at: service.time.now, date)
+        freshUntil = rules.deadline(of: .content(content))
+    }
+}
+
+/// The result of a pass through a pipeline.
+struct PipelineResult: Sendable {
+    let value: LoadedValue
+    /// The entities that the caches at its stages store.
+    let outputs: [StageCache.Output]
+    /// The origin of the response.
+    var origin = ResponseOrigin()
+}
+
+/// The origin of a response, as far as it matters for freshness, for the order, and for what may be stored.
+struct ResponseOrigin: Sendable {
+    /// Whether the request had credentials, so that the response may be for one account only. This is determined only
+    /// for resources with caches.
+    var isPersonal = false
+    /// How a response cache has served the response; `nil` if it came from the server.
+    var storedUse: StoredResponseUse?
+    /// The numbers that a response cache has given to the response; `nil` if there is no such cache.
+    var identity: ResponseIdentity?
+    /// The time since the request was sent. It is measured only if the server decides how long content is fresh.
+    var delay = Duration.zero
+}
+
+extension FreshnessRules {
+    /// Describes the freshness of a response. Only the rule that follows the server reads the fields.
+    ///
+    /// - Parameters:
+    ///   - fields: The fields of the response. For a 304, they are the content's fields after merging those of the 304.
+    ///   - confirmation: The fields of that 304; `nil` for a response with content.
+    ///   - time: The monotonic time at which it was received.
+    ///   - date: The date at which it was received.
+    func content(
+        with fields: HTTPFields, confirmedBy confirmation: HTTPFields? = nil, _ origin: ResponseOrigin,
+        at time: Duration, _ date: Date
+    ) -> Content {
+        let use = origin.storedUse
+        var content = Content(time: time, age: use?.age ?? .zero, isStale: use?.isStale ?? false)
+        guard isByServer else { return content }
+        let freshness = Freshness(of: fields, confirmedBy: confirmation, at: date, delay: origin.delay)
+        content.serverLifetime = freshness.lifetime
+        // A response cache knows the age better than the fields. Without a lifetime, the application's lifetime begins
+        // now.
+        if use == nil, freshness.lifetime != nil { content.age = freshness.age }
+        return content
     }
 }

@@ -148,12 +148,3 @@ public struct ResourcePipeline: Sendable {
         return PipelineResult(value: try run.value(), outputs: outputs)
     }
 }
-
-/// The result of a pass through a pipeline.
-struct PipelineResult: Sendable {
-    let value: LoadedValue
-    /// The entities that the caches at its stages store.
-    let outputs: [StageCache.Output]
-    /// The origin of the response.
-    var origin = ResponseOrigin()
-}

@@ -48,3 +48,19 @@ struct MovedObservers: Sendable {
         if isReloaded { service.reload([target]) }
     }
 }
+
+/// A resource whose content was removed by a change of environment or partition, and the loads that this has ended.
+struct MovedResource: Sendable {
+    let core: ResourceCore
+    let ended: [Load]
+    /// The service that loads the resource again; `nil` if the resource is not observed, or if nothing had been loaded.
+    let service: HTTPResourceService?
+    /// The removed values. They are released with this value, without a lock.
+    let displaced: Displaced
+
+    /// Cancels the loads, and notifies the observers. It is called without a lock.
+    func finish() {
+        for run in ended { run.cancel() }
+        core.deliverPending()
+    }
+}

@@ -11,18 +11,16 @@ extension Resource {
     ///
     /// Once started, the load runs to its end even if no task waits.
     public func loadRequest(_ mode: LoadMode = .current) -> ResourceRequest<Content> {
-        let again = RequestRecipe(method: .get, cacheControl: LoadWish.cacheControl(of: mode), isRepeated: true)
+        let again = RequestRecipe(method: .get, cacheControl: LoadOptions.cacheControl(of: mode), isRepeated: true)
         return ResourceRequest(
             RequestBox(again: { box(of: again) }) { box in
                 let environment = prepare()
                 let core = core
-                var wish = LoadWish(mode, in: environment)
-                let run = core.beginLoad(
-                    wish, isAwaited: false, isStarted: true, in: environment,
-                    usesCache: service.usesCaches(for: core))
-                wish.progress = box.progressSource(isGet: true, hasBody: false, service.clock)
-                let cancellation = follow(run, of: core, box)
-                service.start(run, of: core, wish)
+                var options = LoadOptions(mode, of: core, service, in: environment)
+                options.progress = box.progressSource(isGet: true, hasBody: false, service.clock)
+                let load = core.beginLoad(options, service, isStarted: true)
+                let cancellation = follow(load, box)
+                load.start()
                 return cancellation
             })
     }
@@ -37,24 +35,17 @@ extension Resource {
     /// - Returns: The running load, even if the content is fresh; `nil` if no load is needed and no load is running.
     @discardableResult
     public func startLoadIfNeeded() -> ResourceRequest<Content>? {
-        let (environment, now) = (prepare(), service.time.now)
+        let environment = prepare()
         let core = core
-        let need = core.beginLoadIfNeeded(
-            of: ObjectIdentifier(Content.self), isAwaited: false, isStarted: true, at: now, in: environment,
-            usesCache: service.usesCaches(for: core))
-        service.loadLog.note(need, core, at: now)
-        switch need {
+        switch service.loadIfNeeded(core, ObjectIdentifier(Content.self), isStarted: true, in: environment) {
         case .nothing:
-            guard let run = core.newestRun, run.scope === environment.scope else { return nil }
-            core.keep(run)
-            return request(following: run, of: core)
-        case .running(let run):
-            core.raise(run, to: nil)
-            return request(following: run, of: core)
-        case .new(let run, let wish):
-            let request = request(following: run, of: core)
-            service.start(run, of: core, wish)
-            return request
+            guard let load = core.newestLoad, load.options.environment.scope === environment.scope else { return nil }
+            core.keep(load)
+            return request(following: load)
+        case .running(let load):
+            core.raise(load, to: nil)
+            return request(following: load)
+        case .new(let load): return request(following: load)
         }
     }
 
@@ -89,22 +80,20 @@ extension Resource {
     public var runningRequests: [RunningRequest] { any.runningRequests }
 
     /// A handle for a load that is already running.
-    private func request(following run: LoadRun, of core: ResourceCore) -> ResourceRequest<Content> {
+    private func request(following load: Load) -> ResourceRequest<Content> {
         let again = RequestRecipe(method: .get, isRepeated: true)
-        return ResourceRequest(RequestBox(again: { box(of: again) }) { box in follow(run, of: core, box) }).start()
+        return ResourceRequest(RequestBox(again: { box(of: again) }) { box in follow(load, box) }).start()
     }
 
     /// Makes a request end with a load.
     ///
     /// - Returns: A closure that ends the interest of the request in the load.
-    private func follow(
-        _ run: LoadRun, of core: ResourceCore, _ box: RequestBox<Content>
-    ) -> @Sendable () -> Void {
-        box.follow(LoadInterest(core: core, run: run))
-        run.whenEnded { [service] outcome in
+    private func follow(_ load: Load, _ box: RequestBox<Content>) -> @Sendable () -> Void {
+        box.follow(load)
+        load.whenEnded { [service, core = load.core] outcome in
             core.afterDelivery { box.end(outcome.result(of: Content.self, service.codecs)) }
         }
-        return { core.release(run) }
+        return { load.core.release(load) }
     }
 
     private func box(of recipe: RequestRecipe) -> RequestBox<Content> {
@@ -117,10 +106,12 @@ extension Resource {
             let core = core
             let number = core.add(recipe.method) { box.cancel() }
             let task = Task {
-                let exchange = ResourceExchange(service: service, core: core, environment: environment)
+                let exchange = ResourceExchange(
+                    service: service, core: core, environment: environment,
+                    configuration: service.effective(for: core, recipe.method))
                 let outcome: RequestBox<Content>.Outcome
                 do throws(RequestFailure) {
-                    var request = try service.request(recipe, for: core, in: environment)
+                    var request = try exchange.request(recipe)
                     request = request.requesting(ResponseKind(readingAll: [Content.self]))
                     source?.attach(to: &request)
                     outcome = .success(try await exchange.response(to: request, recipe, as: Content.self))

@@ -105,12 +105,9 @@ public struct Resource<Content: Sendable>: Sendable {
         _ mode: LoadMode = .current, priority: RequestPriority? = nil, in environment: AdoptedEnvironment
     ) async throws(RequestFailure) -> Content {
         let core = core
-        var wish = LoadWish(mode, in: environment)
-        wish.priority = priority
-        let run = core.beginLoad(
-            wish, isAwaited: true, isStarted: false, in: environment, usesCache: service.usesCaches(for: core))
-        service.start(run, of: core, wish)
-        return try await content(of: run, core)
+        var options = LoadOptions(mode, of: core, service, in: environment)
+        options.priority = priority
+        return try await content(with: options, of: core)
     }
 
     /// Returns the content, and loads it first if it is not fresh.
@@ -156,8 +153,9 @@ public struct Resource<Content: Sendable>: Sendable {
     ) async throws(RequestFailure) -> Content {
         let core = core
         // The caches may have content that is young enough.
-        if service.usesCaches(for: core), core.mayReadCaches {
-            await service.readCaches(of: core, in: prepare())
+        let configuration = service.effective(for: core)
+        if service.usesCaches(configuration), core.mayReadCaches {
+            await service.readCaches(of: core, configuration, in: prepare())
         }
         return try await loadUnlessFresh(priority, maximumAge: maximumAge)
     }
@@ -173,25 +171,20 @@ public struct Resource<Content: Sendable>: Sendable {
     func loadUnlessFresh(
         _ priority: RequestPriority? = nil, maximumAge: Duration? = nil, in environment: AdoptedEnvironment
     ) async throws(RequestFailure) -> Content {
-        let now = service.time.now
         _ = snapshot
         let core = core
-        let need = core.beginLoadIfNeeded(
-            of: ObjectIdentifier(Content.self), isAwaited: true, isStarted: false, at: now, in: environment,
-            usesCache: maximumAge == nil && service.usesCaches(for: core), maximumAge: maximumAge)
-        service.loadLog.note(need, core, at: now)
-        switch need {
+        switch service.loadIfNeeded(
+            core, ObjectIdentifier(Content.self), isAwaited: true, maximumAge: maximumAge, priority: priority,
+            in: environment)
+        {
         case .nothing:
             let state = snapshot
             if let content = state.content { return content }
             throw state.facts.failure ?? state.projectionFailure ?? LoadOutcome.cancelledFailure
-        case .running(let run):
-            core.raise(run, to: priority)
-            return try await content(of: run, core)
-        case .new(let run, var wish):
-            wish.priority = priority
-            service.start(run, of: core, wish)
-            return try await content(of: run, core)
+        case .running(let load):
+            core.raise(load, to: priority)
+            return try await content(of: load)
+        case .new(let load): return try await content(of: load)
         }
     }
 
@@ -206,11 +199,7 @@ public struct Resource<Content: Sendable>: Sendable {
         let request: DataRequest = try request.build()
         let environment = prepare()
         let core = core
-        let wish = LoadWish(request, in: environment)
-        let run = core.beginLoad(
-            wish, isAwaited: true, isStarted: false, in: environment, usesCache: service.usesCaches(for: core))
-        service.start(run, of: core, wish)
-        return try await content(of: run, core)
+        return try await content(with: LoadOptions(request, of: core, service, in: environment), of: core)
     }
 
     /// Adopts the environment, and makes sure that the load reads content of this type.
@@ -220,9 +209,16 @@ public struct Resource<Content: Sendable>: Sendable {
         return environment
     }
 
-    func content(of run: LoadRun, _ core: ResourceCore) async throws(RequestFailure) -> Content {
-        let outcome = await run.outcome()
-        if Task.isCancelled { core.leave(run) }
+    /// Starts a load, and waits for its content.
+    private func content(with options: LoadOptions, of core: ResourceCore) async throws(RequestFailure) -> Content {
+        let load = core.beginLoad(options, service, isAwaited: true)
+        load.start()
+        return try await content(of: load)
+    }
+
+    private func content(of load: Load) async throws(RequestFailure) -> Content {
+        let outcome = await load.outcome()
+        if Task.isCancelled { load.core.leave(load) }
         return try outcome.content(of: Content.self, service.codecs)
     }
 

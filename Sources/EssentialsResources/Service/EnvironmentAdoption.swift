@@ -145,52 +145,89 @@ final class EnvironmentAdoption: Sendable {
     }
 }
 
+/// Checks before a request is sent.
 extension HTTPResourceService {
-    /// Loads observed resources again after a change of the environment or the partition, a few at a time. No resource
-    /// is left out. A resource that still waits because of an earlier change is loaded once.
-    func reload(_ cores: [ResourceCore]) {
-        let prefetch = ResourcePrefetch(cores.count)
-        reloading.add(
-            cores.map { core in
-                PrefetchQueue.Member(prefetch: prefetch, begin: { self.beginReload(of: core) }, core: core)
-            })
+    /// - Throws: `closed` after the service was closed.
+    func checkOpen() throws(RequestFailure) {
+        guard !isClosed else {
+            throw RequestFailure(.closed, "The resource service was closed.", remedy: "Create another one.")
+        }
     }
 
-    private func beginReload(of known: ResourceCore) -> (run: LoadRun, leave: @Sendable () -> Void)? {
-        let environment = adoptEnvironment()
-        let core = observers.swept(known.current)
-        guard !isClosed else { return nil }
-        guard core.observerCount > 0 else {
-            loadLog.note(.unobserved, core)
-            return nil
+    /// Makes sure that a request of one account is not sent with the credentials of the next one.
+    ///
+    /// - Throws: `authorization` if the credentials were cleared or replaced since, and `cancelled` if another
+    ///   environment or partition was entered.
+    func checkAdopted(_ environment: AdoptedEnvironment) throws(RequestFailure) {
+        try environment.checkCredentials()
+        adoptEnvironment()
+        guard adoption.isCurrent(environment) else {
+            throw RequestFailure(.cancelled, "Another environment or partition was entered before the end of the loop.")
         }
-        let now = time.now
-        let need = core.beginLoadIfNeeded(
-            of: nil, isAwaited: false, isStarted: false, at: now, in: environment,
-            usesCache: usesCaches(for: core))
-        loadLog.note(need, core, at: now)
-        switch need {
-        case .nothing: return nil
-        case .running(let run): return (run, {})
-        case .new(let run, let wish):
-            start(run, of: core, wish)
-            return (run, {})
+    }
+
+    /// Makes sure that a request of one account is not sent with the credentials of the next one.
+    ///
+    /// - Throws: `cancelled` if another partition was entered since.
+    func checkPartition(of environment: AdoptedEnvironment) throws(RequestFailure) {
+        guard adoptEnvironment().partition == environment.partition else {
+            throw RequestFailure(.cancelled, "Another partition was entered before the request was sent.")
         }
     }
 }
 
-/// A resource whose content was removed by a change of environment or partition, and the loads that this has ended.
-struct MovedResource: Sendable {
-    let core: ResourceCore
-    let ended: [LoadRun]
-    /// The service that loads the resource again; `nil` if the resource is not observed, or if nothing had been loaded.
-    let service: HTTPResourceService?
-    /// The removed values. They are released with this value, without a lock.
-    let displaced: Displaced
+/// The environment, the account and the credentials of a service, behind one reference, because every look-up needs
+/// them.
+///
+/// An operation takes one when it begins, such as a load, a write, a loop over pages, a cache read or a followed
+/// stream. It uses it for all requests, keys, saves and removals, even if other accounts or credentials are set
+/// meanwhile.
+final class AdoptedEnvironment: Sendable {
+    let identity: EnvironmentIdentity
+    /// The account that the application has entered. A load stores its entity in the partition in which it began.
+    let partition: EntityPartition
+    /// The number of this environment and account among those that the service has adopted.
+    let number: UInt64
+    /// The operation's credentials; `nil` if the data-request service is a test double.
+    private let context: OperationContext?
 
-    /// Cancels the loads, and notifies the observers. It is called without a lock.
-    func finish() {
-        for run in ended { run.cancel() }
-        core.deliverPending()
+    /// Creates it from the current environment.
+    convenience init(of environment: any EnvironmentService, partition: EntityPartition = .shared) {
+        self.init(EnvironmentIdentity(of: environment), partition: partition, number: 0)
+    }
+
+    init(
+        _ identity: EnvironmentIdentity, partition: EntityPartition, number: UInt64, context: OperationContext? = nil
+    ) {
+        (self.identity, self.partition, self.number, self.context) = (identity, partition, number, context)
+    }
+
+    /// Returns the same environment and account in another scope of credentials.
+    func entering(_ context: OperationContext) -> AdoptedEnvironment {
+        AdoptedEnvironment(identity, partition: partition, number: number, context: context)
+    }
+
+    var versioned: VersionedSnapshot { identity.versioned }
+    var snapshot: EnvironmentSnapshot { identity.snapshot }
+    /// The fingerprint of the environment's trust policy; empty if it has none.
+    var trustFingerprint: String { identity.trustFingerprint }
+    /// The scope of the credentials of the environment's origin.
+    var scope: CredentialScope? { context?.scope }
+
+    /// Whether the credentials were cleared or replaced. Operations that began with them then send, show and store
+    /// nothing any more.
+    var hasEnded: Bool { scope?.hasEnded ?? false }
+
+    /// Whether the entities of the account may be read, written and removed. After other credentials were set, this is
+    /// not allowed until the account is entered again.
+    var admitsEntities: Bool {
+        guard let context else { return true }
+        return !context.hasEnded && context.admits(partition)
+    }
+
+    /// - Throws: `authorization` if the credentials were cleared or replaced since.
+    func checkCredentials() throws(RequestFailure) {
+        guard hasEnded else { return }
+        throw CredentialScope.endedFailure(host: snapshot.baseURL.origin.host.text)
     }
 }

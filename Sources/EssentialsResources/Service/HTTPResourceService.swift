@@ -224,12 +224,27 @@ public final class HTTPResourceService: ResourceService {
     /// Whether an environment is still in use.
     func isAdopted(_ environment: AdoptedEnvironment) -> Bool { adoption.isAdopted(environment) }
 
-    /// Starts the task of a load that has begun.
+    /// Joins a running load of a resource, or starts one, unless the resource is fresh.
     ///
-    /// - Parameter core: The resource that is loaded.
-    func start(_ run: LoadRun, of core: ResourceCore, _ wish: LoadWish) {
-        let task = LoadTask(service: self, core: core, run: run, wish: wish)
-        run.start { await task.perform() }
+    /// - Parameters:
+    ///   - contentType: The type of the view; `nil` for all existing views.
+    ///   - isAwaited: Whether a task will wait for the load.
+    ///   - isStarted: Whether the load runs to its end even if no task waits.
+    ///   - maximumAge: The age up to which content is fresh; `nil` means that the configuration decides.
+    ///   - priority: The priority of a new load; `nil` means that of the resource's requests.
+    ///   - environment: The environment and the credentials of the load.
+    func loadIfNeeded(
+        _ core: ResourceCore, _ contentType: ObjectIdentifier?, isAwaited: Bool = false, isStarted: Bool = false,
+        maximumAge: Duration? = nil, priority: RequestPriority? = nil, in environment: AdoptedEnvironment
+    ) -> ResourceCore.Need {
+        let now = time.now
+        var options = LoadOptions(maximumAge: maximumAge, of: core, self, in: environment)
+        options.priority = priority
+        let need = core.beginLoadIfNeeded(
+            of: contentType, options, self, isAwaited: isAwaited, isStarted: isStarted, at: now, maximumAge: maximumAge)
+        loadLog.note(need, core, at: now)
+        if case .new(let load) = need { load.start() }
+        return need
     }
 
     // MARK: End
@@ -272,4 +287,73 @@ extension HTTPResourceService: PrivateStateStore {
     /// Wipes all resources of an origin, ends the event streams that were opened with the former credentials, and
     /// removes the entities that were received with credentials without an account. Entities of accounts stay.
     public func credentialsWereReplaced(at origin: Origin) { wiper.credentialsWereReplaced(at: origin) }
+}
+
+/// Logs at debug level why a resource was not loaded, with the resource's URL without its query.
+struct LoadLog: Sendable {
+    /// Why a resource was not loaded.
+    enum Reason: Sendable {
+        /// The content is fresh, or young enough for the caller.
+        case fresh
+        /// The last load has failed, and the retry time has not passed.
+        case failedRecently
+        /// A running load was joined, because its response is new enough.
+        case joined
+        /// A change would have loaded it for its observers, but it has none.
+        case unobserved
+
+        fileprivate var message: Logger.Message {
+            switch self {
+            case .fresh: "A resource is not loaded, because its content is fresh."
+            case .failedRecently: "A resource is not loaded, because its last load has failed a moment ago."
+            case .joined: "A resource is not loaded once more, because a load that runs is joined."
+            case .unobserved: "A resource is not loaded again, because it has no observers."
+            }
+        }
+    }
+
+    private let logger: Logger
+    /// Whether anything is logged. It is computed once, because each request for fresh content reads it.
+    let isOn: Bool
+
+    init(_ logger: Logger) {
+        self.logger = logger
+        isOn = logger.logLevel <= .debug
+    }
+
+    /// Logs why a resource is not loaded.
+    ///
+    /// - Parameter now: The current time, from which the remaining freshness is logged. `nil` leaves that out.
+    func note(_ reason: Reason, _ core: ResourceCore, at now: Duration? = nil) {
+        guard isOn else { return }
+        let (address, facts) = (core.address, core.facts)
+        var metadata: Logger.Metadata = ["category": "load", "resource": "\(address)"]
+        if let now, let end = facts.freshUntil { metadata["freshFor"] = "\(end - now)" }
+        if let failure = facts.failure { metadata["failure"] = "\(failure.reason.name)" }
+        logger.debug(reason.message, metadata: metadata)
+    }
+
+    /// Logs why `loadIfNeeded` did not begin a load.
+    func note(_ need: ResourceCore.Need, _ core: ResourceCore, at now: Duration) {
+        guard isOn else { return }
+        switch need {
+        case .new: return
+        case .running: note(.joined, core)
+        case .nothing: note(core.flags.current.contains(.hasFailure) ? .failedRecently : .fresh, core, at: now)
+        }
+    }
+
+    /// Logs that a load ended without a request, for example because a path has no base URL or the service was closed.
+    func note(_ failure: RequestFailure, _ core: ResourceCore) {
+        guard isOn else { return }
+        switch failure.reason {
+        case .closed, .invalidRequest, .hostRefused, .notCached: break
+        default: return
+        }
+        var metadata: Logger.Metadata = [
+            "category": "load", "resource": "\(core.address)", "failure": "\(failure.reason.name)",
+        ]
+        if case .unusable(let fault) = core.address.place { metadata["fault"] = "\(fault)" }
+        logger.debug("A load has ended without a request to the server.", metadata: metadata)
+    }
 }

@@ -5,13 +5,13 @@ import FoundationEssentials
 /// How a response has reached a resource.
 enum ResponseArrival {
     /// A load has received it.
-    case load(LoadRun)
+    case load(Load)
     /// The response cache has received it, to replace the stale response that a load with this number has shown.
     case update(since: UInt64)
 
     /// The load; `nil` if there is none.
-    var run: LoadRun? {
-        if case .load(let run) = self { run } else { nil }
+    var load: Load? {
+        if case .load(let load) = self { load } else { nil }
     }
 }
 
@@ -21,6 +21,61 @@ extension CoreState {
     func snapshot<Content: Sendable>(of type: Content.Type) -> ResourceSnapshot<Content>? {
         views.snapshot(of: type)
     }
+
+    // MARK: Layers
+
+    /// The server's content of all views, and the layers.
+    var layered: LayeredContent {
+        guard let state = writing?.state else {
+            return LayeredContent(layers: [], server: views.compactMap(\.snapshot.projection))
+        }
+        return LayeredContent(layers: state.layers, server: views.compactMap { server(of: $0, state) })
+    }
+
+    /// The layers without the content.
+    var layers: [OptimisticLayer] { writing?.state.layers ?? [] }
+
+    /// The server's content of one type; `nil` if there is none.
+    func serverContent<Content: Sendable>(of type: Content.Type) -> Content? {
+        let contentType = ObjectIdentifier(type)
+        guard let view = views.first(where: { $0.contentType == contentType }) else { return nil }
+        guard let state = writing?.state else { return snapshot(of: type)?.content }
+        return try? (server(of: view, state) as? Projection<Content>)?.result.get()
+    }
+
+    private func server(of view: ResourceView, _ state: WritingState) -> (any AnyProjection)? {
+        if let below = state.server.first(where: { $0.contentType == view.contentType }) { return below.projection }
+        return view.snapshot.projection
+    }
+
+    /// The number of layers in the content of a type.
+    func pendingLayers(of contentType: ObjectIdentifier) -> UInt8 {
+        guard let state = writing?.state else { return 0 }
+        return UInt8(clamping: state.layers.count { $0.contentType == contentType })
+    }
+
+    /// Whether the layers have not changed.
+    func hasLayers(_ known: [OptimisticLayer]) -> Bool {
+        guard let state = writing?.state else { return known.isEmpty }
+        return state.layers.elementsEqual(known) { $0.number == $1.number }
+    }
+
+    /// Replaces the content of all views.
+    ///
+    /// - Parameters:
+    ///   - content: The server's content, and the layers.
+    ///   - shown: The result of the layers, which was computed outside the lock.
+    ///   - event: The event for the observers.
+    ///   - change: Changes the facts that all views share.
+    mutating func replace(
+        _ content: LayeredContent, shown: [any AnyProjection], _ event: ResourceEvent,
+        _ change: (inout ResourceFacts) -> Void
+    ) {
+        if writing != nil || !content.layers.isEmpty { writes.set(content) }
+        self.change(event, content: .replace(shown), change)
+    }
+
+    // MARK: Content
 
     /// Sets the content without a request.
     ///
@@ -101,7 +156,7 @@ extension CoreState {
         places?.confirm(entity, by: fields, date: date, age: content.age)
         // The response of a cache is a complete one, so it determines where the content comes from.
         let provenance = origin.identity.map { _ in Provenance(of: origin.storedUse) }
-        let event = arrival.run == nil ? provenance.map { ResourceEvent.newContent($0) } : nil
+        let event = arrival.load == nil ? provenance.map { ResourceEvent.newContent($0) } : nil
         change(event ?? .notModified) { facts in
             facts.entity = renewed
             facts.provenance = provenance ?? facts.provenance
@@ -117,9 +172,9 @@ extension CoreState {
         let response = identity?.load ?? 0
         switch arrival {
         case .update(let number): return machine.update(since: number, response: response)
-        case .load(let run):
-            let verdict = machine.end(run.number, response: response)
-            if verdict != .unknown { removeRuns { $0 === run } }
+        case .load(let load):
+            let verdict = machine.end(load.number, response: response)
+            if verdict != .unknown { removeLoads { $0 === load } }
             if verdict == .superseded { change(.superseded) }
             return verdict
         }
@@ -127,11 +182,11 @@ extension CoreState {
 
     /// Ends a load with a failure. A missing stored response is a failure that says nothing about the server, so
     /// freshness and an invalidation stay.
-    mutating func fail(_ run: LoadRun, _ failure: RequestFailure, at now: Duration, freshUntil: Duration?) {
+    mutating func fail(_ load: Load, _ failure: RequestFailure, at now: Duration, freshUntil: Duration?) {
         let asked = failure.reason != .notCached
-        let verdict = asked ? machine.end(run.number) : machine.miss(run.number)
+        let verdict = asked ? machine.end(load.number) : machine.miss(load.number)
         guard verdict != .unknown else { return }
-        removeRuns { $0 === run }
+        removeLoads { $0 === load }
         let isInvalid = machine.isInvalid
         change(verdict == .commits ? .failed(failure) : .superseded) { facts in
             guard verdict == .commits else { return }
@@ -147,12 +202,12 @@ extension CoreState {
     /// - Returns: The ended loads.
     mutating func show(
         _ cached: CachedContent, _ content: LayeredContent, _ shown: [any AnyProjection], at now: Duration
-    ) -> [LoadRun] {
+    ) -> [Load] {
         let (isInvalid, freshUntil) = (machine.isInvalid, cached.freshUntil)
         let isFresh = !isInvalid && facts.failure == nil && freshUntil.map { now <= $0 } ?? false
         let numbers = machine.endWithContent(isFresh: isFresh)
-        let ended = numbers.isEmpty ? [] : runs.filter { numbers.contains($0.number) }
-        if !ended.isEmpty { removeRuns { numbers.contains($0.number) } }
+        let ended = numbers.isEmpty ? [] : loads.filter { numbers.contains($0.number) }
+        if !ended.isEmpty { removeLoads { numbers.contains($0.number) } }
         cached.changes.add()
         kept = KeptValue(cached.value.kept)
         let provenance = Provenance.entityCache(stage: cached.stage.name)
@@ -266,5 +321,35 @@ extension Entity {
     fileprivate func hasOtherTag(than fields: HTTPFields) -> Bool {
         guard let entityTag, let other = fields[.eTag], !other.hasPrefix("W/") else { return false }
         return (entityTag.hasPrefix("W/") ? String(entityTag.dropFirst(2)) : entityTag) != other
+    }
+}
+
+/// The content of the server, and the layers on top of it.
+struct LayeredContent: Sendable {
+    /// The layers in the order in which they are applied.
+    var layers: [OptimisticLayer]
+    /// The server's content for each content type that has some.
+    var server: [any AnyProjection]
+
+    /// The content that the views show: the layers applied in order to the server's content.
+    var shown: [any AnyProjection] {
+        guard !layers.isEmpty else { return server }
+        return server.map { projection in layers.reduce(projection) { $1.applied(to: $0) } }
+    }
+
+    /// Removes a layer.
+    ///
+    /// - Returns: The layer; `nil` if no layer has this number.
+    mutating func remove(_ number: UInt64) -> OptimisticLayer? {
+        layers.firstIndex { $0.number == number }.map { layers.remove(at: $0) }
+    }
+
+    /// Makes a layer part of the server's content.
+    ///
+    /// - Returns: Whether there is content that the layer has changed.
+    mutating func settle(_ number: UInt64) -> Bool {
+        guard let layer = remove(number) else { return false }
+        server = server.map { layer.applied(to: $0) }
+        return server.contains { $0.contentType == layer.contentType }
     }
 }

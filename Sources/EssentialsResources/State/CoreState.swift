@@ -17,7 +17,7 @@ struct CoreState: Sendable {
     /// The body of the content; `nil` unless a response cache has sent it.
     var knownBody: KnownBody?
     /// The running loads, in the order of the machine's.
-    var runs: [LoadRun] = []
+    var loads: [Load] = []
     var observers = ObserverList()
     /// The service of the observers, which is kept alive here. It is `nil` without observers, and if there are only
     /// observer objects, which do not keep a service alive.
@@ -66,7 +66,6 @@ struct CoreState: Sendable {
         var bits = ResourceFlags.Bits()
         if facts.loads > 0 { bits.insert(.isLoading) }
         if facts.isInvalid { bits.insert(.isInvalid) }
-        if facts.entity != nil { bits.insert(.hasContent) }
         if facts.failure != nil { bits.insert(.hasFailure) }
         return bits
     }
@@ -91,7 +90,7 @@ struct CoreState: Sendable {
     ) {
         change(&facts)
         facts.version += 1
-        facts.loads = runs.count
+        facts.loads = loads.count
         facts.progress = shownProgress
         if case .keep = content {} else { facts.contentVersion = facts.version }
         for index in views.indices {
@@ -111,9 +110,9 @@ struct CoreState: Sendable {
     /// Removes content and failure.
     ///
     /// - Returns: The loads, which have all ended. They must be cancelled without the lock.
-    mutating func wipe(_ reason: WipeReason) -> [LoadRun] {
+    mutating func wipe(_ reason: WipeReason) -> [Load] {
         _ = machine.wipe()
-        let ended = takeRuns()
+        let ended = takeLoads()
         kept = nil
         // Reading the caches again would undo the wipe, unless their keys have changed.
         cacheRead = nil
@@ -127,72 +126,65 @@ struct CoreState: Sendable {
     // MARK: Loads
 
     /// The newest load whose response would count, unless it has other credentials; `nil` without one.
-    func joinableRun(in environment: AdoptedEnvironment) -> LoadRun? {
-        guard let number = machine.joinable, let run = runs.last(where: { $0.number == number }) else { return nil }
-        return run.scope === environment.scope ? run : nil
+    func joinableLoad(in environment: AdoptedEnvironment) -> Load? {
+        guard let number = machine.joinable, let load = loads.last(where: { $0.number == number }) else { return nil }
+        return load.options.environment.scope === environment.scope ? load : nil
     }
 
     /// Begins a load.
     ///
-    /// - Parameter need: The content that the load needs from the caches; `nil` if it does not read them.
+    /// - Parameter isEnoughIfFresh: Whether the load ends without a request if the caches have fresh content.
     mutating func beginLoad(
-        isAwaited: Bool, isStarted: Bool, in environment: AdoptedEnvironment, _ need: CacheNeed? = nil,
-        isJoinable: Bool = true
-    ) -> LoadRun {
-        let awaitsCache = need != nil && mayReadCaches
+        _ options: LoadOptions, of core: ResourceCore, _ service: HTTPResourceService, isAwaited: Bool = false,
+        isStarted: Bool = false, isEnoughIfFresh: Bool = false
+    ) -> Load {
+        let awaitsCache = options.usesCaches && mayReadCaches
+        let isStoredEnough = options.request == nil && options.acceptsOnlyStored
         let number = machine.beginLoad(
-            waiting: isAwaited ? 1 : 0, isStarted: isStarted, endsWithFreshContent: awaitsCache && need != .current,
-            isJoinable: isJoinable)
-        let run = LoadRun(number: number, awaitsCache: awaitsCache, scope: environment.scope)
-        runs.append(run)
-        if observers.reportsProgress { run.measurement.ask() }
+            waiting: isAwaited ? 1 : 0, isStarted: isStarted,
+            endsWithFreshContent: awaitsCache && (isEnoughIfFresh || isStoredEnough), isJoinable: options.isJoinable)
+        let load = Load(
+            number, of: core, service, machine.isInvalid ? options.bypassingStored : options,
+            awaitsCache: awaitsCache)
+        loads.append(load)
+        if observers.reportsProgress { load.measurement.ask() }
         // If the caches are read first, it is not known yet whether a request is needed.
         change(awaitsCache ? nil : .requested)
-        return run
-    }
-
-    /// The content that a load needs from the caches.
-    enum CacheNeed {
-        /// Content to show until the server has responded.
-        case current
-        /// Content that is sufficient if it is fresh.
-        case fresh
-        /// Content that is sufficient at any age.
-        case stored
+        return load
     }
 
     /// Removes a cancelled load that the machine has already ended.
-    mutating func remove(_ run: LoadRun) {
-        removeRuns { $0 === run }
+    mutating func remove(_ load: Load) {
+        removeLoads { $0 === load }
         change(.cancelled)
     }
 
     /// Removes cancelled loads that the machine has already ended.
     ///
     /// - Returns: The loads, which must be cancelled without the lock.
-    mutating func endLoads(_ numbers: [UInt64]) -> [LoadRun] {
+    mutating func endLoads(_ numbers: [UInt64]) -> [Load] {
         guard !numbers.isEmpty else { return [] }
-        let ended = runs.filter { numbers.contains($0.number) }
-        removeRuns { numbers.contains($0.number) }
+        let ended = loads.filter { numbers.contains($0.number) }
+        removeLoads { numbers.contains($0.number) }
         change(.cancelled)
         return ended
     }
 
     /// Removes all loads.
-    mutating func takeRuns() -> [LoadRun] {
-        let ended = runs
-        removeRuns { _ in true }
+    mutating func takeLoads() -> [Load] {
+        let ended = loads
+        removeLoads { _ in true }
         return ended
     }
 
     /// Removes loads that have ended. If observers see the progress of such a load, it becomes 1 first.
-    mutating func removeRuns(where hasEnded: (LoadRun) -> Bool) {
-        if observers.reportsProgress, let newest = runs.last, hasEnded(newest),
+    mutating func removeLoads(where hasEnded: (Load) -> Bool) {
+        if observers.reportsProgress, let newest = loads.last, hasEnded(newest),
             newest.measurement.raise(to: .complete), facts.progress != .none
         {
             change(.progress(1))
         }
-        runs.removeAll(where: hasEnded)
+        loads.removeAll(where: hasEnded)
     }
 
     /// Whether the caches may still have an entity to show.
@@ -203,12 +195,12 @@ struct CoreState: Sendable {
     /// The progress that observers see, which is that of the newest load.
     private var shownProgress: LoadProgress {
         guard observers.reportsProgress else { return .none }
-        return runs.last?.measurement.progress ?? .none
+        return loads.last?.measurement.progress ?? .none
     }
 
     /// Records the progress of a load, for the observers that have requested it.
-    mutating func note(_ progress: LoadProgress, of run: LoadRun) {
-        guard run.measurement.raise(to: progress), observers.reportsProgress, runs.last === run,
+    mutating func note(_ progress: LoadProgress, of load: Load) {
+        guard load.measurement.raise(to: progress), observers.reportsProgress, loads.last === load,
             let shown = progress.value
         else { return }
         change(.progress(shown))
@@ -217,7 +209,7 @@ struct CoreState: Sendable {
     /// Shows the progress in the state if observers have requested it, and none otherwise. They see it with their next
     /// event.
     mutating func showProgress() {
-        if observers.reportsProgress { for run in runs { run.measurement.ask() } }
+        if observers.reportsProgress { for load in loads { load.measurement.ask() } }
         if facts.progress != shownProgress { change(nil) }
     }
 
@@ -373,4 +365,90 @@ struct Displaced: Sendable {
         writing = state.writing
         waiting = state.pending.last
     }
+}
+
+/// The part of a resource's state that does not depend on the type of its content.
+struct ResourceFacts: Sendable {
+    /// Counts the changes of the resource, from 0.
+    var version: UInt64
+    /// The version at which the content was last replaced or removed.
+    var contentVersion: UInt64 = 0
+    /// The metadata of the content; `nil` without content.
+    var entity: Entity?
+    /// Where the content came from; `nil` without content.
+    var provenance: Provenance?
+    /// The monotonic time at which the content was received, confirmed or set.
+    var contentTime: Duration? {
+        get { contentTimeInNanoseconds.optionalDuration }
+        set { contentTimeInNanoseconds = newValue?.wholeNanoseconds ?? .min }
+    }
+    /// The failure of the last load; `nil` after a success, an override or a wipe.
+    var failure: RequestFailure?
+    /// The monotonic time of ``failure``.
+    var failureTime: Duration? {
+        get { failureTimeInNanoseconds.optionalDuration }
+        set { failureTimeInNanoseconds = newValue?.wholeNanoseconds ?? .min }
+    }
+    /// The monotonic time until which the resource is fresh; `nil` if it is not.
+    var freshUntil: Duration? {
+        get { freshUntilInNanoseconds.optionalDuration }
+        set { freshUntilInNanoseconds = newValue?.wholeNanoseconds ?? .min }
+    }
+    /// Whether an invalidation is in effect.
+    var isInvalid = false
+    /// Whether the content came from a GET request of this resource, so that its validator may be sent. This is `false`
+    /// after an override, or after a load with another request.
+    var isOfServer = false
+    /// The number of optimistic layers in the content of one view. It is zero in the facts that all views share.
+    var pendingLayers: UInt8 = 0
+    /// The progress of the newest load, if an observer has requested it. It fills a gap in the layout.
+    var progress = LoadProgress.none
+    /// The number of running loads.
+    var loads = 0
+
+    // They have a third of the size of optional durations, because every resource has two copies of them.
+    private var contentTimeInNanoseconds = Int64.min
+    private var failureTimeInNanoseconds = Int64.min
+    private var freshUntilInNanoseconds = Int64.min
+
+    init(version: UInt64 = 0) { self.version = version }
+
+    /// Whether no load is needed. After a failure, the retry time counts too.
+    ///
+    /// - Parameter maximumAge: The age up to which content is fresh; `nil` means that ``freshUntil`` decides.
+    func isFresh(at now: Duration, _ maximumAge: Duration?) -> Bool {
+        let isFresh = freshUntil.map { now <= $0 } ?? false
+        guard let maximumAge else { return isFresh }
+        guard !isInvalid else { return false }
+        let isYoung = contentTime.map { now - $0 <= maximumAge } ?? false
+        return isYoung || (failure != nil && isFresh)
+    }
+
+    /// Whether the resource was loaded or its content was set.
+    var wasLoaded: Bool { entity != nil || failure != nil || loads > 0 }
+
+    /// Whether the last load failed because of the network.
+    var isFailedByNetwork: Bool { failure?.isOfNetwork ?? false }
+
+    /// Records that the content was received, confirmed or set.
+    ///
+    /// - Parameters:
+    ///   - time: The monotonic time since which the content has its age.
+    ///   - freshUntil: The end of freshness, unless an invalidation is in effect.
+    mutating func confirm(at time: Duration, _ freshUntil: Duration?, isInvalid: Bool) {
+        (contentTime, failure, failureTime) = (time, nil, nil)
+        self.isInvalid = isInvalid
+        self.freshUntil = isInvalid ? nil : freshUntil
+    }
+
+    /// Marks the content as outdated.
+    mutating func expire() {
+        isInvalid = true
+        freshUntil = nil
+    }
+}
+
+extension Int64 {
+    /// The duration of this many nanoseconds; `nil` for the smallest number.
+    fileprivate var optionalDuration: Duration? { self == .min ? nil : .nanoseconds(self) }
 }

@@ -103,7 +103,7 @@ public final class ResourceStatusSet: Sendable {
     public func retryFailed() {
         for member in members where member.part().failure != nil {
             let core = member.handle.current
-            let run = core.newestRun ?? member.load()
+            let run = core.newestLoad ?? member.load()
             add(Manual(isRunning: { core.isRunning(run) }, hasEnded: { run.hasEnded }))
         }
         signals.raise()
@@ -142,7 +142,7 @@ struct StatusMember: Sendable {
     /// Returns the age of the content; `nil` if there is none.
     let age: @Sendable () -> Duration?
     /// Starts a load.
-    let load: @Sendable () -> LoadRun
+    let load: @Sendable () -> Load
 
     init<Content: Sendable>(_ resource: Resource<Content>) {
         handle = resource.handle
@@ -181,11 +181,10 @@ struct StatusMember: Sendable {
 }
 
 extension Resource {
-    fileprivate func beginRetry(in environment: AdoptedEnvironment) -> LoadRun {
+    fileprivate func beginRetry(in environment: AdoptedEnvironment) -> Load {
         let core = core
-        let run = core.beginLoad(
-            isAwaited: false, isStarted: true, in: environment, usesCache: service.usesCaches(for: core))
-        service.start(run, of: core, LoadWish(.current, in: environment))
-        return run
+        let load = core.beginLoad(LoadOptions(.current, of: core, service, in: environment), service, isStarted: true)
+        load.start()
+        return load
     }
 }

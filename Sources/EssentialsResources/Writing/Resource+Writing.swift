@@ -136,16 +136,18 @@ extension Resource {
         let environment = prepare()
         let recipe = RequestRecipe(method: method, headerFields: headerFields, body: body)
         let core = core
-        let request = try service.request(recipe, for: core, in: environment).requesting(core.responseKind)
+        var exchange = ResourceExchange(
+            service: service, core: core, environment: environment,
+            configuration: service.effective(for: core, method))
+        let request = try exchange.request(recipe).requesting(core.responseKind)
         var write = ResourceWrite(request, of: core, service, in: environment, options, related)
         write.model = model
-        let exchange = ResourceExchange(
-            service: service, core: core, environment: environment, sent: write.sent)
+        exchange.sent = write.sent
         let value = try await write.perform(change.map { OptimisticLayer($0) }) { response in
             LoadedValue(
                 body: response.body, contentType: response.head.headerFields[.contentType], head: response.head,
                 method: method, codecs: request.codecs)
-        } exchange: { request throws(RequestFailure) in
+        } exchange: { [exchange] request throws(RequestFailure) in
             let value = try await exchange.value(of: request)
             return ResourceWrite.Received(reply: value, value: value)
         }

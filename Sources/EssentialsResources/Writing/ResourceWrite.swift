@@ -39,7 +39,7 @@ struct ResourceWrite: Sendable {
         }
         self.request = request
         address = core.address
-        places = service.cachePlaces(of: core, in: environment)
+        places = service.cachePlaces(of: core, service.effective(for: core), in: environment)
         sent = request.method == .put ? SentRequest() : nil
     }
 
@@ -147,9 +147,7 @@ struct ResourceWrite: Sendable {
         if effect != .failed { removeCachedEntities() }
         switch effect {
         case .representation:
-            let entity = Entity(
-                mediaType: value.contentType.flatMap { MediaType(parsing: $0) }, headerFields: value.head.headerFields,
-                date: service.clock.date, byteCount: value.body?.count ?? 0)
+            let entity = value.entity(at: service.clock.date)
             if let refusal = core.commitWrite(ticket.number, value, entity, isFresh: true, isSent: false, service) {
                 await endUnread(ticket, value.head)
                 return refusal
@@ -232,10 +230,7 @@ struct ResourceWrite: Sendable {
         var value = LoadedValue(contentType: contentType, head: HTTPResponse(status: .ok), codecs: request.codecs)
         if let contentType { value.head.headerFields[.contentType] = contentType }
         func commit(_ value: LoadedValue) -> Bool {
-            let entity = Entity(
-                mediaType: value.contentType.flatMap { MediaType(parsing: $0) }, headerFields: value.head.headerFields,
-                date: date, byteCount: value.body?.count ?? 0
-            ).revalidated(by: confirmation?.headerFields ?? [:], date: date)
+            let entity = value.entity(at: date).revalidated(by: confirmation?.headerFields ?? [:], date: date)
             let isFresh = confirmation != nil
             return core.commitWrite(ticket.number, value, entity, isFresh: isFresh, isSent: true, service) == nil
         }
@@ -284,8 +279,45 @@ struct ResourceWrite: Sendable {
         let core = core.current
         guard core.address == address, !service.isClosed, !environment.hasEnded else { return }
         let environment = service.adoptEnvironment()
-        let run = core.beginLoad(isAwaited: false, isStarted: true, in: environment, usesCache: false)
-        let task = LoadTask(service: service, core: core, run: run, wish: LoadWish(.current, in: environment))
-        run.start { await task.perform() }
+        var options = LoadOptions(.current, of: core, service, in: environment)
+        options.usesCaches = false
+        core.beginLoad(options, service, isStarted: true).start()
+    }
+}
+
+/// The task of a write, which can be cancelled before it has started.
+final class WriteRun<Reply: Sendable>: Sendable {
+    typealias Outcome = Result<Reply, RequestFailure>
+
+    private struct State {
+        var task: Task<Outcome, Never>?
+        var isCancelled = false
+    }
+
+    private let state = Mutex(State())
+
+    /// Does the work in a task, and waits for it. If the calling task is cancelled, so is the work.
+    ///
+    /// The task begins on the caller's thread and leaves it at its first wait, which saves a thread switch.
+    nonisolated(nonsending) func outcome(of work: @escaping @Sendable () async -> Outcome) async -> Outcome {
+        let task = Task.immediate { await work() }
+        let isCancelled = state.withLock { state in
+            state.task = task
+            return state.isCancelled
+        }
+        if isCancelled { task.cancel() }
+        return await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
+    }
+
+    func cancel() {
+        let task = state.withLock { state in
+            state.isCancelled = true
+            return state.task
+        }
+        task?.cancel()
     }
 }

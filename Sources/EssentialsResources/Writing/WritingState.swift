@@ -67,57 +67,6 @@ extension CoreState {
         set { writing = newValue.isEmpty ? nil : WritingBox(newValue) }
     }
 
-    /// The server's content of all views, and the layers.
-    var layered: LayeredContent {
-        guard let state = writing?.state else {
-            return LayeredContent(layers: [], server: views.compactMap(\.snapshot.projection))
-        }
-        return LayeredContent(layers: state.layers, server: views.compactMap { server(of: $0, state) })
-    }
-
-    /// The layers without the content.
-    var layers: [OptimisticLayer] { writing?.state.layers ?? [] }
-
-    /// The server's content of one type; `nil` if there is none.
-    func serverContent<Content: Sendable>(of type: Content.Type) -> Content? {
-        let contentType = ObjectIdentifier(type)
-        guard let view = views.first(where: { $0.contentType == contentType }) else { return nil }
-        guard let state = writing?.state else { return snapshot(of: type)?.content }
-        return try? (server(of: view, state) as? Projection<Content>)?.result.get()
-    }
-
-    private func server(of view: ResourceView, _ state: WritingState) -> (any AnyProjection)? {
-        if let below = state.server.first(where: { $0.contentType == view.contentType }) { return below.projection }
-        return view.snapshot.projection
-    }
-
-    /// The number of layers in the content of a type.
-    func pendingLayers(of contentType: ObjectIdentifier) -> UInt8 {
-        guard let state = writing?.state else { return 0 }
-        return UInt8(clamping: state.layers.count { $0.contentType == contentType })
-    }
-
-    /// Whether the layers have not changed.
-    func hasLayers(_ known: [OptimisticLayer]) -> Bool {
-        guard let state = writing?.state else { return known.isEmpty }
-        return state.layers.elementsEqual(known) { $0.number == $1.number }
-    }
-
-    /// Replaces the content of all views.
-    ///
-    /// - Parameters:
-    ///   - content: The server's content, and the layers.
-    ///   - shown: The result of the layers, which was computed outside the lock.
-    ///   - event: The event for the observers.
-    ///   - change: Changes the facts that all views share.
-    mutating func replace(
-        _ content: LayeredContent, shown: [any AnyProjection], _ event: ResourceEvent,
-        _ change: (inout ResourceFacts) -> Void
-    ) {
-        if writing != nil || !content.layers.isEmpty { writes.set(content) }
-        self.change(event, content: .replace(shown), change)
-    }
-
     /// Removes the layers, because their content was removed.
     mutating func removeLayers() {
         if writing != nil { writes.set(LayeredContent(layers: [], server: [])) }
@@ -204,5 +153,35 @@ extension Entity {
         var fields = headerFields
         for name in [HTTPField.Name.eTag, .lastModified] { fields[fields: name] = validators[fields: name] }
         return Entity(mediaType: mediaType, headerFields: fields, date: date, byteCount: byteCount)
+    }
+}
+
+/// A change of the content that is shown before the server has carried it out.
+///
+/// A layer changes content of one type, so only the views with that type show it. It is applied again, outside all
+/// locks, whenever the content below it changes.
+struct OptimisticLayer: Sendable {
+    /// The number of the write to which the layer belongs.
+    var number: UInt64 = 0
+    /// The type of the content that it changes.
+    let contentType: ObjectIdentifier
+    private let change: @Sendable (any AnyProjection) -> any AnyProjection
+
+    /// Creates a layer.
+    ///
+    /// - Parameter change: Changes the content. It must be pure.
+    init<Content: Sendable>(_ change: @escaping @Sendable (inout Content) -> Void) {
+        contentType = ObjectIdentifier(Content.self)
+        self.change = { projection in
+            guard let projection = projection as? Projection<Content>, case .success(var content) = projection.result
+            else { return projection }
+            change(&content)
+            return Projection<Content>(result: .success(content))
+        }
+    }
+
+    /// Applies the layer to content of any type. Content of another type, and a failure to read it, stay as they are.
+    func applied(to projection: any AnyProjection) -> any AnyProjection {
+        projection.contentType == contentType ? change(projection) : projection
     }
 }

@@ -64,7 +64,7 @@ struct PrefetchTests {
         let prefetch = fixture.service.prefetch(items)
         _ = try await fixture.transport.request(number: 4)
         let needed = Task { try await items[1].loadIfNeeded() }
-        while items[1].core.newestRun?.priority.value != .normal { await Task.yield() }
+        while items[1].core.newestLoad?.priority.value != .normal { await Task.yield() }
         let other = fixture.service.prefetch(fixture.service.resource("quick", "1", as: Int.self))
         prefetch.cancel()
         #expect(prefetch.isCompleted)

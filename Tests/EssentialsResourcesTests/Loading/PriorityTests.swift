@@ -46,7 +46,7 @@ struct PriorityTests {
         }
         if task != nil {
             let raised = interest == 0 ? RequestPriority.interactive : .normal
-            while b.core.newestRun?.priority.value != raised { await Task.yield() }
+            while b.core.newestLoad?.priority.value != raised { await Task.yield() }
         }
         latch.open()
         _ = try await transport.request(number: 4)

@@ -302,8 +302,8 @@ struct ProgressTests {
         let fixture = try ResourceFixture()
         let item: Resource<Item> = fixture.service.resource("item")
         let (log, observation) = log(item, fixture)
-        let run = item.core.beginLoad(
-            isAwaited: false, isStarted: true, in: fixture.service.adoptEnvironment(), usesCache: false)
+        let options = LoadOptions(.current, of: item.core, fixture.service, in: fixture.service.adoptEnvironment())
+        let run = item.core.beginLoad(options, fixture.service, isStarted: true)
         let isMeasured = run.measurement.decide(isAsked: false)
         #expect(isMeasured)
         await withTaskGroup { group in
@@ -330,7 +330,7 @@ struct ProgressTests {
     func waiting() throws {
         let fixture = try ResourceFixture()
         let item: Resource<Int> = fixture.service.resource("item")
-        let run = Mutex<LoadRun?>(nil)
+        let run = Mutex<Load?>(nil)
         let missed = Mutex(0)
         let slow = item.observeSynchronously { change in
             missed.withLock { $0 += change.missed }
@@ -339,9 +339,9 @@ struct ProgressTests {
             item.invalidate()
         }
         let (log, observation) = log(item, fixture)
-        let environment = fixture.service.adoptEnvironment()
+        let options = LoadOptions(.current, of: item.core, fixture.service, in: fixture.service.adoptEnvironment())
         let measured = item.core.changing { state in
-            let new = state.beginLoad(isAwaited: false, isStarted: true, in: environment)
+            let new = state.beginLoad(options, of: item.core, fixture.service, isStarted: true)
             run.withLock { $0 = new }
             return new
         }
@@ -377,11 +377,12 @@ struct LoadProgressTests {
 
     @Test("Whether a load is measured is decided when its request is sent")
     func measurement() {
-        // The measurements cannot be copied, so each lies in a load.
-        let (early, late, own) = (LoadRun(number: 1), LoadRun(number: 2), LoadRun(number: 3))
-        func decide(_ run: LoadRun, _ isAsked: Bool = false) -> Bool { run.measurement.decide(isAsked: isAsked) }
-        func raise(_ run: LoadRun, _ value: Double) -> Bool { run.measurement.raise(to: LoadProgress(value)) }
-        func progress(_ run: LoadRun) -> Double? { run.measurement.progress.value }
+        // The measurements cannot be copied, so each lies in an object.
+        final class Measured: Sendable { let measurement = LoadMeasurement() }
+        let (early, late, own) = (Measured(), Measured(), Measured())
+        func decide(_ run: Measured, _ isAsked: Bool = false) -> Bool { run.measurement.decide(isAsked: isAsked) }
+        func raise(_ run: Measured, _ value: Double) -> Bool { run.measurement.raise(to: LoadProgress(value)) }
+        func progress(_ run: Measured) -> Double? { run.measurement.progress.value }
         #expect(progress(early) == nil)
         early.measurement.ask()
         #expect(progress(early) == 0)

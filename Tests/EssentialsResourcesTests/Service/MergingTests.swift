@@ -101,8 +101,9 @@ struct MergingTests {
         whole.override(with: Item(name: "foreign"))
         let observation = whole.observeSynchronously { _ in }
         let load = path.startLoad()
-        let foreign = whole.core.beginLoad(
-            isAwaited: true, isStarted: false, in: fixture.service.adoptEnvironment(), usesCache: false)
+        let options = LoadOptions(
+            .current, of: whole.core, fixture.service, in: fixture.service.adoptEnvironment())
+        let foreign = whole.core.beginLoad(options, fixture.service, isAwaited: true)
         _ = try await fixture.transport.request(number: 1)
         try merging.switchBase()
         latch.open()
