@@ -175,6 +175,7 @@ extension ResourceCore {
 
     /// Cancels the loads for which no task waits, if there is no observer.
     func cancelUnobservedLoads() {
+        sweep()
         cancelLoads { $0.observers.count == 0 ? $0.machine.cancelUnawaited(includingStarted: true) : [] }
     }
 

@@ -15,8 +15,6 @@ final class ResourceCore: Sendable {
     private let state: Mutex<CoreState>
     /// The place in the service's table. The table protects it.
     let tableIndex = Atomic<Int32>(-1)
-    /// Whether the service's ``OwnedObservers`` has an entry for the resource.
-    let hasOwnedObservers = Atomic(false)
     #if DEBUG
         private let mark = LiveMark(.core)
     #endif
@@ -152,8 +150,17 @@ final class ResourceCore: Sendable {
 
     // MARK: Observers
 
-    /// The number of observers.
-    var observerCount: Int { state.withLock { $0.observers.count } }
+    /// The number of observers, after those have ended by themselves that nothing needs any more.
+    var observerCount: Int {
+        sweep()
+        return state.withLock { $0.observers.count }
+    }
+
+    /// Lets observers end by themselves if nothing needs them any more.
+    func sweep() {
+        guard flags.current.contains(.hasEndingObservers) else { return }
+        for receiver in state.withLock({ $0.observers.endingByThemselves }) { receiver.sweep() }
+    }
 
     /// Adds an observer. It first receives `attached` with the current state.
     ///
@@ -447,6 +454,8 @@ struct ResourceFlags: ~Copyable, Sendable {
         static let hasFailure = Bits(rawValue: 8)
         /// The resource forwards to another one, and nothing else is known here.
         static let isForwarded = Bits(rawValue: 16)
+        /// There are observers that can end by themselves.
+        static let hasEndingObservers = Bits(rawValue: 32)
     }
 
     private let bits = Atomic<UInt8>(0)

@@ -281,7 +281,7 @@ extension HTTPResourceService {
 
     private func beginReload(of known: ResourceCore) -> (load: Load, leave: @Sendable () -> Void)? {
         let environment = adoptEnvironment()
-        let core = observers.swept(known.current)
+        let core = known.current
         guard !isClosed else { return nil }
         guard core.observerCount > 0 else {
             loadLog.note(.unobserved, core)

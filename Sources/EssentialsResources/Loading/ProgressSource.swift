@@ -68,20 +68,6 @@ final class ProgressSource: Sendable {
     }
 }
 
-extension RequestBox {
-    /// Measures the progress of a request that begins now; `nil` if the request has no progress observers.
-    func progressSource(isGet: Bool, hasBody: Bool, _ clock: RequestClock) -> ProgressSource? {
-        guard reportsProgress else { return nil }
-        let source = ProgressSource(isGet: isGet, hasBody: hasBody, clock)
-        source.report { [weak self] progress in self?.deliver(progress: progress) }
-        let ticker = Task.counted { [weak self] in
-            await source.tick { [weak self] in self?.phase == .running }
-        }
-        addHook { _ in ticker.cancel() }
-        return source
-    }
-}
-
 /// Lets a growing progress through at most once per interval.
 struct ProgressGate: Sendable {
     private let interval: Duration

@@ -31,7 +31,7 @@ extension Resource {
             task: .counted {
                 do {
                     try await clock.sleep(until: end)
-                    service.observers.swept(core).cancelUnobservedLoads()
+                    core.cancelUnobservedLoads()
                 } catch {
                     // It was called off.
                 }

@@ -6,19 +6,23 @@ protocol ChangeReceiver: AnyObject, Sendable {
     func receive(_ change: PendingChange)
     /// Whether the receiver has requested the progress of loads.
     var reportsProgress: Bool { get }
-    /// Whether the receiver keeps the service alive.
-    var keepsService: Bool { get }
+    /// Whether the receiver can end its observation by itself; see ``sweep()``. Such a receiver does not keep the
+    /// service alive.
+    var endsByItself: Bool { get }
     /// The service, for a receiver that does not keep it alive. It is `nil` after the end of the service, and for all
     /// others.
     var livingService: HTTPResourceService? { get }
+    /// Ends the observation if nothing needs it any more.
+    func sweep()
     /// Ends the observation, because the service was closed. No more changes will come.
     func finish()
 }
 
 extension ChangeReceiver {
     var reportsProgress: Bool { false }
-    var keepsService: Bool { true }
+    var endsByItself: Bool { false }
     var livingService: HTTPResourceService? { nil }
+    func sweep() {}
 }
 
 /// A change that waits for its delivery.
@@ -93,6 +97,9 @@ struct ObserverList: Sendable {
         for entry in entries { if let service = entry.receiver?.livingService { return service } }
         return nil
     }
+
+    /// The observers that can end by themselves.
+    var endingByThemselves: [any ChangeReceiver] { entries.compactMap(\.receiver).filter(\.endsByItself) }
 
     /// Adds an observer.
     ///

@@ -74,7 +74,7 @@ public struct Resource<Content: Sendable>: Sendable {
     }
 
     /// The number of observers: closures, sequences that are being read, and observer objects.
-    public var observerCount: Int { service.observers.swept(core).observerCount }
+    public var observerCount: Int { core.observerCount }
 
     // MARK: Loading
 

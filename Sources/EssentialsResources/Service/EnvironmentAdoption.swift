@@ -16,7 +16,6 @@ final class EnvironmentAdoption: Sendable {
     private let configurations: ConfigurationStore
     private let polling: PollingTimer
     private let followers: EventFollowers
-    private let observers: OwnedObservers
     /// The environment whose base URL the table uses.
     private let adopted: Mutex<AdoptedEnvironment>
     /// The version of that environment.
@@ -31,10 +30,10 @@ final class EnvironmentAdoption: Sendable {
     init(
         _ current: AdoptedEnvironment, of environment: any EnvironmentService, _ sender: HTTPDataRequestService?,
         _ table: ResourceTable, _ configurations: ConfigurationStore, _ polling: PollingTimer,
-        _ followers: EventFollowers, _ observers: OwnedObservers
+        _ followers: EventFollowers
     ) {
         (self.environment, self.sender, self.table, self.configurations) = (environment, sender, table, configurations)
-        (self.polling, self.followers, self.observers) = (polling, followers, observers)
+        (self.polling, self.followers) = (polling, followers)
         adopted = Mutex(current)
         adoptedVersion = Atomic(current.versioned.version ?? Self.uncounted)
         currentNumber = Atomic(current.number)
@@ -115,7 +114,6 @@ final class EnvironmentAdoption: Sendable {
             if current.snapshot != adopted.snapshot {
                 let (old, base) = (table.base, ResourceBase(current.snapshot.baseURL))
                 moved = table.move(to: base)
-                for moved in moved { observers.note(moved.core) }
                 configurations.move(from: old, to: base)
             }
             if isEntered {

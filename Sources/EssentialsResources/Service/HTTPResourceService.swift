@@ -132,10 +132,10 @@ public final class HTTPResourceService: ResourceService {
         let current = AdoptedEnvironment(of: environment)
         table = ResourceTable(
             base: ResourceBase(current.snapshot.baseURL),
-            limits: .init(count: configuration.maximumUnused, bytes: configuration.maximumUnusedBytes),
-            observers: observers)
+            limits: .init(count: configuration.maximumUnused, bytes: configuration.maximumUnusedBytes)
+        ) { [observers] in observers.sweepSome() }
         adoption = EnvironmentAdoption(
-            current, of: environment, requests.sender, table, configurations, polling, followers, observers)
+            current, of: environment, requests.sender, table, configurations, polling, followers)
         wiper = ResourceWiper(table, caching, adoption, followers)
         recovery = reachability == nil ? nil : ReachabilityRecovery(polling, table, attachedWrites)
         if reachability != nil || configuration.defaults.refresh != nil { polling.attach(self) }
@@ -170,7 +170,7 @@ public final class HTTPResourceService: ResourceService {
     public func resource(at address: ResourceAddress, variant: ResourceVariant? = nil) -> AnyResource {
         checkEnvironment()
         let core = table.core(at: address, variant: variant ?? .standard)
-        if core.hasOwnedObservers.load(ordering: .relaxed) { observers.sweep(core) }
+        core.sweep()
         return AnyResource(service: self, core: core)
     }
 

@@ -19,8 +19,7 @@ struct CoreState: Sendable {
     /// The running loads, in the order of the machine's.
     var loads: [Load] = []
     var observers = ObserverList()
-    /// The service of the observers, which is kept alive here. It is `nil` without observers, and if there are only
-    /// observer objects, which do not keep a service alive.
+    /// The service of the observers, which is kept alive here; `nil` without observers that keep a service alive.
     var observingService: HTTPResourceService?
     /// The changes that wait for their delivery.
     var pending = Fifo<PendingChange>()
@@ -67,6 +66,7 @@ struct CoreState: Sendable {
         if facts.loads > 0 { bits.insert(.isLoading) }
         if facts.isInvalid { bits.insert(.isInvalid) }
         if facts.failure != nil { bits.insert(.hasFailure) }
+        if observers.count > Int(keepers) { bits.insert(.hasEndingObservers) }
         return bits
     }
 
@@ -74,7 +74,7 @@ struct CoreState: Sendable {
     var wasLoaded: Bool { facts.wasLoaded || isWithdrawn }
 
     /// The service that loads the resource again after a change of the environment or the account; `nil` without
-    /// observers, or if observer objects have outlived the service.
+    /// observers, or if they have outlived the service.
     var reloadingService: HTTPResourceService? { observingService ?? observers.livingService }
 
     // MARK: Changes
@@ -220,7 +220,7 @@ struct CoreState: Sendable {
     /// - Returns: Its number.
     mutating func add(_ receiver: any ChangeReceiver, _ note: (inout CoreState, UInt64) -> Void) -> UInt64 {
         let number = observers.add(receiver, since: facts.version)
-        if receiver.keepsService { keepers += 1 }
+        if !receiver.endsByItself { keepers += 1 }
         if receiver.reportsProgress { showProgress() }
         note(&self, number)
         enqueue(.attached, target: number)
@@ -234,7 +234,7 @@ struct CoreState: Sendable {
         guard let receiver = observers.remove(number) else { return nil }
         polling?.note(.left(number: number))
         if receiver.reportsProgress { showProgress() }
-        if receiver.keepsService { keepers -= 1 }
+        if !receiver.endsByItself { keepers -= 1 }
         return receiver
     }
 
@@ -334,7 +334,7 @@ struct CoreState: Sendable {
             polling?.note(.joined(interval, number: member.number))
         }
         observers.insert(members, since: facts.version)
-        keepers += Int32(truncatingIfNeeded: members.count { $0.receiver.keepsService })
+        keepers += Int32(truncatingIfNeeded: members.count { !$0.receiver.endsByItself })
         if observingService == nil, keepers > 0 { observingService = service }
         showProgress()
         for member in members { enqueue(.attached, target: member.number) }

@@ -47,7 +47,7 @@ extension HTTPResourceService {
     /// Marks resources as outdated, and loads the observed ones, a few at a time.
     func invalidate(_ cores: [ResourceCore]) {
         for core in cores { core.invalidate() }
-        let observed = cores.filter { observers.swept($0).observerCount > 0 }
+        let observed = cores.filter { $0.observerCount > 0 }
         if !observed.isEmpty { reload(observed) }
     }
 }

@@ -40,11 +40,11 @@ final class ResourceTable: Sendable {
     private let contents: Mutex<Contents>
     /// Whether the size of a resource is not known, so that there is something to measure.
     private let hasUnmeasured = Atomic(false)
-    /// The observer objects. Some of them are examined for each new resource.
-    private let observers: OwnedObservers
+    /// It is called for each new resource, without the lock.
+    private let whenNew: @Sendable () -> Void
 
-    init(base: ResourceBase, limits: UnusedOrder<Int32>.Limits, observers: OwnedObservers) {
-        self.observers = observers
+    init(base: ResourceBase, limits: UnusedOrder<Int32>.Limits, whenNew: @escaping @Sendable () -> Void) {
+        self.whenNew = whenNew
         contents = Mutex(Contents(base: base, order: UnusedOrder(limits: limits)))
     }
 
@@ -146,7 +146,7 @@ final class ResourceTable: Sendable {
         _ = dropped
         // Without this, resources with observers of released owners would not be dropped.
         if isNew {
-            observers.sweepSome()
+            whenNew()
             measureSome()
         }
         return core

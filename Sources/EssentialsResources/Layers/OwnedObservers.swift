@@ -1,9 +1,114 @@
 import EssentialsTools
 
+/// The observer objects of a service's resources.
+///
+/// To its resource, an observer object is a receiver like any other, which ends its observation by itself. The release
+/// of an owner cannot be observed, so owners are examined: at each change and each look-up of their resource, and when
+/// unused resources are dropped. In addition, two observers are examined for each added observer and for each new
+/// resource. This limits what released owners can leave behind.
+///
+/// The list holds the resources, so a resource with an observer object is never dropped. The observers do not hold
+/// their resource, so a service that is released without being closed leaves nothing behind.
+final class OwnedObservers: Sendable {
+    private struct Entry: Sendable {
+        /// The resource to which the observer was added. It may have been merged with another one since.
+        let core: ResourceCore
+        /// The identity of the observer.
+        let observer: ObjectIdentifier
+        let receiver: any OwnedObserver
+    }
+
+    private struct State: Sendable {
+        /// The observers by their numbers, which differ in all resources.
+        var entries: [UInt64: Entry] = [:]
+        /// The numbers of an observer's entries.
+        var numbers: [ObjectIdentifier: Set<UInt64>] = [:]
+        /// The numbers in the order of their examination. Some may belong to observers that have ended.
+        var turns = Fifo<UInt64>()
+    }
+
+    private let state = Mutex(State())
+
+    /// Adds an observer, or another owner of an observer.
+    func add<Observer: ResourceObserver>(
+        _ observer: Observer, _ owner: (any AnyObject & Sendable)?, to resource: Resource<Observer.Content>
+    ) -> ObserverToken {
+        sweepSome()
+        let (service, core) = (resource.service, resource.core)
+        let configuration = service.effective(for: core)
+        let id = ObjectIdentifier(observer)
+        // This is code of the observer, which is not called under the lock.
+        let reportsProgress = observer.reportsProgress
+        let (number, listed, replaced) = state.withLock { state -> (UInt64, ResourceCore, (any OwnedObserver)?) in
+            let known = state.numbers[id]?.first { state.entries[$0]?.core.current === core }
+            let entry = known.flatMap { state.entries[$0] }
+            if let known, let entry, let receiver = entry.receiver as? OwnedReceiver<Observer>,
+                receiver.add(owner, of: observer)
+            {
+                return (known, entry.core, nil)
+            }
+            let receiver = OwnedReceiver(observer, reportsProgress: reportsProgress, core, service)
+            _ = receiver.add(owner, of: observer)
+            let number = core.addSilently(receiver, configuration, service) { receiver.setNumber($0) }
+            state.entries[number] = Entry(core: core, observer: id, receiver: receiver)
+            state.numbers[id, default: []].insert(number)
+            state.turns.append(number)
+            return (number, core, entry?.receiver)
+        }
+        replaced?.end()
+        // This delivers `attached`, unless another thread is delivering.
+        core.current.deliverPending()
+        core.current.raiseLoads()
+        let token = ObserverToken(resource: AnyResource(service: service, core: listed), number: number)
+        // Closing the service ends the observers that exist then. An observer that is added later ends itself.
+        if service.isClosed { token.remove() }
+        service.readCachesForObserver(of: resource.core)
+        return token
+    }
+
+    /// Removes an observer.
+    func remove(_ number: UInt64) { state.withLock { $0.entries[number] }?.receiver.end() }
+
+    /// Removes an owner from the observers of a resource. This takes time linear in the number of observer objects.
+    func remove(ownedBy owner: AnyObject, from core: ResourceCore) {
+        let entries = state.withLock { $0.entries.filter { $0.value.core.current === core } }
+        for entry in entries.sorted(by: { $0.key < $1.key }) {
+            entry.value.receiver.remove(owner: ObjectIdentifier(owner))
+        }
+    }
+
+    /// Forgets an observer that has ended.
+    func forget(_ number: UInt64) {
+        let released = state.withLock { state -> Entry? in
+            guard let entry = state.entries.removeValue(forKey: number) else { return nil }
+            state.numbers[entry.observer]?.remove(number)
+            if state.numbers[entry.observer]?.isEmpty == true { state.numbers[entry.observer] = nil }
+            return entry
+        }
+        // The receiver may be released here, outside the lock.
+        _ = consume released
+    }
+
+    /// Removes all observers that have no living owner.
+    func sweepAll() {
+        for entry in state.withLock({ Array($0.entries.values) }) { entry.receiver.sweep() }
+    }
+
+    /// Examines two further observers.
+    func sweepSome() {
+        let some = state.withLock { state -> [any OwnedObserver] in
+            (0..<2).compactMap { _ in
+                guard let number = state.turns.popFirst(), let entry = state.entries[number] else { return nil }
+                state.turns.append(number)
+                return entry.receiver
+            }
+        }
+        for receiver in some { receiver.sweep() }
+    }
+}
+
 /// An observer object of one resource, and its owners.
-protocol OwnedObserver: ChangeReceiver {
-    /// Ends the observation if no owner is alive.
-    func sweep()
+private protocol OwnedObserver: ChangeReceiver {
     /// Removes an owner. The observation ends if there is no other owner.
     func remove(owner: ObjectIdentifier)
     /// Ends the observation.
@@ -14,7 +119,7 @@ protocol OwnedObserver: ChangeReceiver {
 ///
 /// Weak references are examined without the lock, or only where the object is known to be alive. The examining thread
 /// may hold the last reference to the object, and so run its `deinit`.
-final class OwnedReceiver<Observer: ResourceObserver>: OwnedObserver {
+private final class OwnedReceiver<Observer: ResourceObserver>: OwnedObserver {
     private struct Owner {
         weak var object: (any AnyObject & Sendable)?
         let id: ObjectIdentifier
@@ -46,11 +151,9 @@ final class OwnedReceiver<Observer: ResourceObserver>: OwnedObserver {
         private let mark = LiveMark(.ownedObserver)
     #endif
 
-    init(_ observer: Observer, reportsProgress: Bool, _ resource: Resource<Observer.Content>) {
-        core = resource.core
-        id = ObjectIdentifier(observer)
-        self.reportsProgress = reportsProgress
-        state = Mutex(State(service: resource.service, observer: observer))
+    init(_ observer: Observer, reportsProgress: Bool, _ core: ResourceCore, _ service: HTTPResourceService) {
+        (self.core, id, self.reportsProgress) = (core, ObjectIdentifier(observer), reportsProgress)
+        state = Mutex(State(service: service, observer: observer))
     }
 
     /// Sets the number in the resource's list of observers. It is called under the lock of the resource.
@@ -80,11 +183,9 @@ final class OwnedReceiver<Observer: ResourceObserver>: OwnedObserver {
         }
     }
 
-    var keepsService: Bool { false }
+    var endsByItself: Bool { true }
 
     var livingService: HTTPResourceService? { state.withLock { $0.service } }
-
-    // MARK: Changes
 
     func receive(_ change: PendingChange) {
         guard let observer = living(), let service = livingService else { return }
@@ -158,7 +259,7 @@ final class OwnedReceiver<Observer: ResourceObserver>: OwnedObserver {
         guard let service else { return core.remove(observer: number) }
         // The resource stays alive during the call.
         let core = core
-        service.observers.forget(id, number, of: core)
+        service.observers.forget(number)
         core.remove(observer: number)
         observer?.stoppedObserving(Resource<Observer.Content>(service: service, core: core.current))
     }

@@ -111,13 +111,12 @@ extension Resource {
 /// ```
 public struct ObserverToken: Sendable {
     let resource: AnyResource
-    let observer: ObjectIdentifier
     let number: UInt64
 
     /// Removes the observer with all its owners. A second call has no effect.
     ///
     /// On this thread the observer receives no change afterwards. On other threads a call may still be running.
-    public func remove() { resource.service.observers.remove(observer, number, from: resource.handle) }
+    public func remove() { resource.service.observers.remove(number) }
 }
 
 extension ObserverToken: Hashable {
