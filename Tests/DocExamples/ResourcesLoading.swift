@@ -119,7 +119,7 @@ private func pushedResourcesExample() async throws {
     use(events)
 }
 
-// Loading/RequestChain.swift
+// Layers/RequestChain.swift
 private func requestChainExample() async throws {
     let request = cart.startLoad().chained { outcome in
         if case .failure(let failure) = outcome, failure.reason == .status { return .pass(to: backup.startLoad()) }
@@ -147,12 +147,12 @@ private func resourceRefreshExample() async throws {
     for await state in prices.states(loading: .ifNeeded, refreshing: .every(.seconds(1))) { draw(state.content) }
 }
 
-// Loading/ResourceRequest.swift
+// Layers/ResourceRequest.swift
 private func resourceRequestExample() async throws {
     if request.phase == .notStarted { request.start() }
 }
 
-// Loading/ResourceRequest.swift
+// Layers/ResourceRequest.swift
 private func resourceRequestExample2() async throws {
     let request = shop.cart.startLoad()
     request.onNewContent { cart in show(cart) }.onFailure { failure in show(failure.message) }
@@ -163,13 +163,13 @@ private func resourceRequestExample2() async throws {
     use(cart, receipt)
 }
 
-// Loading/ResourceRequest.swift
+// Layers/ResourceRequest.swift
 private func resourceRequestExample3(isOnline: Bool) -> ResourceRequest<Cart> {
     guard isOnline else { return .answered(Cart.empty) }
     return shop.cart.startLoad()
 }
 
-// Loading/ResourceRequest.swift
+// Layers/ResourceRequest.swift
 private func resourceRequestExample4() async throws {
     let request = ResourceRequest<Data>.custom { completion in
         completion.complete(await readFromDisk())
@@ -177,12 +177,12 @@ private func resourceRequestExample4() async throws {
     use(request)
 }
 
-// Loading/ResourceRequest.swift
+// Layers/ResourceRequest.swift
 private func resourceRequestExample5(_ completion: RequestCompletion<Data>) {
     if !completion.complete(.success(ResourceResponse(bytes))) { discard(bytes) }
 }
 
-// Loading/ResourceResponse.swift
+// Layers/ResourceResponse.swift
 private func resourceResponseExample() async throws {
     let request: ResourceRequest<Receipt> = cart.request(.post, body: .model(order))
     let response = try await request.start().response

@@ -90,7 +90,7 @@ private func resourceObservationExample2() async throws {
     }
 }
 
-// Observing/ResourceObserver.swift
+// Layers/ResourceObserver.swift
 private func resourceObserverExample() async throws {
     final class CartBadge: ResourceObserver {
         func resourceChanged(_ change: ResourceChange<Cart>, of resource: Resource<Cart>) {
@@ -101,17 +101,17 @@ private func resourceObserverExample() async throws {
     shop.cart.addObserver(log, owner: screen)   // until the screen is released
 }
 
-// Observing/ResourceObserver.swift
+// Layers/ResourceObserver.swift
 private func resourceObserverExample2() async throws {
     shop.cart.addObserver(log, owner: screen)
 }
 
-// Observing/ResourceObserver.swift
+// Layers/ResourceObserver.swift
 private func resourceObserverExample3() async throws {
     shop.cart.addObserver(owner: screen) { [weak screen] change in screen?.show(change.state.content) }
 }
 
-// Observing/ResourceObserver.swift
+// Layers/ResourceObserver.swift
 private func resourceObserverExample4() async throws {
     let token = cart.addObserver(owner: screen) { change in log(change.event) }
     token.remove()

@@ -107,20 +107,20 @@ private func resourceProjectionsExample2() async throws {
     show("\(header.format), \(header.width) × \(header.height)")
 }
 
-// Resource/Resource+Requests.swift
+// Layers/Resource+Requests.swift
 private func resourceRequestsExample() async throws {
     let request = film.loadRequest().onProgress { bar.show($0) }.start()
     use(request)
 }
 
-// Resource/Resource+Requests.swift
+// Layers/Resource+Requests.swift
 private func resourceRequestsExample2() async throws {
     let request: ResourceRequest<Receipt> = cart.request(.post, body: .model(order))
     let receipt = try await request.content
     use(receipt)
 }
 
-// Resource/Resource+Requests.swift
+// Layers/Resource+Requests.swift
 private func resourceRequestsExample3() async throws {
     for request in cart.runningRequests where request.method != .get { request.cancel() }
 }

@@ -1,4 +1,4 @@
-import EssentialsHTTP
+public import EssentialsHTTP
 import EssentialsRequests
 import EssentialsTools
 
@@ -292,30 +292,32 @@ extension ResourceCore {
     func add(_ method: HTTPRequest.Method, _ cancel: @escaping @Sendable () -> Void) -> UInt64 {
         // Numbers are never used again, because a request can be removed twice.
         let number = Self.lastRequest.wrappingAdd(1, ordering: .relaxed).newValue
-        add(number, RunningRequest(method: method, isLoad: false, cancel))
+        add(RunningRequest(method: method, isLoad: false, number: number, load: 0, end: cancel))
         return number
     }
 
-    private func add(_ number: UInt64, _ running: RunningRequest) {
+    private func add(_ request: RunningRequest) {
         let isAdded = reading { state in
             guard state.forward == nil else { return false }
-            state.requests.append(RequestRecord(number: number, load: state.machine.last, running: running))
+            var request = request
+            request.load = state.machine.last
+            state.requests.append(request)
             return true
         }
-        if !isAdded { current.add(number, running) }
+        if !isAdded { current.add(request) }
     }
 
     /// Records the end of a request.
     func remove(request number: UInt64) {
         // The last reference to the request may be released here, outside the lock.
-        let (_, forward) = reading { state -> (RequestRecord?, ForwardedResource?) in
+        let (_, forward) = reading { state -> (RunningRequest?, ForwardedResource?) in
             guard let index = state.requests.firstIndex(where: { $0.number == number }) else {
                 return (nil, state.forward)
             }
-            let record = state.requests.remove(at: index)
+            let request = state.requests.remove(at: index)
             // An idle resource has no memory for requests.
             if state.requests.isEmpty { state.requests = [] }
-            return (record, nil)
+            return (request, nil)
         }
         forward?.next.remove(request: number)
     }
@@ -327,24 +329,42 @@ extension ResourceCore {
         var rest = requests[...]
         for load in loads {
             while let request = rest.first, request.load < load.number {
-                merged.append(request.running)
+                merged.append(request)
                 rest = rest.dropFirst()
             }
-            merged.append(RunningRequest(method: .get, isLoad: true) { [self] in cancel(load) })
+            merged.append(
+                RunningRequest(method: .get, isLoad: true, number: 0, load: load.number) { [self] in cancel(load) })
         }
-        return merged + rest.map(\.running)
+        return merged + rest
     }
 
     /// Cancels the requests that are not loads.
     func cancelRequests() {
-        for request in reading({ $0.requests }) { request.running.cancel() }
+        for request in reading({ $0.requests }) { request.cancel() }
     }
 }
 
-/// A running request of a resource that is not one of its loads.
-struct RequestRecord: Sendable {
+/// A running load or request.
+///
+/// ```swift
+/// for request in cart.runningRequests where request.method != .get { request.cancel() }
+/// ```
+public struct RunningRequest: Sendable {
+    /// The method.
+    public let method: HTTPRequest.Method
+    /// Whether it is a load, which can change the state of the resource.
+    public let isLoad: Bool
+    /// The number of a request that is not a load.
     let number: UInt64
-    /// The number of the newest load when the request was started.
-    let load: UInt64
-    let running: RunningRequest
+    /// The number of the load, or of the newest load when the request was started.
+    var load: UInt64
+    fileprivate let end: @Sendable () -> Void
+
+    /// Cancels it for all tasks that wait for it.
+    public func cancel() { end() }
+}
+
+extension AnyResource {
+    /// The running loads and requests, in the order of their start.
+    public var runningRequests: [RunningRequest] { core.runningRequests }
 }

@@ -30,14 +30,14 @@ extension ResourceRequest {
     public func chained(
         _ next: @escaping @Sendable (Result<ResourceResponse<Content>, RequestFailure>) async -> ChainStep<Content>
     ) -> ResourceRequest {
-        ResourceRequest(.chain(of: (box, next)))
+        ResourceRequest(.chain(of: (storage, next)))
     }
 }
 
-extension RequestBox {
+extension RequestStorage {
     /// Returns a request that begins with another one and continues as a closure decides.
-    static func chain(of link: Link) -> RequestBox {
-        let chain = RequestBox(link) { chain in
+    static func chain(of link: Link) -> RequestStorage {
+        let chain = RequestStorage(link) { chain in
             // Without a link, the chain was released at the moment at which its first request was started.
             guard let (first, next) = chain.link else { return {} }
             let run = ChainRun<Content>(first)
@@ -59,14 +59,14 @@ extension RequestBox {
 
 /// The running request of a chain.
 private final class ChainRun<Content: Sendable>: Sendable {
-    private let present: Mutex<RequestBox<Content>?>
+    private let present: Mutex<RequestStorage<Content>?>
 
-    init(_ first: RequestBox<Content>) { present = Mutex(first) }
+    init(_ first: RequestStorage<Content>) { present = Mutex(first) }
 
     /// Waits for the first request, and continues as the closure decides. No task needs to wait for the chain.
     func finish(
-        _ chain: RequestBox<Content>,
-        _ next: @Sendable (RequestBox<Content>.Outcome) async -> ChainStep<Content>
+        _ chain: RequestStorage<Content>,
+        _ next: @Sendable (RequestStorage<Content>.Outcome) async -> ChainStep<Content>
     ) async {
         guard let first = present.withLock({ $0 }) else { return }
         let outcome = await first.outcome(keepsLoad: false)
@@ -75,11 +75,11 @@ private final class ChainRun<Content: Sendable>: Sendable {
         case .keep: chain.end(outcome)
         case .use(let other): chain.end(other)
         case .pass(let second):
-            guard goOn(with: second.box) else { return second.cancel() }
+            guard goOn(with: second.storage) else { return second.cancel() }
             if chain.reportsProgress {
                 second.onProgress { if $0 < 1 { chain.deliver(progress: 0.8 + $0 * 0.2) } }
             }
-            chain.end(await second.box.outcome(keepsLoad: false))
+            chain.end(await second.storage.outcome(keepsLoad: false))
         }
     }
 
@@ -89,7 +89,7 @@ private final class ChainRun<Content: Sendable>: Sendable {
     /// Continues with another request.
     ///
     /// - Returns: Whether the chain was not cancelled.
-    private func goOn(with request: RequestBox<Content>) -> Bool {
+    private func goOn(with request: RequestStorage<Content>) -> Bool {
         present.withLock { present in
             guard present != nil else { return false }
             present = request
@@ -98,7 +98,7 @@ private final class ChainRun<Content: Sendable>: Sendable {
     }
 
     /// Ends the run, and returns the request to cancel; `nil` if the run had already ended.
-    func take() -> RequestBox<Content>? {
+    func take() -> RequestStorage<Content>? {
         present.withLock { present in
             defer { present = nil }
             return present

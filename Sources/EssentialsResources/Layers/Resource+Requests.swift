@@ -11,15 +11,15 @@ extension Resource {
     ///
     /// Once started, the load runs to its end even if no task waits.
     public func loadRequest(_ mode: LoadMode = .current) -> ResourceRequest<Content> {
-        let again = RequestRecipe(method: .get, cacheControl: LoadOptions.cacheControl(of: mode), isRepeated: true)
+        let again = RequestOptions(method: .get, cacheControl: LoadOptions.cacheControl(of: mode), isRepeated: true)
         return ResourceRequest(
-            RequestBox(again: { box(of: again) }) { box in
+            RequestStorage(again: { storage(of: again) }) { storage in
                 let environment = prepare()
                 let core = core
                 var options = LoadOptions(mode, of: core, service, in: environment)
-                options.progress = box.progressSource(isGet: true, hasBody: false, service.clock)
+                options.progress = storage.progressSource(isGet: true, hasBody: false, service.clock)
                 let load = core.beginLoad(options, service, isStarted: true)
-                let cancellation = follow(load, box)
+                let cancellation = follow(load, storage)
                 load.start()
                 return cancellation
             })
@@ -72,8 +72,8 @@ extension Resource {
         as type: Reply.Type = Reply.self,
         change: (@Sendable (inout DataRequest) async throws -> Void)? = nil
     ) -> ResourceRequest<Reply> {
-        let recipe = RequestRecipe(method: method, headerFields: headerFields, body: body, change: change)
-        return ResourceRequest(resource(as: type).box(of: recipe))
+        let options = RequestOptions(method: method, headerFields: headerFields, body: body, change: change)
+        return ResourceRequest(resource(as: type).storage(of: options))
     }
 
     /// The running loads and requests, in the order of their start.
@@ -81,45 +81,46 @@ extension Resource {
 
     /// A handle for a load that is already running.
     private func request(following load: Load) -> ResourceRequest<Content> {
-        let again = RequestRecipe(method: .get, isRepeated: true)
-        return ResourceRequest(RequestBox(again: { box(of: again) }) { box in follow(load, box) }).start()
+        let again = RequestOptions(method: .get, isRepeated: true)
+        return ResourceRequest(RequestStorage(again: { storage(of: again) }) { storage in follow(load, storage) })
+            .start()
     }
 
     /// Makes a request end with a load.
     ///
     /// - Returns: A closure that ends the interest of the request in the load.
-    private func follow(_ load: Load, _ box: RequestBox<Content>) -> @Sendable () -> Void {
-        box.follow(load)
+    private func follow(_ load: Load, _ storage: RequestStorage<Content>) -> @Sendable () -> Void {
+        storage.follow(load)
         load.whenEnded { [service, core = load.core] outcome in
-            core.afterDelivery { box.end(outcome.result(of: Content.self, service.codecs)) }
+            core.afterDelivery { storage.end(outcome.result(of: Content.self, service.codecs)) }
         }
         return { load.core.release(load) }
     }
 
-    private func box(of recipe: RequestRecipe) -> RequestBox<Content> {
-        var repeated = recipe
+    private func storage(of options: RequestOptions) -> RequestStorage<Content> {
+        var repeated = options
         repeated.isRepeated = true
-        return RequestBox(again: { [repeated] in box(of: repeated) }) { box in
+        return RequestStorage(again: { [repeated] in storage(of: repeated) }) { storage in
             let environment = service.adoptEnvironment()
-            let source = box.progressSource(
-                isGet: recipe.method == .get, hasBody: !recipe.body.isNone, service.clock)
+            let source = storage.progressSource(
+                isGet: options.method == .get, hasBody: !options.body.isNone, service.clock)
             let core = core
-            let number = core.add(recipe.method) { box.cancel() }
+            let number = core.add(options.method) { storage.cancel() }
             let task = Task {
                 let exchange = ResourceExchange(
                     service: service, core: core, environment: environment,
-                    configuration: service.effective(for: core, recipe.method))
-                let outcome: RequestBox<Content>.Outcome
+                    configuration: service.effective(for: core, options.method))
+                let outcome: RequestStorage<Content>.Outcome
                 do throws(RequestFailure) {
-                    var request = try exchange.request(recipe)
+                    var request = try exchange.request(options)
                     request = request.requesting(ResponseKind(readingAll: [Content.self]))
                     source?.attach(to: &request)
-                    outcome = .success(try await exchange.response(to: request, recipe, as: Content.self))
+                    outcome = .success(try await exchange.response(to: request, options, as: Content.self))
                 } catch {
                     outcome = .failure(error)
                 }
                 core.remove(request: number)
-                box.end(outcome)
+                storage.end(outcome)
             }
             return {
                 core.remove(request: number)
@@ -127,42 +128,4 @@ extension Resource {
             }
         }
     }
-}
-
-/// Describes a request of a resource that is sent independently of its loads.
-struct RequestRecipe: Sendable {
-    var method: HTTPRequest.Method
-    var headerFields: HTTPFields = [:]
-    var body = DataRequest.Body.none
-    /// The value of `Cache-Control`; `nil` sends none.
-    var cacheControl: String?
-    /// The change that the caller makes to the request.
-    var change: (@Sendable (inout DataRequest) async throws -> Void)?
-    /// Whether it repeats another request. The decorators of the configuration are then not applied again.
-    var isRepeated = false
-}
-
-/// A running load or request.
-///
-/// ```swift
-/// for request in cart.runningRequests where request.method != .get { request.cancel() }
-/// ```
-public struct RunningRequest: Sendable {
-    /// The method.
-    public let method: HTTPRequest.Method
-    /// Whether it is a load, which can change the state of the resource.
-    public let isLoad: Bool
-    private let end: @Sendable () -> Void
-
-    init(method: HTTPRequest.Method, isLoad: Bool, _ end: @escaping @Sendable () -> Void) {
-        (self.method, self.isLoad, self.end) = (method, isLoad, end)
-    }
-
-    /// Cancels it for all tasks that wait for it.
-    public func cancel() { end() }
-}
-
-extension AnyResource {
-    /// The running loads and requests, in the order of their start.
-    public var runningRequests: [RunningRequest] { core.runningRequests }
 }

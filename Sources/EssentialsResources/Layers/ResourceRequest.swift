@@ -31,21 +31,21 @@ public enum ResourceRequestPhase: Sendable, Hashable {
 /// the order in which they were added. A hook that is added after the end is called soon after. A request that was not
 /// started keeps its hooks; if it is released without being started, it never calls them.
 public struct ResourceRequest<Content: Sendable>: Sendable {
-    let box: RequestBox<Content>
+    let storage: RequestStorage<Content>
 
-    init(_ box: RequestBox<Content>) { self.box = box }
+    init(_ storage: RequestStorage<Content>) { self.storage = storage }
 
     // MARK: State
 
     /// The phase of the request.
-    public var phase: ResourceRequestPhase { box.phase }
+    public var phase: ResourceRequestPhase { storage.phase }
     /// Whether the request has ended.
-    public var isCompleted: Bool { box.phase == .completed }
+    public var isCompleted: Bool { storage.phase == .completed }
 
     /// Starts the request. Further calls do nothing.
     @discardableResult
     public func start() -> ResourceRequest {
-        box.start()
+        storage.start()
         return self
     }
 
@@ -54,19 +54,19 @@ public struct ResourceRequest<Content: Sendable>: Sendable {
     ///
     /// The load of a resource ends with its request, unless a task waits for the load, or another request that was
     /// started by hand follows it. Observers do not keep it running. ``RunningRequest/cancel()`` ends it for all.
-    public func cancel() { box.cancel() }
+    public func cancel() { storage.cancel() }
 
     /// Waits for the request and returns its response. A request that was not started is started.
     ///
     /// - Throws: The failure of the request; `cancelled` if the request or the calling task was cancelled. If only the
     ///   task was cancelled, the request continues.
     public var response: ResourceResponse<Content> {
-        get async throws(RequestFailure) { try await box.outcome().get() }
+        get async throws(RequestFailure) { try await storage.outcome().get() }
     }
 
     /// Waits for the request and returns its content; see ``response``.
     public var content: Content {
-        get async throws(RequestFailure) { try await box.outcome().get().content }
+        get async throws(RequestFailure) { try await storage.outcome().get().content }
     }
 
     // MARK: Hooks
@@ -76,7 +76,7 @@ public struct ResourceRequest<Content: Sendable>: Sendable {
     public func onCompletion(
         _ hook: @escaping @Sendable (Result<ResourceResponse<Content>, RequestFailure>) async -> Void
     ) -> ResourceRequest {
-        box.addHook(hook)
+        storage.addHook(hook)
         return self
     }
 
@@ -124,7 +124,7 @@ public struct ResourceRequest<Content: Sendable>: Sendable {
     ///   after the end.
     @discardableResult
     public func onProgress(_ hook: @escaping @Sendable (Double) -> Void) -> ResourceRequest {
-        box.observeProgress(hook)
+        storage.observeProgress(hook)
         return self
     }
 
@@ -134,7 +134,7 @@ public struct ResourceRequest<Content: Sendable>: Sendable {
     ///
     /// Decorators are not applied again. A repeated load does not change the state of the resource. A body that can be
     /// sent only once fails as `notReplayable`.
-    public func repeated() -> ResourceRequest { ResourceRequest(box.repeated()) }
+    public func repeated() -> ResourceRequest { ResourceRequest(storage.repeated()) }
 }
 
 // MARK: - Ready-made requests
@@ -154,10 +154,10 @@ extension ResourceRequest {
     /// A request that has already failed. It sends nothing, and cancelling it has no effect.
     public static func failed(_ failure: RequestFailure) -> ResourceRequest { ready(.failure(failure)) }
 
-    private static func ready(_ outcome: RequestBox<Content>.Outcome) -> ResourceRequest {
+    private static func ready(_ outcome: RequestStorage<Content>.Outcome) -> ResourceRequest {
         let request = ResourceRequest(
-            RequestBox(isCancellable: false, again: { ready(outcome).box }, begin: { _ in {} }))
-        request.box.end(outcome)
+            RequestStorage(isCancellable: false, again: { ready(outcome).storage }, begin: { _ in {} }))
+        request.storage.end(outcome)
         return request
     }
 
@@ -175,8 +175,8 @@ extension ResourceRequest {
         _ operation: @escaping @Sendable (RequestCompletion<Content>) async -> Void
     ) -> ResourceRequest {
         ResourceRequest(
-            RequestBox(again: { custom(operation).box }) { box in
-                let task = Task { await operation(RequestCompletion(box: box)) }
+            RequestStorage(again: { custom(operation).storage }) { storage in
+                let task = Task { await operation(RequestCompletion(storage: storage)) }
                 return { task.cancel() }
             })
     }
@@ -188,14 +188,14 @@ extension ResourceRequest {
 /// if !completion.complete(.success(ResourceResponse(bytes))) { discard(bytes) }
 /// ```
 public struct RequestCompletion<Content: Sendable>: Sendable {
-    let box: RequestBox<Content>
+    let storage: RequestStorage<Content>
 
     /// Whether the request has ended, by an outcome or a cancellation.
-    public var isCompleted: Bool { box.phase == .completed }
+    public var isCompleted: Bool { storage.phase == .completed }
 
     /// Ends the request. Only the first outcome counts.
     ///
     /// - Returns: Whether this outcome counts.
     @discardableResult
-    public func complete(_ outcome: Result<ResourceResponse<Content>, RequestFailure>) -> Bool { box.end(outcome) }
+    public func complete(_ outcome: Result<ResourceResponse<Content>, RequestFailure>) -> Bool { storage.end(outcome) }
 }

@@ -63,8 +63,7 @@ struct FollowedEvents: EventStreamSource {
     ) async throws(RequestFailure) -> DataRequest {
         var fields: HTTPFields = [.accept: "text/event-stream", .cacheControl: "no-store"]
         fields["Last-Event-ID"] = id
-        let recipe = RequestRecipe(method: .get, headerFields: fields)
-        var request = try exchange.request(recipe)
+        var request = try exchange.request(.init(method: .get, headerFields: fields))
         EventStreamRules.configure(&request, idleTimeout: nil)
         let configuration = exchange.configuration.values
         for mutation in configuration.mutations { try await ResourceExchange.apply(mutation, to: &request) }

@@ -196,11 +196,11 @@ struct ResourceExchange: Sendable {
     /// Sends a request independently of the loads, and reads content from its response.
     @concurrent
     func response<Content: Sendable>(
-        to request: DataRequest, _ recipe: RequestRecipe, as type: Content.Type
+        to request: DataRequest, _ options: RequestOptions, as type: Content.Type
     ) async throws(RequestFailure) -> ResourceResponse<Content> {
         var request = request
-        if let change = recipe.change { try await Self.apply(change, to: &request) }
-        switch try await reply(to: request, isDecorated: !recipe.isRepeated) {
+        if let change = options.change { try await Self.apply(change, to: &request) }
+        switch try await reply(to: request, isDecorated: !options.isRepeated) {
         case .loaded(let result):
             let value = result.value
             guard let content = value.content(of: type, service.codecs) else { throw Self.noContent(type) }
@@ -261,21 +261,21 @@ extension ResourceExchange {
         return request.requesting(core.responseKind)
     }
 
-    /// Returns the request that a recipe describes.
-    func request(_ recipe: RequestRecipe) throws(RequestFailure) -> DataRequest {
-        guard !recipe.isRepeated || recipe.body.isReplayable else {
+    /// Returns a request that is not a load.
+    func request(_ options: RequestOptions) throws(RequestFailure) -> DataRequest {
+        guard !options.isRepeated || options.body.isReplayable else {
             throw RequestFailure(.notReplayable, "The body of the repeated request cannot be sent twice.")
         }
-        var request = try request(recipe.method)
-        if let cacheControl = recipe.cacheControl {
+        var request = try request(options.method)
+        if let cacheControl = options.cacheControl {
             // A load by hand goes to the server, even if it is repeated.
             request.headerFields[.cacheControl] = cacheControl
             request.settings.joins = false
         }
-        for name in Set(recipe.headerFields.map(\.name)) {
-            request.headerFields[fields: name] = recipe.headerFields[fields: name]
+        for name in Set(options.headerFields.map(\.name)) {
+            request.headerFields[fields: name] = options.headerFields[fields: name]
         }
-        request.body = recipe.body
+        request.body = options.body
         return request
     }
 
@@ -371,6 +371,19 @@ extension DataRequest {
         let own = Set(headerFields.map(\.name))
         for field in fields where !own.contains(field.name) { headerFields.append(field) }
     }
+}
+
+/// The options of a request that is sent independently of the loads.
+struct RequestOptions: Sendable {
+    var method: HTTPRequest.Method
+    var headerFields: HTTPFields = [:]
+    var body = DataRequest.Body.none
+    /// The value of `Cache-Control`; `nil` sends none.
+    var cacheControl: String?
+    /// The change that the caller makes to the request.
+    var change: (@Sendable (inout DataRequest) async throws -> Void)?
+    /// Whether it repeats another request. The decorators of the configuration are then not applied again.
+    var isRepeated = false
 }
 
 extension HTTPResourceService {

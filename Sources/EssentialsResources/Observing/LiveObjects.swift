@@ -16,7 +16,7 @@ import EssentialsTools
             case snapshot
             /// A ``Load``.
             case load
-            /// A ``RequestBox``.
+            /// A ``RequestStorage``.
             case request
             /// A task that lives as long as a service, an observer or a request; see `Task.counted(_:)`.
             case task

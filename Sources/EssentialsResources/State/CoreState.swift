@@ -44,7 +44,7 @@ struct CoreState: Sendable {
     /// The configuration for each method that was needed, in the version that was current then.
     var configurations: [EffectiveConfiguration] = []
     /// The running requests that are not loads, in the order of their start.
-    var requests: [RequestRecord] = []
+    var requests: [RunningRequest] = []
     /// The regular loads; `nil` if the resource was never polled.
     var polling: ResourcePolling?
     /// The optimistic layers and the waiting writes; `nil` if there are neither.

@@ -134,12 +134,12 @@ extension Resource {
         _ headerFields: HTTPFields, _ change: (@Sendable (inout Content) -> Void)?, _ related: RelatedResources
     ) async throws(RequestFailure) -> WriteOutcome {
         let environment = prepare()
-        let recipe = RequestRecipe(method: method, headerFields: headerFields, body: body)
         let core = core
         var exchange = ResourceExchange(
             service: service, core: core, environment: environment,
             configuration: service.effective(for: core, method))
-        let request = try exchange.request(recipe).requesting(core.responseKind)
+        let request = try exchange.request(.init(method: method, headerFields: headerFields, body: body))
+            .requesting(core.responseKind)
         var write = ResourceWrite(request, of: core, service, in: environment, options, related)
         write.model = model
         exchange.sent = write.sent

@@ -66,7 +66,7 @@ struct ResourceWrite: Sendable {
         if needsEntityTag, core.strongEntityTag == nil { throw Self.noEntityTag }
         let ticket = try core.beginWrite(layer, options)
         let run = WriteRun<Reply>()
-        let record = core.add(request.method) { run.cancel() }
+        let number = core.add(request.method) { run.cancel() }
         let outcome = await run.outcome {
             let outcome: WriteRun<Reply>.Outcome
             do throws(RequestFailure) {
@@ -81,7 +81,7 @@ struct ResourceWrite: Sendable {
                 await end(ticket, with: error)
                 outcome = recovered(error, recovery)
             }
-            core.remove(request: record)
+            core.remove(request: number)
             return outcome
         }
         return try outcome.get()

@@ -5,23 +5,23 @@ import EssentialsTools
 ///
 /// The mutex is never held while foreign code runs. The thread that ends the request delivers the last progress, and
 /// then starts one task that calls the hooks in order.
-final class RequestBox<Content: Sendable>: Sendable {
+final class RequestStorage<Content: Sendable>: Sendable {
     typealias Outcome = Result<ResourceResponse<Content>, RequestFailure>
     /// Starts the work, which passes its outcome to ``end(_:)``. Returns a closure that cancels it.
-    typealias Begin = @Sendable (RequestBox) -> @Sendable () -> Void
+    typealias Begin = @Sendable (RequestStorage) -> @Sendable () -> Void
     /// The first request of a chain, and the closure that decides how the chain continues.
-    typealias Link = (first: RequestBox, next: @Sendable (Outcome) async -> ChainStep<Content>)
+    typealias Link = (first: RequestStorage, next: @Sendable (Outcome) async -> ChainStep<Content>)
 
     private struct State {
         var phase = ResourceRequestPhase.notStarted
         var outcome: Outcome?
         var cancellation: (@Sendable () -> Void)?
         /// Takes the running request out of the chain, if this request is a chain.
-        var takeInner: (@Sendable () -> RequestBox?)?
+        var takeInner: (@Sendable () -> RequestStorage?)?
         /// The load that the request follows. A task that waits for the request also waits for this load.
         var load: Load?
         /// The chains that begin with the request.
-        var starters: [@Sendable () -> RequestBox?] = []
+        var starters: [@Sendable () -> RequestStorage?] = []
         /// The hooks that were not called yet.
         var hooks: [@Sendable (Outcome) async -> Void] = []
         /// Whether a task calls the hooks.
@@ -39,7 +39,7 @@ final class RequestBox<Content: Sendable>: Sendable {
     private let completion = OneShot<Outcome>()
     private let begin: Begin
     /// Creates the repeated request; `nil` for a chain.
-    private let again: (@Sendable () -> RequestBox)?
+    private let again: (@Sendable () -> RequestStorage)?
     /// The link of a chain; `nil` if the request is no chain, or if the chain was released.
     private let chainLink: Mutex<Link?>
     /// Whether ``cancel()`` ends the request.
@@ -55,7 +55,7 @@ final class RequestBox<Content: Sendable>: Sendable {
     ///   - again: Creates the repeated request.
     ///   - begin: Starts the work.
     init(
-        isCancellable: Bool = true, again: @escaping @Sendable () -> RequestBox, begin: @escaping Begin
+        isCancellable: Bool = true, again: @escaping @Sendable () -> RequestStorage, begin: @escaping Begin
     ) {
         (self.isCancellable, self.again, self.begin) = (isCancellable, again, begin)
         chainLink = Mutex(nil)
@@ -87,7 +87,7 @@ final class RequestBox<Content: Sendable>: Sendable {
     var link: Link? { chainLink.withLock { $0 } }
 
     /// Returns the request once more. For a chain, the first request is repeated, and the rest is chained to it.
-    func repeated() -> RequestBox {
+    func repeated() -> RequestStorage {
         var links: [Link] = []
         var first = self
         while let link = first.link {
@@ -95,9 +95,9 @@ final class RequestBox<Content: Sendable>: Sendable {
             first = link.first
         }
         guard let again = first.again else { return first }
-        var box = again()
-        while let link = links.popLast() { box = .chain(of: (box, link.next)) }
-        return box
+        var storage = again()
+        while let link = links.popLast() { storage = .chain(of: (storage, link.next)) }
+        return storage
     }
 
     // MARK: Start and end
@@ -106,12 +106,12 @@ final class RequestBox<Content: Sendable>: Sendable {
     func start() {
         // Chains can be longer than a stack allows to recurse.
         var pending = [self]
-        while let box = pending.popLast() { pending += box.startAlone().reversed() }
+        while let storage = pending.popLast() { pending += storage.startAlone().reversed() }
     }
 
     /// Starts the request, and returns the chains that begin with it.
-    private func startAlone() -> [RequestBox] {
-        let starters = state.withLock { state -> [@Sendable () -> RequestBox?]? in
+    private func startAlone() -> [RequestStorage] {
+        let starters = state.withLock { state -> [@Sendable () -> RequestStorage?]? in
             guard state.phase == .notStarted else { return nil }
             state.phase = .running
             defer { state.starters = [] }
@@ -129,7 +129,7 @@ final class RequestBox<Content: Sendable>: Sendable {
     }
 
     /// Starts a chain when the request is started, or at once if it already was.
-    func whenStarted(start chain: @escaping @Sendable () -> RequestBox?) {
+    func whenStarted(start chain: @escaping @Sendable () -> RequestStorage?) {
         let isStarted = state.withLock { state in
             if state.phase == .notStarted { state.starters.append(chain) }
             return state.phase != .notStarted
@@ -142,7 +142,7 @@ final class RequestBox<Content: Sendable>: Sendable {
     /// - Returns: Whether the outcome counts.
     @discardableResult
     func end(_ outcome: Outcome) -> Bool {
-        typealias Ended = (Bool, (@Sendable () -> Void)?, (@Sendable () -> RequestBox?)?, Load?)
+        typealias Ended = (Bool, (@Sendable () -> Void)?, (@Sendable () -> RequestStorage?)?, Load?)
         let (isFirst, cancellation, takeInner, load) = state.withLock { state -> Ended in
             guard state.outcome == nil else { return (false, nil, nil, nil) }
             (state.outcome, state.phase, state.starters) = (outcome, .completed, [])
@@ -156,27 +156,27 @@ final class RequestBox<Content: Sendable>: Sendable {
     }
 
     /// The closures that cancel a request's work, and that take the running request out of a chain.
-    private typealias Work = (cancellation: (@Sendable () -> Void)?, takeInner: (@Sendable () -> RequestBox?)?)
+    private typealias Work = (cancellation: (@Sendable () -> Void)?, takeInner: (@Sendable () -> RequestStorage?)?)
 
     /// Ends the request and its work as cancelled. In a chain, the running request ends first.
     func cancel() {
         // Chains can be longer than a stack allows to recurse.
-        var cancelled: [(box: RequestBox, cancellation: (@Sendable () -> Void)?)] = []
-        var next: RequestBox? = self
-        while let box = next, box.isCancellable {
-            let work = box.state.withLock { state -> Work in (state.cancellation.take(), state.takeInner.take()) }
-            cancelled.append((box, work.cancellation))
+        var cancelled: [(storage: RequestStorage, cancellation: (@Sendable () -> Void)?)] = []
+        var next: RequestStorage? = self
+        while let storage = next, storage.isCancellable {
+            let work = storage.state.withLock { state -> Work in (state.cancellation.take(), state.takeInner.take()) }
+            cancelled.append((storage, work.cancellation))
             next = work.takeInner?()
         }
-        while let (box, cancellation) = cancelled.popLast() {
+        while let (storage, cancellation) = cancelled.popLast() {
             // The work ends first, so that the observers of a load are notified before the hooks.
             cancellation?()
-            box.end(.failure(LoadOutcome.cancelledFailure))
+            storage.end(.failure(LoadOutcome.cancelledFailure))
         }
     }
 
     /// Lets ``cancel()`` take and cancel the running request of a chain.
-    func whenCancelled(take inner: @escaping @Sendable () -> RequestBox?) {
+    func whenCancelled(take inner: @escaping @Sendable () -> RequestStorage?) {
         state.withLock { if $0.outcome == nil { $0.takeInner = inner } }
     }
 
@@ -277,7 +277,7 @@ final class RequestBox<Content: Sendable>: Sendable {
     }
 }
 
-extension RequestBox {
+extension RequestStorage {
     /// Measures the progress of a request that begins now; `nil` if the request has no progress observers.
     func progressSource(isGet: Bool, hasBody: Bool, _ clock: RequestClock) -> ProgressSource? {
         guard reportsProgress else { return nil }
