@@ -197,7 +197,9 @@ private func persistenceChangeExample() async throws {
 
 // Observation/PersistenceService+Observing.swift
 private func persistenceServiceObservingExample() async throws {
-    for try await count in store.observe(.count(Film.where { $0.year < 1930 })) { show(count) }
+    for try await count in store.observe(Film.where { $0.year < 1930 }, by: { try $0.count($1) }) { show(count) }
+    let pairs = store.observe(Film.all, and: Studio.self) { try $0.fetch($1, with: Film.studio) }
+    use(pairs)
 }
 
 // Observation/PersistenceService+Observing.swift

@@ -87,10 +87,10 @@ private func importReportExample2() async {
 
 // Service/PersistenceCall.swift
 private func persistenceCallExample() throws {
-    let job = store.start(.fetch(Film.all), completionQueue: queue) { result in show(result) }
+    let job = store.start(.save(.store), completionQueue: queue) { result in show(result) }
     job.cancel()
-    let count = try store.wait(for: .count(Film.all))
-    use(count)
+    let found = try store.wait(for: .find(film.id))
+    use(found)
 }
 
 // Service/PersistenceJob.swift
@@ -145,12 +145,25 @@ private func persistenceServiceExample() async throws {
 
 // Service/PersistenceService.swift
 private func persistenceServiceExample2() async throws {
-    let job = store.start(.fetch(Film.all), completionQueue: queue) { result in show(result) }
+    let job = store.start(.save(.store), completionQueue: queue) { result in show(result) }
     use(job)
 }
 
 // Service/PersistenceService.swift
-private func persistenceServiceExample3() async throws {
+private func persistenceServiceExample3() {
+    store.start(completionQueue: queue) { try $0.fetch(Film.all) } completion: { result in show(result) }
+    store.start(save: .store) { try $0.create(film) } completion: { result in show(result) }
+}
+
+// Service/PersistenceService.swift
+private func persistenceServiceExample4() throws {
+    try store.wait(save: .store) { try $0.create(film) }
+    let count = try store.wait { try $0.count(Film.all) }
+    use(count)
+}
+
+// Service/PersistenceService.swift
+private func persistenceServiceExample5() async throws {
     let moved = try await store.perform(save: .store) { work in
         let studio = try work.one(Studio.where { $0.name == "Ufa" })
         return try work.update(Film.where { $0.year < 1930 }) { $0.studioID = studio.id }
@@ -167,12 +180,12 @@ private func queryBatchesExample() async throws {
 
 // Service/QueryBatches.swift
 private func queryBatchesExample2() throws {
-    var batch = try store.wait(for: .batch(of: Film.all, size: 500))
-    while true {
+    var batch = try store.wait { try $0.batch(of: Film.all, size: 500) }
+    while let position = batch.position {
         export(batch.models)
-        guard let position = batch.position else { break }
-        batch = try store.wait(for: .batch(of: Film.all, size: 500, after: position))
+        batch = try store.wait { try $0.batch(of: Film.all, size: 500, after: position) }
     }
+    export(batch.models)
 }
 
 // Service/SaveLevel.swift

@@ -112,24 +112,20 @@ private func persistenceWorkReadingExample5() async throws {
 // Work/PersistenceWork+Relations.swift
 private func persistenceWorkRelationsExample() async throws {
     for (film, studio) in try work.fetch(Film.all, with: Film.studio) { show(film, studio) }
-}
-
-// Work/PersistenceWork+Relations.swift
-private func persistenceWorkRelationsExample2() async throws {
     for (film, studio, director) in try work.fetch(Film.all, with: Film.studio, Film.director) {
         show(film, studio, director)
     }
 }
 
 // Work/PersistenceWork+Relations.swift
-private func persistenceWorkRelationsExample3() async throws {
+private func persistenceWorkRelationsExample2() async throws {
     for (film, studio, country) in try work.fetch(Film.all, with: Film.studio, then: Studio.country) {
         show(film, studio, country)
     }
 }
 
 // Work/PersistenceWork+Relations.swift
-private func persistenceWorkRelationsExample4() async throws {
+private func persistenceWorkRelationsExample3() async throws {
     for (studio, films) in try work.fetch(Studio.all, with: Studio.films) { show(studio, films) }
 }
 

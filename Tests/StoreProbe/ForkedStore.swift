@@ -37,7 +37,7 @@
         private func call(_ service: any PersistenceService) {
             attempt("find") { try service.wait(for: .find(Posting.self, id: 2)) }
             attempt("fetch") { try service.wait(for: .fetch(Posting.self, ids: [2])) }
-            attempt("count") { try service.wait(for: .count(Posting.all)) }
+            attempt("count") { _ = try service.wait { try $0.count(Posting.all) } }
             attempt("delete") { try service.wait(for: .delete(Posting.all, save: .pending)) }
             attempt("perform") { try service.wait(for: .perform(save: .store) { _ in }) }
             attempt("save") { try service.wait(for: .save(.store)) }

@@ -5,7 +5,7 @@ extension PersistenceService {
     /// Observes the models that a query finds. A query whose filter names the ids of its rows runs again only after
     /// changes of these rows.
     public func observe<Model: PersistentModel>(_ query: Query<Model>) -> QueryObservation<[Model]> {
-        QueryObservation(service: self, call: .fetch(query), interest: ChangeInterest(query.node))
+        observe(query) { try $0.fetch($1) }
     }
 
     /// Observes the models with these ids, in the order of the ids. Missing models are left out.
@@ -20,14 +20,31 @@ extension PersistenceService {
     public func observeWithOrigins<Model: PersistentModel>(
         _ query: Query<Model>
     ) -> QueryObservation<[ModelWithOrigin<Model>]> {
-        observe(.fetchWithOrigins(query))
+        observe(query) { try $0.fetchWithOrigins($1) }
     }
 
-    /// Observes the result of any call that reads.
+    /// Observes the result of a closure that reads rows of a query, and rows of other models if they are named.
     ///
     /// ```swift
-    /// for try await count in store.observe(.count(Film.where { $0.year < 1930 })) { show(count) }
+    /// for try await count in store.observe(Film.where { $0.year < 1930 }, by: { try $0.count($1) }) { show(count) }
+    /// let pairs = store.observe(Film.all, and: Studio.self) { try $0.fetch($1, with: Film.studio) }
     /// ```
+    ///
+    /// - Parameters:
+    ///   - query: The query.
+    ///   - models: Other models whose rows the closure reads. The observation follows no further tables.
+    ///   - read: Receives the rows and the query.
+    public func observe<Model: PersistentModel, Value>(
+        _ query: Query<Model>, and models: any PersistentModel.Type...,
+        by read: @escaping @Sendable (PersistenceWork, Query<Model>) throws -> Value
+    ) -> QueryObservation<Value> {
+        let call = PersistenceCall.reading(query.node, and: Set(models.map { $0.table })) { try read($0, query) }
+        let interest = models.isEmpty ? ChangeInterest(query.node) : ChangeInterest(call.plan)
+        return QueryObservation(service: self, call: call, interest: interest)
+    }
+
+    /// Observes the result of any call that reads. A closure, as in ``PersistenceCall/read(_:)``, runs again after each
+    /// change of any table, because it may read all.
     ///
     /// The observation fails as `invalidQuery` if the call changes rows.
     public func observe<Value>(_ call: PersistenceCall<Value>) -> QueryObservation<Value> {

@@ -76,20 +76,11 @@ extension PersistenceWork {
     }
 }
 
-extension PersistenceCall {
-    /// The models that a query finds, in its order, each with the origin of its row.
-    public static func fetchWithOrigins<Model: PersistentModel>(
-        _ query: Query<Model>
-    ) -> PersistenceCall where Value == [ModelWithOrigin<Model>] {
-        .reading(query.node) { try $0.fetchWithOrigins(query) }
-    }
-}
-
 extension PersistenceService {
     /// The models that a query finds, in its order, each with the origin of its row.
     public func fetchWithOrigins<Model: PersistentModel>(
         _ query: Query<Model>
     ) async throws(PersistenceFailure) -> [ModelWithOrigin<Model>] {
-        try await result(of: .fetchWithOrigins(query))
+        try await result(of: .reading(query.node) { try $0.fetchWithOrigins(query) })
     }
 }

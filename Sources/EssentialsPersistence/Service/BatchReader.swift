@@ -19,10 +19,8 @@ final class BatchReader<Model: PersistentModel>: Sendable {
         var call = PersistenceCall<Void>.reading(query.node) { work in
             var pages = first
             try exchange.serve { () throws(PersistenceFailure) in
-                guard let node = pages.next else { return nil }
-                let rows = try work.rows.rows(node)
-                try pages.take(rows)
-                return rows.isEmpty ? nil : try work.coder(Model.self).models(rows)
+                let models = try work.models(of: &pages, Model.self)
+                return models?.isEmpty == false ? models : nil
             }
         }
         call.plan.holdsState = true
@@ -67,9 +65,7 @@ final class BatchExchange<Value: Sendable>: Sendable {
     /// - Parameter limit: The time during which values can be requested.
     init(limit: Duration) {
         // A read of a day is as good as unlimited.
-        let (seconds, attoseconds) = min(max(limit, .zero), .seconds(86_400)).components
-        let nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
-        deadline = .now() + .nanoseconds(Int(nanoseconds))
+        deadline = .now() + .nanoseconds(Int(min(max(limit, .zero), .seconds(86_400)).wholeNanoseconds))
     }
 
     // MARK: The task

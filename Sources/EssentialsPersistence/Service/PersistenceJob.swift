@@ -119,13 +119,16 @@ public final class PersistenceJob: Sendable {
     /// The result of a caller's closure.
     ///
     /// - Throws: The error of the closure, as a failure with the reason `work` unless it is a ``PersistenceFailure``.
-    static func result<Value>(_ body: () throws -> Value) throws(PersistenceFailure) -> Value {
+    package static func result<Value>(
+        of table: String? = nil, ids: [StoredValue] = [], _ body: () throws -> Value
+    ) throws(PersistenceFailure) -> Value {
         do {
             return try body()
         } catch let failure as PersistenceFailure {
             throw failure
         } catch {
-            throw PersistenceFailure(.work, "The closure has thrown \(type(of: error)).", underlying: error)
+            throw PersistenceFailure(
+                .work, "The closure has thrown \(type(of: error)).", model: table, ids: ids, underlying: error)
         }
     }
 

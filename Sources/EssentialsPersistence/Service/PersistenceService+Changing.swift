@@ -5,16 +5,12 @@ extension PersistenceService {
     /// Creates a row.
     public func create<Model: PersistentModel>(
         _ model: Model, save level: SaveLevel, resolving resolution: ConflictResolution? = nil
-    ) async throws(PersistenceFailure) {
-        try await result(of: .create(model, save: level, resolving: resolution))
-    }
+    ) async throws(PersistenceFailure) { try await changing(Model.self, level, resolution) { try $0.create(model) } }
 
     /// Creates rows: all of them, or none after an error.
     public func create<Model: PersistentModel>(
         _ models: [Model], save level: SaveLevel, resolving resolution: ConflictResolution? = nil
-    ) async throws(PersistenceFailure) {
-        try await result(of: .create(models, save: level, resolving: resolution))
-    }
+    ) async throws(PersistenceFailure) { try await changing(Model.self, level, resolution) { try $0.create(models) } }
 
     /// Creates a row for each source, and returns the number of rows. After an error, none is created.
     @discardableResult
@@ -22,22 +18,18 @@ extension PersistenceService {
         from sources: [Source], save level: SaveLevel, resolving resolution: ConflictResolution? = nil,
         _ transform: @escaping @Sendable (Source) throws -> Model
     ) async throws(PersistenceFailure) -> Int {
-        try await result(of: .create(from: sources, save: level, resolving: resolution, transform))
+        try await changing(Model.self, level, resolution) { try $0.create(from: sources, transform) }
     }
 
     /// Creates a row, or replaces the row with the same id.
     public func put<Model: PersistentModel>(
         _ model: Model, save level: SaveLevel, resolving resolution: ConflictResolution? = nil
-    ) async throws(PersistenceFailure) {
-        try await result(of: .put(model, save: level, resolving: resolution))
-    }
+    ) async throws(PersistenceFailure) { try await changing(Model.self, level, resolution) { try $0.put(model) } }
 
     /// Creates rows, or replaces the rows with the same ids: all of them, or none after an error.
     public func put<Model: PersistentModel>(
         _ models: [Model], save level: SaveLevel, resolving resolution: ConflictResolution? = nil
-    ) async throws(PersistenceFailure) {
-        try await result(of: .put(models, save: level, resolving: resolution))
-    }
+    ) async throws(PersistenceFailure) { try await changing(Model.self, level, resolution) { try $0.put(models) } }
 
     /// Creates rows, or replaces those with the same value of a column; see
     /// ``PersistenceWork/put(_:matching:)``.
@@ -45,7 +37,7 @@ extension PersistenceService {
         _ models: [Model], matching column: @escaping @Sendable (Model.Columns) -> Column<Model, Unique>,
         save level: SaveLevel, resolving resolution: ConflictResolution? = nil
     ) async throws(PersistenceFailure) {
-        try await result(of: .put(models, matching: column, save: level, resolving: resolution))
+        try await changing(Model.self, level, resolution) { try $0.put(models, matching: column) }
     }
 
     /// Changes the row with an id by a closure. An error in the closure changes nothing.
@@ -53,7 +45,7 @@ extension PersistenceService {
         _ id: ModelID<Model>, save level: SaveLevel, resolving resolution: ConflictResolution? = nil,
         _ change: @escaping @Sendable (inout Model) throws -> Void
     ) async throws(PersistenceFailure) where Model.ID == ModelID<Model> {
-        try await result(of: .update(id, save: level, resolving: resolution, change))
+        try await changing(Model.self, level, resolution) { try $0.update(id, change) }
     }
 
     /// Changes the row with an id by a closure. An error in the closure changes nothing.
@@ -61,7 +53,7 @@ extension PersistenceService {
         _ type: Model.Type = Model.self, id: Model.ID, save level: SaveLevel,
         resolving resolution: ConflictResolution? = nil, _ change: @escaping @Sendable (inout Model) throws -> Void
     ) async throws(PersistenceFailure) {
-        try await result(of: .update(type, id: id, save: level, resolving: resolution, change))
+        try await changing(Model.self, level, resolution) { try $0.update(type, id: id, change) }
     }
 
     /// Changes all rows that a query finds by a closure, and returns how many it found.
@@ -70,7 +62,7 @@ extension PersistenceService {
         _ query: Query<Model>, save level: SaveLevel, resolving resolution: ConflictResolution? = nil,
         _ change: @escaping @Sendable (inout Model) throws -> Void
     ) async throws(PersistenceFailure) -> Int {
-        try await result(of: .update(query, save: level, resolving: resolution, change))
+        try await result(of: .changing(query.node.tables, level, resolution) { try $0.update(query, change) })
     }
 
     /// Assigns new values to columns of all rows that a query finds, and returns how many it found.
@@ -89,7 +81,7 @@ extension PersistenceService {
     public func update<Model: PersistentModel>(
         _ edited: Model, from original: Model, save level: SaveLevel, resolving resolution: ConflictResolution? = nil
     ) async throws(PersistenceFailure) {
-        try await result(of: .update(edited, from: original, save: level, resolving: resolution))
+        try await changing(Model.self, level, resolution) { try $0.update(edited, from: original) }
     }
 
     /// Deletes all rows that a query finds, and returns how many.
@@ -108,7 +100,7 @@ extension PersistenceService {
         _ type: Model.Type = Model.self, ids: [Model.ID], missing: MissingRows = .fail, save level: SaveLevel,
         resolving resolution: ConflictResolution? = nil
     ) async throws(PersistenceFailure) -> Int {
-        try await result(of: .delete(type, ids: ids, missing: missing, save: level, resolving: resolution))
+        try await changing(Model.self, level, resolution) { try $0.delete(type, ids: ids, missing: missing) }
     }
 
     /// Deletes the rows of these models, which are found by their ids, and returns how many were deleted.
@@ -117,6 +109,16 @@ extension PersistenceService {
         _ models: [Model], missing: MissingRows = .fail, save level: SaveLevel,
         resolving resolution: ConflictResolution? = nil
     ) async throws(PersistenceFailure) -> Int {
-        try await result(of: .delete(models, missing: missing, save: level, resolving: resolution))
+        try await changing(Model.self, level, resolution) { try $0.delete(models, missing: missing) }
+    }
+}
+
+extension PersistenceService {
+    /// Changes rows of a model.
+    fileprivate func changing<Model: PersistentModel, Value: Sendable>(
+        _ type: Model.Type, _ level: SaveLevel, _ resolution: ConflictResolution?,
+        _ change: @escaping @Sendable (PersistenceWork) throws -> Value
+    ) async throws(PersistenceFailure) -> Value {
+        try await result(of: .changing([Model.table], level, resolution, change))
     }
 }

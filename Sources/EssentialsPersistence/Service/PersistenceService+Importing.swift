@@ -60,7 +60,8 @@ extension PersistenceService {
     public func reserveIDs<Model: PersistentModel>(
         for type: Model.Type, count: Int
     ) async throws(PersistenceFailure) -> Range<Int64> where Model.ID == Int64 {
-        try await result(of: .reserveIDs(for: type, count: count))
+        try await result(
+            of: PersistenceCall(PersistenceJob.Plan(.read, tables: [])) { try $0.reserveIDs(for: type, count: count) })
     }
 }
 
@@ -76,15 +77,6 @@ extension PersistenceCall where Value == ImportReport {
         } _: {
             try $0.place(imported: models)
         }
-    }
-}
-
-extension PersistenceCall where Value == Range<Int64> {
-    /// Reserves ids for new rows of a model; see ``PersistenceService/reserveIDs(for:count:)``.
-    public static func reserveIDs<Model: PersistentModel>(
-        for type: Model.Type, count: Int
-    ) -> PersistenceCall where Model.ID == Int64 {
-        PersistenceCall(PersistenceJob.Plan(.read, tables: [])) { try $0.reserveIDs(for: type, count: count) }
     }
 }
 

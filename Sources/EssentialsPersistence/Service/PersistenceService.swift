@@ -17,9 +17,10 @@ public import Dispatch
 /// try await edits.save(.store)                                            // without this line nothing has happened
 /// ```
 ///
-/// Every call exists in three forms with one meaning: as an `async` method, with a completion handler
-/// (``start(_:completionQueue:completion:)``), and blocking (``wait(for:)``). All can be used from any thread. All fail
-/// with ``PersistenceFailure`` only. A cancelled call fails as `cancelled`; a save whose commit has begun succeeds.
+/// Every call exists in three forms with one meaning: as an `async` method, with a completion handler (`start`), and
+/// blocking (`wait`). The last two run a closure like ``perform(save:resolving:_:)`` and ``read(_:)``, or make a
+/// ``PersistenceCall``. All can be used from any thread. All fail with ``PersistenceFailure`` only. A cancelled call
+/// fails as `cancelled`; a save whose commit has begun succeeds.
 ///
 /// A fetched value never changes. A read sees rows that others have saved meanwhile, except where a row is pending in
 /// the scope or in a scope above it.
@@ -83,18 +84,23 @@ extension PersistenceService {
 
     // MARK: The three forms
 
-    /// Makes a call, and returns its result.
+    /// Makes a call, and returns its result. If the task is cancelled, the call is cancelled too.
     public func result<Value>(of call: PersistenceCall<Value>) async throws(PersistenceFailure) -> Value {
         if let lookup = call.plan.lookup, !Task.isCancelled,
             let rows = rowsAtHand(of: lookup.table, ids: lookup.ids), let value = try call.value(on: rows)
         {
             return value
         }
-        return try await CallWaiting<Value>().result {
-            call.job($0)
-        } run: {
-            run($0)
-        }
+        let reference = JobReference()
+        return try await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let job = call.job { continuation.resume(returning: $0) }
+                reference.set(job)
+                run(job)
+            }
+        } onCancel: {
+            reference.cancel()
+        }.get()
     }
 
     /// Makes a call, and passes its result to a completion handler.
@@ -103,11 +109,11 @@ extension PersistenceService {
     /// that has ended is also cancelled if the job is cancelled before the handler runs.
     ///
     /// ```swift
-    /// let job = store.start(.fetch(Film.all), completionQueue: queue) { result in show(result) }
+    /// let job = store.start(.save(.store), completionQueue: queue) { result in show(result) }
     /// ```
     ///
     /// - Parameters:
-    ///   - call: What to do.
+    ///   - call: The call.
     ///   - completionQueue: The queue on which the handler runs. `nil` means a queue of the service, never the main
     ///     one.
     ///   - completion: Receives the result.
@@ -117,11 +123,35 @@ extension PersistenceService {
         _ call: PersistenceCall<Value>, completionQueue: DispatchQueue? = nil,
         completion: @escaping @Sendable (Result<Value, PersistenceFailure>) -> Void
     ) -> PersistenceJob {
-        let queue = CallbackQueue(completionQueue)
-        let job = call.job { queue.deliver($0, to: completion) }
-        queue.job = job
+        let queue = completionQueue ?? .completions
+        let isRead = call.plan.action == .read
+        let reference = JobReference()
+        let job = call.job { result in
+            queue.async {
+                // A cancelled read returns no value, even if it has ended. A committed save is reported as saved.
+                let isCancelled = isRead && reference.isCancelled
+                completion(isCancelled ? result.flatMap { _ in .failure(PersistenceJob.cancelled) } : result)
+            }
+        }
+        reference.set(job)
         run(job)
         return job
+    }
+
+    /// Runs a closure that reads one state of all rows, or a unit of work if a level is given, and passes its result to
+    /// a completion handler; see ``start(_:completionQueue:completion:)``.
+    ///
+    /// ```swift
+    /// store.start(completionQueue: queue) { try $0.fetch(Film.all) } completion: { result in show(result) }
+    /// store.start(save: .store) { try $0.create(film) } completion: { result in show(result) }
+    /// ```
+    @discardableResult
+    public func start<Value: Sendable>(
+        save level: SaveLevel? = nil, resolving resolution: ConflictResolution? = nil,
+        completionQueue: DispatchQueue? = nil, _ work: @escaping @Sendable (PersistenceWork) throws -> Value,
+        completion: @escaping @Sendable (Result<Value, PersistenceFailure>) -> Void
+    ) -> PersistenceJob {
+        start(.closure(level, resolution, work), completionQueue: completionQueue, completion: completion)
     }
 
     /// Makes a call, blocks the thread until it ends, and returns its result.
@@ -135,15 +165,30 @@ extension PersistenceService {
         var call = call
         call.plan.isBlocking = true
         let gate = DispatchSemaphore(value: 0)
-        let result = CallResult<Value>()
+        let result = CallResult<Result<Value, PersistenceFailure>>()
         run(
             call.job { ended in
-                result.set(ended)
+                result.value = ended
                 gate.signal()
             })
         gate.wait()
-        return try result.take().get()
+        guard let ended = result.value else { throw PersistenceFailure(.closed, "The call has not ended.") }
+        return try ended.get()
     }
+
+    /// Runs a closure that reads one state of all rows, or a unit of work if a level is given, blocks the thread until
+    /// it ends, and returns its result; see ``wait(for:)``.
+    ///
+    /// ```swift
+    /// try store.wait(save: .store) { try $0.create(film) }
+    /// let count = try store.wait { try $0.count(Film.all) }
+    /// ```
+    @available(*, noasync, message: "Use the asynchronous method of the same name.")
+    @discardableResult
+    public func wait<Value: Sendable>(
+        save level: SaveLevel? = nil, resolving resolution: ConflictResolution? = nil,
+        _ work: @escaping @Sendable (PersistenceWork) throws -> Value
+    ) throws(PersistenceFailure) -> Value { try wait(for: .closure(level, resolution, work)) }
 
     // MARK: Units of work
 
@@ -173,9 +218,7 @@ extension PersistenceService {
     /// Runs a closure that reads one state of all rows. It cannot change rows.
     public func read<Value: Sendable>(
         _ work: @escaping @Sendable (PersistenceWork) throws -> Value
-    ) async throws(PersistenceFailure) -> Value {
-        try await result(of: .read(work))
-    }
+    ) async throws(PersistenceFailure) -> Value { try await result(of: .read(work)) }
 
     /// Fetches models and transforms each of them.
     ///
@@ -183,7 +226,7 @@ extension PersistenceService {
     public func fetch<Model: PersistentModel, Value: Sendable>(
         _ query: Query<Model>, _ transform: @escaping @Sendable (Model) throws -> Value
     ) async throws(PersistenceFailure) -> [Value] {
-        try await result(of: .fetch(query, transform))
+        try await result(of: .reading(query.node) { try $0.fetch(query).map(transform) })
     }
 
     // MARK: Pending rows
@@ -202,9 +245,7 @@ extension PersistenceService {
     @discardableResult
     public func save(
         _ level: SaveLevel, resolving resolution: ConflictResolution? = nil
-    ) async throws(PersistenceFailure) -> SaveReport {
-        try await result(of: .save(level, resolving: resolution))
-    }
+    ) async throws(PersistenceFailure) -> SaveReport { try await result(of: .save(level, resolving: resolution)) }
 
     /// Checks the outcome of a save into the store, and changes nothing.
     ///
@@ -221,64 +262,12 @@ extension PersistenceService {
     /// Drops the pending rows of a model that have these ids. Ids that are not pending are ignored.
     public func discard<Model: PersistentModel>(
         _ type: Model.Type, ids: [Model.ID]
-    ) async throws(PersistenceFailure) {
-        try await result(of: .discard(type, ids: ids))
-    }
+    ) async throws(PersistenceFailure) { try await result(of: .discard(type, ids: ids)) }
 
     /// Waits until the store is open.
     ///
     /// - Throws: The failure that kept it from opening, or `closed`.
     public func ready() async throws(PersistenceFailure) {
-        _ = try await result(of: PersistenceCall(PersistenceJob.Plan(.read, tables: [])) { _ in true })
-    }
-}
-
-/// Calls with closures, and calls that concern the pending rows of a scope.
-extension PersistenceCall {
-    /// Runs a unit of work; see ``PersistenceService/perform(save:resolving:_:)``.
-    public static func perform(
-        save level: SaveLevel, resolving resolution: ConflictResolution? = nil,
-        _ work: @escaping @Sendable (PersistenceWork) throws -> Value
-    ) -> PersistenceCall {
-        .changing(nil, level, resolution, work)
-    }
-
-    /// Runs a closure that reads one state of all rows; see ``PersistenceService/read(_:)``.
-    public static func read(_ work: @escaping @Sendable (PersistenceWork) throws -> Value) -> PersistenceCall {
-        PersistenceCall(PersistenceJob.Plan(.read), work)
-    }
-
-    /// Fetches models and transforms each of them.
-    public static func fetch<Model: PersistentModel, Element>(
-        _ query: Query<Model>, _ transform: @escaping @Sendable (Model) throws -> Element
-    ) -> PersistenceCall where Value == [Element] {
-        .reading(query.node) { try $0.fetch(query).map(transform) }
-    }
-}
-
-extension PersistenceCall where Value == SaveReport {
-    /// Saves the pending rows of the scope; see ``PersistenceService/save(_:resolving:)``.
-    public static func save(
-        _ level: SaveLevel, resolving resolution: ConflictResolution? = nil
-    ) -> PersistenceCall {
-        .reporting(PersistenceJob.Plan(.change(level), tables: [], resolution: resolution)) { $0 }
-    }
-
-    /// Checks the outcome of a save into the store; see ``PersistenceService/validate(resolving:)``.
-    public static func validate(resolving resolution: ConflictResolution? = nil) -> PersistenceCall {
-        .reporting(PersistenceJob.Plan(.validate, tables: [], resolution: resolution)) { $0 }
-    }
-}
-
-extension PersistenceCall where Value == Void {
-    /// Drops all pending rows of the scope; see ``PersistenceService/rollback()``.
-    public static func rollback() -> PersistenceCall {
-        PersistenceCall(PersistenceJob.Plan(.rollback, tables: [])) { _ in }
-    }
-
-    /// Drops some pending rows of the scope; see ``PersistenceService/discard(_:ids:)``.
-    public static func discard<Model: PersistentModel>(_ type: Model.Type, ids: [Model.ID]) -> PersistenceCall {
-        let ids = ids.compactMap { $0.storedValue }
-        return PersistenceCall(PersistenceJob.Plan(.discard(table: Model.table, ids: ids), tables: [])) { _ in }
+        try await result(of: PersistenceCall(PersistenceJob.Plan(.read, tables: [])) { _ in })
     }
 }

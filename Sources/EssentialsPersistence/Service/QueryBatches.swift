@@ -49,7 +49,9 @@ public struct QueryBatches<Model: PersistentModel>: AsyncSequence, Sendable {
 
         private mutating func page() async throws(PersistenceFailure) -> [Model]? {
             if isLast { return nil }
-            let call = PersistenceCall.batch(of: batches.query, size: batches.size, after: position)
+            let call = PersistenceCall.reading(batches.query.node) { [batches, position] work in
+                try work.batch(of: batches.query, size: batches.size, after: position)
+            }
             let batch = try await batches.service.result(of: call)
             position = batch.position
             isLast = position == nil
@@ -93,12 +95,12 @@ public struct BatchState: Sendable, Hashable {
 /// One batch of a query, for calls with a handler and blocking calls.
 ///
 /// ```swift
-/// var batch = try store.wait(for: .batch(of: Film.all, size: 500))
-/// while true {
+/// var batch = try store.wait { try $0.batch(of: Film.all, size: 500) }
+/// while let position = batch.position {
 ///     export(batch.models)
-///     guard let position = batch.position else { break }
-///     batch = try store.wait(for: .batch(of: Film.all, size: 500, after: position))
+///     batch = try store.wait { try $0.batch(of: Film.all, size: 500, after: position) }
 /// }
+/// export(batch.models)
 /// ```
 public struct QueryBatch<Model: PersistentModel>: Sendable {
     /// The models, in the order of the query. Empty if no row follows the position.
@@ -112,7 +114,7 @@ public struct BatchPosition<Model: PersistentModel>: Sendable {
     let pages: QueryPages
 }
 
-extension PersistenceCall {
+extension PersistenceWork {
     /// Fetches one batch of a query as it is now; see ``QueryBatches``.
     ///
     /// - Parameters:
@@ -120,18 +122,22 @@ extension PersistenceCall {
     ///   - size: The maximum number of models, at least 1.
     ///   - position: The position from the previous batch. It keeps the size and the query of the first batch. The
     ///     default is the beginning.
-    public static func batch<Model: PersistentModel>(
+    public func batch<Model: PersistentModel>(
         of query: Query<Model>, size: Int = 1_000, after position: BatchPosition<Model>? = nil
-    ) -> PersistenceCall where Value == QueryBatch<Model> {
-        .reading(query.node) { work in
-            var pages = if let position { position.pages } else { try QueryPages(query, size: size) }
-            guard let node = pages.next else { return QueryBatch(models: [], position: nil) }
-            let rows = try work.rows.rows(node)
-            try pages.take(rows)
-            return QueryBatch(
-                models: try work.coder(Model.self).models(rows),
-                position: pages.next == nil ? nil : BatchPosition(pages: pages))
-        }
+    ) throws(PersistenceFailure) -> QueryBatch<Model> {
+        var pages = if let position { position.pages } else { try QueryPages(query, size: size) }
+        let models = try models(of: &pages, Model.self) ?? []
+        return QueryBatch(models: models, position: pages.next == nil ? nil : BatchPosition(pages: pages))
+    }
+
+    /// The models of the next page, of which there may be none; `nil` after the last page.
+    func models<Model: PersistentModel>(
+        of pages: inout QueryPages, _ type: Model.Type
+    ) throws(PersistenceFailure) -> [Model]? {
+        guard let node = pages.next else { return nil }
+        let rows = try rows.rows(node)
+        try pages.take(rows)
+        return try coder(Model.self).models(rows)
     }
 }
 

@@ -62,15 +62,7 @@ struct ModelCoder<Model: PersistentModel> {
     ) throws(PersistenceFailure) -> StoredRow? {
         var model = try model(row)
         let before = try encoded(model, base: row)
-        do {
-            try change(&model)
-        } catch let failure as PersistenceFailure {
-            throw failure
-        } catch {
-            throw PersistenceFailure(
-                .work, "The closure has thrown \(type(of: error)).", model: Model.table, ids: [id(row)],
-                underlying: error)
-        }
+        try PersistenceJob.result(of: Model.table, ids: [id(row)]) { () throws in try change(&model) }
         return try replaced(row, before: before, after: encoded(model, base: row))
     }
 

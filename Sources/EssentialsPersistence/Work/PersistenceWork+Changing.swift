@@ -93,16 +93,11 @@ extension PersistenceWork {
         }
         let coder = try coder(Model.self)
         var known: [StoredValue: StoredRow] = [:]
-        for start in stride(from: 0, to: values.count, by: RowQuery.maximumValues) {
-            let part = Array(values[start..<Swift.min(start + RowQuery.maximumValues, values.count)])
-            let query = RowQuery(
-                table: Model.table, key: Model.columns.id.name, column: name, values: part)
-            for row in try self.rows.rows(query) {
-                guard let value = row[name], known.updateValue(row, forKey: value) != nil else { continue }
-                throw PersistenceFailure(
-                    .invalidModel, "Several rows have the same value of the column \(name).",
-                    remedy: "Declare the column UNIQUE.", model: Model.table, ids: [coder.id(row)])
-            }
+        for (value, row) in try seen(values, in: name, of: Model.self)
+        where known.updateValue(row, forKey: value) != nil {
+            throw PersistenceFailure(
+                .invalidModel, "Several rows have the same value of the column \(name).",
+                remedy: "Declare the column UNIQUE.", model: Model.table, ids: [coder.id(row)])
         }
         let taken = try self.rows.rows(of: Model.table, ids: zip(values, ids).filter { known[$0.0] == nil }.map(\.1))
         guard taken.isEmpty else { throw Self.taken(ids.filter { taken[$0] != nil }, Model.table) }

@@ -255,4 +255,21 @@ extension PersistenceWork {
         }
         return found
     }
+
+    /// The rows with these values in a column, each with its value.
+    func seen<Model: PersistentModel>(
+        _ values: [StoredValue], in column: String, of type: Model.Type
+    ) throws(PersistenceFailure) -> [(value: StoredValue, row: StoredRow)] {
+        var found: [(StoredValue, StoredRow)] = []
+        for start in stride(from: 0, to: values.count, by: RowQuery.maximumValues) {
+            let part = Array(values[start..<Swift.min(start + RowQuery.maximumValues, values.count)])
+            let query = RowQuery(table: Model.table, key: Model.columns.id.name, column: column, values: part)
+            // More values may be equal under the column's collation.
+            let wanted = Set(part)
+            for row in try rows.rows(query) {
+                if let value = row[column], wanted.contains(value) { found.append((value, row)) }
+            }
+        }
+        return found
+    }
 }

@@ -1,40 +1,23 @@
 /// Reading rows together with rows that they refer to, or that refer to them: one query for each table, on the same
 /// state.
 extension PersistenceWork {
-    /// The models that a query finds, each with the row that it refers to, or `nil` if it refers to no row.
+    /// The models that a query finds, each with the rows that it refers to by one or several relations; `nil` if it
+    /// refers to no row.
     ///
     /// ```swift
     /// for (film, studio) in try work.fetch(Film.all, with: Film.studio) { show(film, studio) }
-    /// ```
-    public func fetch<Child: PersistentModel, Parent: PersistentModel>(
-        _ query: Query<Child>, with relation: ToOne<Child, Parent>
-    ) throws(PersistenceFailure) -> [(Child, Parent?)] {
-        let children = try rows.rows(query.node)
-        let parents = try parents(of: children, relation)
-        return Array(zip(try coder(Child.self).models(children), try coder(Parent.self).models(parents)))
-    }
-
-    /// The models that a query finds, each with the rows that it refers to by several relations.
-    ///
-    /// ```swift
     /// for (film, studio, director) in try work.fetch(Film.all, with: Film.studio, Film.director) {
     ///     show(film, studio, director)
     /// }
     /// ```
-    public func fetch<
-        Child: PersistentModel, First: PersistentModel, Second: PersistentModel, each Other: PersistentModel
-    >(
-        _ query: Query<Child>, with first: ToOne<Child, First>, _ second: ToOne<Child, Second>,
-        _ others: repeat ToOne<Child, each Other>
-    ) throws(PersistenceFailure) -> [(Child, First?, Second?, repeat (each Other)?)] {
+    public func fetch<Child: PersistentModel, Parent: PersistentModel, each Other: PersistentModel>(
+        _ query: Query<Child>, with relation: ToOne<Child, Parent>, _ others: repeat ToOne<Child, each Other>
+    ) throws(PersistenceFailure) -> [(Child, Parent?, repeat (each Other)?)] {
         let children = try rows.rows(query.node)
         let models = try coder(Child.self).models(children)
-        let firsts = try self.models(of: children, first)
-        let seconds = try self.models(of: children, second)
+        let parents = try self.models(of: children, relation)
         let rest = (repeat try self.models(of: children, each others))
-        return models.indices.map { index in
-            (models[index], firsts[index], seconds[index], repeat (each rest)[index])
-        }
+        return models.indices.map { (models[$0], parents[$0], repeat (each rest)[$0]) }
     }
 
     /// The models that a query finds, each with the row that it refers to, and the row that this one refers to.
@@ -69,15 +52,7 @@ extension PersistenceWork {
         let coder = try coder(Parent.self)
         let ids = parents.map { coder.id($0) }
         var found: [StoredValue: [StoredRow]] = [:]
-        for start in stride(from: 0, to: ids.count, by: RowQuery.maximumValues) {
-            let part = Array(ids[start..<Swift.min(start + RowQuery.maximumValues, ids.count)])
-            let query = RowQuery(table: Child.table, key: Child.columns.id.name, column: column, values: part)
-            // More values may be equal under the column's collation.
-            let wanted = Set(part)
-            for row in try rows.rows(query) {
-                if let value = row[column], wanted.contains(value) { found[value, default: []].append(row) }
-            }
-        }
+        for (value, row) in try seen(ids, in: column, of: Child.self) { found[value, default: []].append(row) }
         let (models, children) = (try coder.models(parents), try self.coder(Child.self))
         var result: [(Parent, [Child])] = []
         result.reserveCapacity(models.count)

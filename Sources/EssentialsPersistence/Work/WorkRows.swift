@@ -59,25 +59,19 @@ extension WorkRows {
     public func reserveIDs(of table: String, count: Int) throws(PersistenceFailure) -> Int64 {
         throw PersistenceFailure(.invalidQuery, "The service reserves no ids.", model: table)
     }
-}
 
-extension WorkRows {
     /// The default fails as `invalidQuery`.
     public func sums(
         _ query: RowQuery, by column: String
     ) throws(PersistenceFailure) -> [(key: StoredValue, sum: StoredValue)] {
         throw PersistenceFailure(.invalidQuery, "The service groups no rows.", model: query.table)
     }
-}
 
-extension WorkRows {
     /// The default fails as `invalidQuery`.
     public func rows(sql: String, arguments: [StoredValue]) throws(PersistenceFailure) -> [StoredRow] {
         throw PersistenceFailure(.invalidQuery, "The service runs no SQL.")
     }
-}
 
-extension WorkRows {
     /// The default is ``RowOrigin/stored``.
     public func origin(of id: StoredValue, in table: String) throws(PersistenceFailure) -> RowOrigin { .stored }
 }

@@ -23,15 +23,16 @@ extension PersistenceServiceConformance {
         let store = try await run.store()
         let scope = try store.child("scope")
         try await scope.create(Shop.ufa, save: .pending)
-        try await started(.create(Shop.nero, save: .pending), on: scope).get()
-        try await run.blocking { try scope.wait(for: .create(Studio(id: 3, name: "Decla"), save: .pending)) }
+        try await started(.perform(save: .pending) { try $0.create(Shop.nero) }, on: scope).get()
+        try await run.blocking { try scope.wait(save: .pending) { try $0.create(Studio(id: 3, name: "Decla")) } }
         let names = ["Ufa", "Nero", "Decla"]
         let query = Studio.all
         run.expect(try await scope.fetch(query).map(\.name), names, "What an asynchronous call finds")
         run.expect(
-            try await started(.fetch(query), on: scope).get().map(\.name), names, "What a call with a handler finds")
+            try await started(.read { try $0.fetch(query) }, on: scope).get().map(\.name), names,
+            "What a call with a handler finds")
         run.expect(
-            try await run.blocking { try scope.wait(for: .fetch(query)) }.map(\.name), names,
+            try await run.blocking { try scope.wait { try $0.fetch(query) } }.map(\.name), names,
             "What a blocking call finds")
         run.expect(
             try await run.blocking { try scope.wait(for: .find(Studio.self, id: 3)) }?.name, "Decla",
@@ -39,10 +40,10 @@ extension PersistenceServiceConformance {
         run.expect(
             try await run.blocking { try scope.wait(for: .save(.store)) }.inserted, 3, "What a blocking save saves")
         try await run.expect(.constraint, "A blocking call that fails") {
-            try await run.blocking { try scope.wait(for: .create(Shop.ufa, save: .store)) }
+            try await run.blocking { try scope.wait(save: .store) { try $0.create(Shop.ufa) } }
         }
         try await run.expect(.constraint, "A call with a handler that fails") {
-            try await started(.create(Shop.ufa, save: .store), on: scope).get()
+            try await started(.perform(save: .store) { try $0.create(Shop.ufa) }, on: scope).get()
         }
     }
 
@@ -52,7 +53,9 @@ extension PersistenceServiceConformance {
         let key = DispatchSpecificKey<Bool>()
         queue.setSpecific(key: key, value: true)
         let isOnQueue = await withCheckedContinuation { continuation in
-            store.start(.count(Studio.all), completionQueue: queue) { _ in
+            store.start(completionQueue: queue) {
+                try $0.count(Studio.all)
+            } completion: { _ in
                 continuation.resume(returning: DispatchQueue.getSpecific(key: key) == true)
             }
         }
@@ -60,7 +63,9 @@ extension PersistenceServiceConformance {
         let count = Mutex(0)
         let (stream, continuation) = AsyncStream<Void>.makeStream()
         for number in 0..<50 {
-            let job = store.start(.create(Studio(id: Int64(number), name: "\(number)"), save: .store)) { _ in
+            let job = store.start(save: .store) {
+                try $0.create(Studio(id: Int64(number), name: "\(number)"))
+            } completion: { _ in
                 count.withLock { $0 += 1 }
                 continuation.yield()
             }
@@ -126,9 +131,9 @@ extension PersistenceServiceConformance {
         return Set(
             services.flatMap { service in
                 [
-                    reason { _ = try service.wait(for: .count(Film.all)) },
+                    reason { _ = try service.wait { try $0.count(Film.all) } },
                     reason { _ = try service.wait(for: .find(ModelID<Film>())) },
-                    reason { try service.wait(for: .create(Film(title: "x", year: 1900), save: .pending)) },
+                    reason { try service.wait(save: .pending) { try $0.create(Film(title: "x", year: 1900)) } },
                     reason { _ = try service.wait(for: .save(.store)) },
                     reason { _ = try service.wait(for: .validate()) },
                     reason { try service.wait(for: .rollback()) },

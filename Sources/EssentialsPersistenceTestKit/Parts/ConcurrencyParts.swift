@@ -82,7 +82,7 @@ extension PersistenceServiceConformance {
         try await Task.detached { try await scope.create(Shop.ufa, save: .pending) }.value
         let count = try await Task.detached { try await scope.count(Studio.all) }.value
         run.expect(count, 1, "What another task finds")
-        let blocking = try await run.blocking { try scope.wait(for: .fetch(Studio.all)) }
+        let blocking = try await run.blocking { try scope.wait { try $0.fetch(Studio.all) } }
         run.expect(blocking, [Shop.ufa], "What another thread finds")
         _ = try await Task.detached { try await scope.save(.store) }.value
         run.expect(try await store.count(Studio.all), 1, "What another task has saved")

@@ -37,7 +37,7 @@ extension PersistenceServiceConformance {
         try await expect(["Apex", "Decla", "Nero"], "The state after a rollback")
         try await scope.discard(Studio.self, ids: [2])
         try await expect(["Apex", "Decla"], "The state after a discard above")
-        var counts = inner.observe(.count(Studio.all)).makeAsyncIterator()
+        var counts = inner.observe(Studio.all) { try $0.count($1) }.makeAsyncIterator()
         run.expect(try await counts.next(), 2, "The first state of a call")
         try await sibling.delete(Studio.all, save: .store)
         run.expect(try await counts.next(), 0, "The state of a call after a save of others")
@@ -198,7 +198,7 @@ extension PersistenceServiceConformance {
             let count = (try? result.get().count) ?? 9
             if count < 3 {
                 do {
-                    try store.wait(for: .create(Studio(id: Int64(count), name: "\(count)"), save: .store))
+                    try store.wait(save: .store) { try $0.create(Studio(id: Int64(count), name: "\(count)")) }
                 } catch {
                     names.withLock { $0.append("\(error)") }
                     continuation.finish()

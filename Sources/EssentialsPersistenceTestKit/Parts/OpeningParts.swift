@@ -28,14 +28,22 @@ extension PersistenceServiceConformance {
         for service in [store, scope] {
             run.expect(service.state, .opening, "The state of \(service.name)")
             let failure = try await run.expect(.notReady, "A blocking call of \(service.name)") {
-                _ = try await run.blocking { try service.wait(for: .count(Studio.all)) }
+                _ = try await run.blocking { try service.wait { try $0.count(Studio.all) } }
             }
             run.expect(failure.legacyCode, 2001, "The legacy code of a store that is not open")
         }
         let (counts, continuation) = AsyncStream<Int?>.makeStream()
-        store.start(.count(Studio.all)) { continuation.yield(try? $0.get()) }
+        store.start {
+            try $0.count(Studio.all)
+        } completion: {
+            continuation.yield(try? $0.get())
+        }
         let creation = await withCheckedContinuation { continuation in
-            scope.start(.create(Shop.ufa, save: .pending)) { continuation.resume(returning: $0) }
+            scope.start(save: .pending) {
+                try $0.create(Shop.ufa)
+            } completion: {
+                continuation.resume(returning: $0)
+            }
             // Both calls wait by now.
             open()
         }
@@ -48,7 +56,7 @@ extension PersistenceServiceConformance {
         run.expect(scope.state, .ready, "The state of a scope that was made before")
         run.expect(try await scope.fetch(Studio.all), [Shop.ufa], "The rows of that scope")
         run.expect(
-            try await run.blocking { try scope.wait(for: .count(Studio.all)) }, 1, "What a blocking call finds now")
+            try await run.blocking { try scope.wait { try $0.count(Studio.all) } }, 1, "What a blocking call finds now")
     }
 
     static func failedOpening(_ run: ConformanceRun, _ reason: PersistenceFailure.Reason) async throws {
@@ -65,7 +73,7 @@ extension PersistenceServiceConformance {
             ]
             failures.append(
                 try await run.expect(reason, "A blocking call") {
-                    _ = try await run.blocking { try service.wait(for: .count(Studio.all)) }
+                    _ = try await run.blocking { try service.wait { try $0.count(Studio.all) } }
                 })
             for failure in failures {
                 run.expect(failure.legacyCode, 2001, "The legacy code of a store that could not be opened")

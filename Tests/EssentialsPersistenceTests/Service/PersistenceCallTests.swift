@@ -25,14 +25,16 @@ struct PersistenceCallTests {
         let key = DispatchSpecificKey<Bool>()
         queue.setSpecific(key: key, value: true)
         let isThere = await withCheckedContinuation { continuation in
-            service.start(.create(film, save: .store), completionQueue: queue) { _ in
+            service.start(save: .store, completionQueue: queue) { [film] in
+                try $0.create(film)
+            } completion: { _ in
                 continuation.resume(returning: DispatchQueue.getSpecific(key: key) == true)
             }
         }
         #expect(isThere)
-        #expect(try await started(.count(Film.all)).get() == 1)
-        #expect(try await started(.one(Film.all)).get() == film)
-        #expect(try await started(.sum(Film.all.values { $0.year })).get() == 1931)
+        #expect(try await started(.read { try $0.count(Film.all) }).get() == 1)
+        #expect(try await started(.read { try $0.one(Film.all) }).get() == film)
+        #expect(try await started(.read { try $0.sum(Film.all.values { $0.year }) }).get() == 1931)
     }
 
     @Test("A blocking call returns its result on the thread that made it")
@@ -42,8 +44,8 @@ struct PersistenceCallTests {
         let count = await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
                 let result = Result { () throws -> Int in
-                    try service.wait(for: .create(film, save: .store))
-                    return try service.wait(for: .count(Film.all))
+                    try service.wait(save: .store) { try $0.create(film) }
+                    return try service.wait { try $0.count(Film.all) }
                 }
                 continuation.resume(returning: try? result.get())
             }
@@ -56,10 +58,10 @@ struct PersistenceCallTests {
     @Test("A call that is cancelled while it waits ends at once and never runs")
     func cancelledWhileWaiting() async {
         service.hold()
-        let result = await started(.create(film, save: .store)) { $0.cancel() }
+        let result = await started(.perform(save: .store) { [film] in try $0.create(film) }) { $0.cancel() }
         #expect(throws: PersistenceFailure(.cancelled, "")) { try result.get() }
         service.release()
-        let count = await started(.count(Film.all))
+        let count = await started(.read { try $0.count(Film.all) })
         #expect((try? count.get()) == 0)
     }
 
@@ -69,7 +71,9 @@ struct PersistenceCallTests {
         for isRead in [true, false] {
             queue.suspend()
             let call: PersistenceCall<Int> =
-                isRead ? .count(Film.all) : .update(Film.all, save: .store) { (_: inout Film) in }
+                isRead
+                ? .read { try $0.count(Film.all) }
+                : .perform(save: .store) { try $0.update(Film.all) { (_: inout Film) in } }
             let ended = Mutex(0)
             let result = await withCheckedContinuation { continuation in
                 let job = service.start(call, completionQueue: queue) { result in
@@ -77,7 +81,9 @@ struct PersistenceCallTests {
                     continuation.resume(returning: result)
                 }
                 // The service runs one job after the other, so the first one has ended when the second one has.
-                service.start(.count(Film.all)) { _ in
+                service.start {
+                    try $0.count(Film.all)
+                } completion: { _ in
                     job.cancel()
                     queue.resume()
                 }
@@ -122,7 +128,7 @@ struct PersistenceCallTests {
     @Test("A job ends once, and if a service ends it without running it, there is no value")
     func endings() async {
         let results = Mutex<[Bool]>([])
-        let call = PersistenceCall<Int>.count(Film.all)
+        let call = PersistenceCall<Int>.read { try $0.count(Film.all) }
         let job = call.job { result in results.withLock { $0.append((try? result.get()) != nil) } }
         job.finish(.success(SaveReport()))
         job.finish(.failure(PersistenceFailure(.full, "")))

@@ -42,14 +42,15 @@
 
         // Article begins
         func rename(in store: any PersistenceService) throws {
-            let renamed = try store.wait(
-                for: .update(Film.where { $0.year < 1930 }, save: .store) {
+            let renamed = try store.wait(save: .store) { work in
+                try work.update(Film.where { $0.year < 1930 }) {
                     $0.title = $0.title.uppercased()
-                })
+                }
+            }
             if renamed == 0 {
-                try store.wait(
-                    for: .create(
-                        Film(title: "METROPOLIS", year: 1927), save: .store))
+                try store.wait(save: .store) {
+                    try $0.create(Film(title: "METROPOLIS", year: 1927))
+                }
             }
         }
         // Article ends
@@ -76,7 +77,9 @@
             let show: @Sendable ([Film]) -> Void = { continuation.yield($0.map(\.title)) }
             let fail: @Sendable (PersistenceFailure) -> Void = { _ in continuation.yield([]) }
             // Article begins
-            store.start(.fetch(Film.all), completionQueue: queue) { result in
+            store.start(completionQueue: queue) {
+                try $0.fetch(Film.all)
+            } completion: { result in
                 switch result {
                 case .success(let films): show(films)
                 case .failure(let failure): fail(failure)

@@ -117,21 +117,21 @@
                 scopes.store.waitForObservers()
                 return [root.take(), edits.take(), inner.take(), other.take()]
             }
-            try scopes.edits.wait(for: .create(Company(id: 9, name: "Ufa"), save: .pending))
+            try scopes.edits.wait(save: .pending) { try $0.create(Company(id: 9, name: "Ufa")) }
             #expect(heard() == [[], [[9]], [[9]], []])
             // One row moves, and another is dropped.
-            try scopes.edits.wait(for: .update(Company.self, id: 1, save: .pending) { $0.name = "mine" })
-            try scopes.store.wait(for: .update(Company.self, id: 1, save: .pending) { $0.name = "theirs" })
+            try scopes.edits.wait(save: .pending) { try $0.update(Company.self, id: 1) { $0.name = "mine" } }
+            try scopes.store.wait(save: .pending) { try $0.update(Company.self, id: 1) { $0.name = "theirs" } }
             #expect(heard() == [[[1]], [[1], [1]], [[1], [1]], [[1]]])
             try scopes.edits.wait(for: .save(.parent, resolving: .theirs))
             #expect(heard() == [[[9]], [[1, 9]], [[1, 9]], [[9]]])
             // One row is written, and another is reset.
-            try scopes.inner.wait(for: .update(Company.self, id: 2, save: .pending) { $0.name = "two" })
-            try scopes.edits.wait(for: .update(Company.self, id: 3, save: .pending) { $0.name = "three" })
+            try scopes.inner.wait(save: .pending) { try $0.update(Company.self, id: 2) { $0.name = "two" } }
+            try scopes.edits.wait(save: .pending) { try $0.update(Company.self, id: 3) { $0.name = "three" } }
             _ = heard()
-            try scopes.inner.wait(for: .update(Company.self, id: 3, save: .store) { $0.name = "C3" })
+            try scopes.inner.wait(save: .store) { try $0.update(Company.self, id: 3) { $0.name = "C3" } }
             #expect(heard() == [[[1, 2, 9]], [[1, 2, 3, 9]], [[1, 2, 3, 9]], [[1, 2, 9]]])
-            try scopes.edits.wait(for: .delete(Company.self, ids: [9], save: .pending))
+            try scopes.edits.wait(save: .pending) { try $0.delete(Company.self, ids: [9]) }
             try scopes.edits.wait(for: .rollback())
             #expect(heard() == [[], [[9], [9]], [[9], [9]], []])
         }
@@ -140,12 +140,12 @@
         func nothing() async throws { try await nothing(NestedScopes()) }
 
         private func nothing(_ scopes: NestedScopes) throws {
-            try scopes.edits.wait(for: .update(Company.self, id: 1, save: .pending) { $0.name = "mine" })
-            try scopes.store.wait(for: .update(Company.self, id: 1, save: .store) { $0.name = "theirs" })
+            try scopes.edits.wait(save: .pending) { try $0.update(Company.self, id: 1) { $0.name = "mine" } }
+            try scopes.store.wait(save: .store) { try $0.update(Company.self, id: 1) { $0.name = "theirs" } }
             let heard = try [scopes.store, scopes.edits, scopes.inner].map { try Heard($0) }
             for level in [SaveLevel.store, .parent] {
                 #expect(throws: PersistenceFailure.self) {
-                    try scopes.edits.wait(for: .create(Company(id: 1, name: "1"), save: level))
+                    try scopes.edits.wait(save: level) { try $0.create(Company(id: 1, name: "1")) }
                 }
             }
             #expect(throws: PersistenceFailure.self) { try scopes.edits.wait(for: .save(.store)) }

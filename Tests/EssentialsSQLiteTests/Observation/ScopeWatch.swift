@@ -34,7 +34,7 @@ import TestTools
             }
 
             convenience init<Model: PersistentModel & Hashable>(_ name: String, _ query: Query<Model>) {
-                self.init(name, ChangeInterest(query.node), .fetch(query))
+                self.init(name, ChangeInterest(query.node), .read { try $0.fetch(query) })
             }
 
             convenience init<Value: Hashable & Sendable>(_ name: String, _ call: PersistenceCall<Value>) {
@@ -67,9 +67,9 @@ import TestTools
                 Watched("a sticker", Sticker.where { $0.id == "AB" }),
                 Watched("stickers by ids", .fetch(Sticker.self, ids: ["AB", "ab", "c"], missing: .ignore)),
                 Watched("books by ids", .fetch(Book.self, ids: [3, 1], missing: .ignore)),
-                Watched("loans", .count(Loan.all)),
-                Watched("chapters", .counts(by: Chapter.all.values { $0.book })),
-                Watched("tally", .sum(Tally.all.values { $0.count })),
+                Watched("loans", .reading(Loan.all.node) { try $0.count(Loan.all) }),
+                Watched("chapters", .reading(Chapter.all.node) { try $0.counts(by: Chapter.all.values { $0.book }) }),
+                Watched("tally", .reading(Tally.all.node) { try $0.sum(Tally.all.values { $0.count }) }),
                 Watched("no book", .find(Book.self, id: 1)),
             ]
         }

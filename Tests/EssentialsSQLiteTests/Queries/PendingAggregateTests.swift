@@ -56,7 +56,7 @@
             await store.close()
         }
 
-        private func blockingSum() throws -> Int64 { try store.wait(for: .sum(Person.all.values { $0.employer })) }
+        private func blockingSum() throws -> Int64 { try store.wait { try $0.sum(Person.all.values { $0.employer }) } }
 
         private struct Measurement: PersistentModel {
             var id: Int64
@@ -78,21 +78,23 @@
             let values = [Double.infinity, -.infinity, nil]
             try await edits.create(
                 values.enumerated().map { Measurement(id: Int64($0), count: .max, value: $1) }, save: level)
-            func reason(_ call: PersistenceCall<some Any>) -> PersistenceFailure.Reason? {
+            func reason<Value: Sendable>(
+                _ read: @escaping @Sendable (PersistenceWork) throws -> Value
+            ) -> PersistenceFailure.Reason? {
                 do throws(PersistenceFailure) {
-                    _ = try edits.wait(for: call)
+                    _ = try edits.wait(read)
                     return nil
                 } catch {
                     return error.reason
                 }
             }
-            #expect(reason(PersistenceCall<Int64>.sum(Measurement.all.values { $0.count })) == .decoding)
-            #expect(reason(PersistenceCall<Double>.sum(Measurement.all.values { $0.value })) == .decoding)
-            #expect(reason(.average(Measurement.all.values { $0.value })) == .decoding)
+            #expect(reason { try $0.sum(Measurement.all.values { $0.count }) as Int64 } == .decoding)
+            #expect(reason { try $0.sum(Measurement.all.values { $0.value }) as Double } == .decoding)
+            #expect(reason { try $0.average(Measurement.all.values { $0.value }) } == .decoding)
             let numbers = Measurement.all.values { $0.count }
-            #expect(reason(.sums(of: numbers, by: { $0.count })) == .decoding)
-            #expect(reason(.sums(of: Measurement.all.values { $0.value }, by: { $0.count })) == .decoding)
-            #expect(reason(.sums(of: numbers.distinct(), by: { $0.count })) == .invalidQuery)
+            #expect(reason { try $0.sums(of: numbers, by: { $0.count }) } == .decoding)
+            #expect(reason { try $0.sums(of: Measurement.all.values { $0.value }, by: { $0.count }) } == .decoding)
+            #expect(reason { try $0.sums(of: numbers.distinct(), by: { $0.count }) } == .invalidQuery)
             #expect(try await edits.sums(of: numbers, by: { $0.id }) == [0: .max, 1: .max, 2: .max])
             #expect(
                 try await edits.sums(of: Measurement.all.values { $0.value }, by: { $0.id })

@@ -113,11 +113,18 @@
                 }
             }
             for _ in 0..<2 {
-                #expect(reason(.count(Label.where { _ in .sql("rowid = 1", []) })) == .invalidQuery)
-                #expect(reason(.fetch(Label.where { _ in !.sql("label._rowid_ = 1", []) })) == .invalidQuery)
-                #expect(reason(.fetch(Label.self, sql: "SELECT * FROM label WHERE OID = 1")) == .invalidQuery)
-                #expect(reason(.count(Label.where { _ in .sql("label.\"rowid\" = 1", []) })) == .invalidQuery)
-                #expect(reason(.fetch(Label.self, sql: "SELECT * FROM label WHERE name <> 'rowid'")) == nil)
+                #expect(reason(.read { try $0.count(Label.where { _ in .sql("rowid = 1", []) }) }) == .invalidQuery)
+                #expect(
+                    reason(.read { try $0.fetch(Label.where { _ in !.sql("label._rowid_ = 1", []) }) }) == .invalidQuery
+                )
+                #expect(
+                    reason(.read { try $0.fetch(Label.self, sql: "SELECT * FROM label WHERE OID = 1") })
+                        == .invalidQuery)
+                #expect(
+                    reason(.read { try $0.count(Label.where { _ in .sql("label.\"rowid\" = 1", []) }) })
+                        == .invalidQuery)
+                #expect(
+                    reason(.read { try $0.fetch(Label.self, sql: "SELECT * FROM label WHERE name <> 'rowid'") }) == nil)
                 try await store.create(Label(id: 2, name: "b"), save: .pending)
                 try await store.discard(Label.self, ids: [2])
                 try await store.update(Label.self, id: 1, save: .pending) { $0.name = "c" }

@@ -166,7 +166,7 @@ import TestTools
             await store.close()
         }
 
-        @Test("A batch is also available as a call, and continues after a position")
+        @Test("A batch is also available in a unit of work, and continues after a position")
         func calls() async throws {
             var numbers = SeededNumbers(state: 1)
             try await store.create(samples(0..<7, &numbers), save: .store)
@@ -176,9 +176,12 @@ import TestTools
             var count = 0
             repeat {
                 let store = store
-                let call = PersistenceCall.batch(of: query, size: 3, after: position)
-                let batch = try await withCheckedContinuation { continuation in
-                    store.start(call) { continuation.resume(returning: $0) }
+                let batch = try await withCheckedContinuation { [position] continuation in
+                    store.start {
+                        try $0.batch(of: query, size: 3, after: position)
+                    } completion: {
+                        continuation.resume(returning: $0)
+                    }
                 }.get()
                 found += batch.models
                 position = batch.position
@@ -186,7 +189,7 @@ import TestTools
             } while position != nil
             #expect(try await store.fetch(query) == found)
             #expect(found.count == 6 && count == 3)
-            let end = try await store.result(of: .batch(of: query.limit(3), size: 3))
+            let end = try await store.read { try $0.batch(of: query.limit(3), size: 3) }
             #expect(end.models.count == 3 && end.position == nil)
             await store.close()
         }

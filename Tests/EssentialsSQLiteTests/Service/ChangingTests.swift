@@ -43,8 +43,11 @@
             #expect(found?.reason == .work && found?.legacyCode == 2000)
             #expect(found?.underlying is Refusal)
             let result = await withCheckedContinuation { continuation in
-                let call = PersistenceCall.fetch(Note.all) { (_: Note) throws -> Int64 in throw Refusal() }
-                _ = edits.start(call, completionQueue: .global()) { continuation.resume(returning: $0) }
+                edits.start(completionQueue: .global()) { work in
+                    try work.fetch(Note.all).map { (_: Note) throws -> Int64 in throw Refusal() }
+                } completion: {
+                    continuation.resume(returning: $0)
+                }
             }
             #expect(throws: PersistenceFailure.self) { try result.get() }
             await store.close()

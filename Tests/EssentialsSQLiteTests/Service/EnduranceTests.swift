@@ -60,16 +60,28 @@ import TestTools
                 let level = SaveLevel.allCases.randomElement(using: &numbers) ?? .store
                 let job =
                     switch Int.random(in: 0..<6, using: &numbers) {
-                    case 0: service.start(.count(Note.where { $0.year >= 0 })) { done($0.failure) }
+                    case 0:
+                        service.start {
+                            try $0.count(Note.where { $0.year >= 0 })
+                        } completion: {
+                            done($0.failure)
+                        }
                     case 1: service.start(.fetch(Note.self, ids: [1, 2, 3])) { done($0.failure) }
                     case 2: service.start(.save(level, resolving: .mine)) { done($0.failure) }
-                    case 3: service.start(.reserveIDs(for: Note.self, count: 3)) { done($0.failure) }
+                    case 3:
+                        service.start {
+                            try $0.reserveIDs(for: Note.self, count: 3)
+                        } completion: {
+                            done($0.failure)
+                        }
                     case 4:
                         service.start(.importRows([Note(id: 60, year: 1)], onConflict: .replace)) { done($0.failure) }
                     default:
-                        service.start(
-                            .update(Note.where { $0.id < 50 }, save: level, resolving: .mine) { $0.year = 1 - $0.year }
-                        ) { done($0.failure) }
+                        service.start(save: level, resolving: .mine) {
+                            try $0.update(Note.where { $0.id < 50 }) { $0.year = 1 - $0.year }
+                        } completion: {
+                            done($0.failure)
+                        }
                     }
                 for _ in 0..<Int.random(in: 0..<4, using: &numbers) { await Task.yield() }
                 if Int.random(in: 0..<5, using: &numbers) > 0 { job.cancel() }

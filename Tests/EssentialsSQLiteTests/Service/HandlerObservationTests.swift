@@ -70,7 +70,7 @@
                 queue.async {
                     observation.cancel()
                     let before = calls.withLock { $0 }
-                    try? store.wait(for: .create(Company(id: 1, name: "Ufa"), save: .store))
+                    try? store.wait(save: .store) { try $0.create(Company(id: 1, name: "Ufa")) }
                     #expect(calls.withLock { $0 } == before)
                     continuation.resume()
                 }
@@ -123,7 +123,7 @@
             let observation = store.observe(Company.all) { result in
                 let count = (try? result.get().count) ?? -1
                 if (0..<5).contains(count) {
-                    try? store.wait(for: .create(Company(id: Int64(count), name: "\(count)"), save: .store))
+                    try? store.wait(save: .store) { try $0.create(Company(id: Int64(count), name: "\(count)")) }
                 }
                 continuation.yield(count)
             }

@@ -40,7 +40,9 @@
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<100 {
                     group.addTask {
-                        for try await count in store.observe(.count(Company.all)) where count == 40 { break }
+                        for try await count in store.observe(Company.all, by: { try $0.count($1) }) where count == 40 {
+                            break
+                        }
                     }
                 }
                 for saver in 0..<4 {

@@ -34,8 +34,9 @@
             for service in [store, edits] as [any PersistenceService] {
                 #expect(service.state == .opening)
                 for failure in [
-                    wait(service, for: .count(Company.all)), wait(service, for: .find(Company.self, id: 1)),
-                    wait(service, for: .create(Company(id: 1, name: "Ufa"), save: .pending)),
+                    wait(service, for: .read { try $0.count(Company.all) }),
+                    wait(service, for: .find(Company.self, id: 1)),
+                    wait(service, for: .perform(save: .pending) { try $0.create(Company(id: 1, name: "Ufa")) }),
                     wait(service, for: .save(.store)), wait(service, for: .rollback()),
                 ] {
                     #expect(failure?.reason == .notReady)
@@ -45,7 +46,7 @@
             }
             gate.signal()
             try await store.ready()
-            #expect(wait(edits, for: .count(Company.all)) == nil)
+            #expect(wait(edits, for: .read { try $0.count(Company.all) }) == nil)
             await store.close()
         }
 
@@ -110,7 +111,7 @@
             }
             for service in [store, edits] as [any PersistenceService] {
                 for failure in [
-                    wait(service, for: .count(Company.all)), wait(service, for: .save(.store)),
+                    wait(service, for: .read { try $0.count(Company.all) }), wait(service, for: .save(.store)),
                     wait(service, for: .find(Company.self, id: 1)), wait(service, for: .rollback()),
                 ] {
                     #expect(failure?.reason.name == cause.rawValue)

@@ -75,7 +75,7 @@
                 for inner in [store, edits] as [any PersistenceService] {
                     let reason = try await outer.perform(save: .pending) { _ in
                         do throws(PersistenceFailure) {
-                            _ = try inner.wait(for: .count(Company.all))
+                            _ = try inner.wait { try $0.count(Company.all) }
                             return "none"
                         } catch {
                             return error.reason.name
@@ -93,8 +93,8 @@
             try await store.ready()
             let count = await withCheckedContinuation { continuation in
                 DispatchQueue.global().async {
-                    try? store.wait(for: .create(Company(id: 1, name: "Ufa"), save: .store))
-                    continuation.resume(returning: try? store.wait(for: .count(Company.all)))
+                    try? store.wait(save: .store) { try $0.create(Company(id: 1, name: "Ufa")) }
+                    continuation.resume(returning: try? store.wait { try $0.count(Company.all) })
                 }
             }
             #expect(count == 1)

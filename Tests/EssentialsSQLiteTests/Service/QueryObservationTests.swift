@@ -155,8 +155,7 @@
         func observingIDs() async throws {
             try await store.create((1...4).map { Company(id: $0, name: "\($0)") }, save: .store)
             let reads = Mutex(0)
-            var call = PersistenceCall<[Company]>.fetch(Company.self, ids: [3, 1, 9], missing: .ignore)
-            call = PersistenceCall(call.plan) { work in
+            let call = PersistenceCall<[Company]>.looking(up: [3, 1, 9], of: Company.self) { work in
                 reads.withLock { $0 += 1 }
                 return try work.fetch(Company.self, ids: [3, 1, 9], missing: .ignore)
             }

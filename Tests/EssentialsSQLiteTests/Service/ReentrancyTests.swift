@@ -8,61 +8,59 @@
     /// Blocking calls inside closures that the store runs.
     @Suite(.timeLimit(.minutes(2)))
     struct ReentrancyTests {
-        private typealias Blocking = @Sendable (any PersistenceService) throws -> Void
+        fileprivate typealias Blocking = (name: String, make: @Sendable (any PersistenceService) throws -> Void)
 
         /// Every call that reads, in its blocking form.
-        private static let reads: [(name: String, make: Blocking)] = [
-            ("fetch", { try $0.wait(for: .fetch(Note.all)) }),
-            ("fetch by ids", { try $0.wait(for: .fetch(Note.self, ids: [1, 2], missing: .ignore)) }),
-            ("fetch and transform", { try $0.wait(for: .fetch(Note.all) { $0.id }) }),
-            ("fetch with origins", { try $0.wait(for: .fetchWithOrigins(Note.all)) }),
-            (
-                "fetch with a relation",
-                { _ = try $0.wait(for: .fetch(Note.all, with: ToOne<Note, Note>(Note.columns.id))) }
-            ),
-            ("first", { try $0.wait(for: .first(Note.all)) }),
-            ("one", { try $0.wait(for: .one(Note.all)) }),
-            ("find", { try $0.wait(for: .find(Note.self, id: 1)) }),
-            ("ids", { try $0.wait(for: .ids(Note.all)) }),
-            ("values", { try $0.wait(for: .values(Note.all.values { $0.year })) }),
-            ("count", { try $0.wait(for: .count(Note.all)) }),
-            ("count of values", { try $0.wait(for: .count(Note.all.values { $0.year }.distinct())) }),
-            ("exists", { try $0.wait(for: .exists(Note.all)) }),
-            ("sum", { try $0.wait(for: .sum(Note.all.values { $0.year })) }),
-            ("min", { try $0.wait(for: .min(Note.all.values { $0.year })) }),
-            ("max", { try $0.wait(for: .max(Note.all.values { $0.year })) }),
-            ("average", { try $0.wait(for: .average(Note.all.values { $0.year })) }),
-            ("counts", { try $0.wait(for: .counts(by: Note.all.values { $0.year })) }),
-            ("batch", { _ = try $0.wait(for: .batch(of: Note.all, size: 1)) }),
-            ("read", { try $0.wait(for: .read { _ in }) }),
-        ]
+        private static let reads: [Blocking] = {
+            var list: [Blocking] = []
+            list.add("fetch") { try $0.fetch(Note.all) }
+            list.add("fetch by ids", .fetch(Note.self, ids: [1, 2], missing: .ignore))
+            list.add("fetch and transform") { try $0.fetch(Note.all).map { $0.id } }
+            list.add("fetch with origins") { try $0.fetchWithOrigins(Note.all) }
+            list.add("fetch with a relation") { try $0.fetch(Note.all, with: ToOne<Note, Note>(Note.columns.id)) }
+            list.add("first") { try $0.first(Note.all) }
+            list.add("one") { try $0.one(Note.all) }
+            list.add("find", .find(Note.self, id: 1))
+            list.add("ids") { try $0.ids(Note.all) }
+            list.add("values") { try $0.values(Note.all.values { $0.year }) }
+            list.add("count") { try $0.count(Note.all) }
+            list.add("count of values") { try $0.count(Note.all.values { $0.year }.distinct()) }
+            list.add("exists") { try $0.exists(Note.all) }
+            list.add("sum") { try $0.sum(Note.all.values { $0.year }) }
+            list.add("min") { try $0.min(Note.all.values { $0.year }) }
+            list.add("max") { try $0.max(Note.all.values { $0.year }) }
+            list.add("average") { try $0.average(Note.all.values { $0.year }) }
+            list.add("counts") { try $0.counts(by: Note.all.values { $0.year }) }
+            list.add("batch") { try $0.batch(of: Note.all, size: 1) }
+            list.add("read", .read { _ in })
+            return list
+        }()
 
         /// Every call that changes or saves rows, in its blocking form.
-        private static let changes: [(name: String, make: Blocking)] = [
-            ("create", { try $0.wait(for: .create(Note(id: 9, year: 1), save: .store)) }),
-            ("create many", { try $0.wait(for: .create([Note(id: 9, year: 1)], save: .parent)) }),
-            ("create from", { try $0.wait(for: .create(from: [Int64(9)], save: .pending) { Note(id: $0, year: 1) }) }),
-            ("put", { try $0.wait(for: .put(Note(id: 9, year: 1), save: .pending)) }),
-            ("put many", { try $0.wait(for: .put([Note(id: 9, year: 1)], save: .store)) }),
-            ("update", { try $0.wait(for: .update(Note.self, id: 1, save: .parent) { $0.year = 5 }) }),
-            ("update by query", { try $0.wait(for: .update(Note.all, save: .store) { $0.year = 5 }) }),
-            (
-                "update from",
-                { try $0.wait(for: .update(Note(id: 1, year: 5), from: Note(id: 1, year: 1), save: .pending)) }
-            ),
-            ("delete", { try $0.wait(for: .delete(Note.all, save: .pending)) }),
-            ("delete ids", { try $0.wait(for: .delete(Note.self, ids: [1], missing: .ignore, save: .store)) }),
-            ("delete models", { try $0.wait(for: .delete([Note(id: 1, year: 1)], save: .parent)) }),
-            ("perform", { try $0.wait(for: .perform(save: .store) { _ in }) }),
-            ("save", { try $0.wait(for: .save(.store)) }),
-            ("save to parent", { try $0.wait(for: .save(.parent)) }),
-            ("save nothing", { try $0.wait(for: .save(.pending)) }),
-            ("validate", { try $0.wait(for: .validate()) }),
-            ("rollback", { try $0.wait(for: .rollback()) }),
-            ("discard", { try $0.wait(for: .discard(Note.self, ids: [1])) }),
-            ("importRows", { try $0.wait(for: .importRows([Note(id: 9, year: 1)])) }),
-            ("reserveIDs", { try $0.wait(for: .reserveIDs(for: Note.self, count: 1)) }),
-        ]
+        private static let changes: [Blocking] = {
+            var list: [Blocking] = []
+            list.add("create", save: .store) { try $0.create(Note(id: 9, year: 1)) }
+            list.add("create many", save: .parent) { try $0.create([Note(id: 9, year: 1)]) }
+            list.add("create from", save: .pending) { try $0.create(from: [Int64(9)]) { Note(id: $0, year: 1) } }
+            list.add("put", save: .pending) { try $0.put(Note(id: 9, year: 1)) }
+            list.add("put many", save: .store) { try $0.put([Note(id: 9, year: 1)]) }
+            list.add("update", save: .parent) { try $0.update(Note.self, id: 1) { $0.year = 5 } }
+            list.add("update by query", save: .store) { try $0.update(Note.all) { $0.year = 5 } }
+            list.add("update from", save: .pending) { try $0.update(Note(id: 1, year: 5), from: Note(id: 1, year: 1)) }
+            list.add("delete", .delete(Note.all, save: .pending))
+            list.add("delete ids", save: .store) { try $0.delete(Note.self, ids: [1], missing: .ignore) }
+            list.add("delete models", save: .parent) { try $0.delete([Note(id: 1, year: 1)]) }
+            list.add("perform", .perform(save: .store) { _ in })
+            list.add("save", .save(.store))
+            list.add("save to parent", .save(.parent))
+            list.add("save nothing", .save(.pending))
+            list.add("validate", .validate())
+            list.add("rollback", .rollback())
+            list.add("discard", .discard(Note.self, ids: [1]))
+            list.add("importRows", .importRows([Note(id: 9, year: 1)]))
+            list.add("reserveIDs") { try $0.reserveIDs(for: Note.self, count: 1) }
+            return list
+        }()
 
         private static let calls = reads + changes
 
@@ -206,11 +204,21 @@
             let act: @Sendable (String) throws -> Void = { place in
                 #expect(store.state == .ready && edits.state == .ready)
                 let scope = try edits.child("short")
-                scope.start(.create(Note(id: 7, year: 1), save: .pending)) { _ in continuation.yield(place) }
-                store.start(.update(Note.self, id: 1, save: .store) { $0.year += 10 }) { result in
+                scope.start(save: .pending) {
+                    try $0.create(Note(id: 7, year: 1))
+                } completion: { _ in
+                    continuation.yield(place)
+                }
+                store.start(save: .store) {
+                    try $0.update(Note.self, id: 1) { $0.year += 10 }
+                } completion: { result in
                     continuation.yield("\(place) \((try? result.get()) != nil)")
                 }
-                store.start(.count(Note.all)) { _ in continuation.yield("\(place) count") }.cancel()
+                store.start {
+                    try $0.count(Note.all)
+                } completion: { _ in
+                    continuation.yield("\(place) count")
+                }.cancel()
                 let observation = try edits.observeChanges { _ in }
                 observation.cancel()
                 let states = edits.observeState { _ in }
@@ -305,12 +313,12 @@
             try await other.create(Note(id: 1, year: 1), save: .store)
             let (counts, continuation) = AsyncStream<Int>.makeStream()
             let observation = try store.observeChanges { _ in
-                continuation.yield((try? store.wait(for: .count(Note.all))) ?? -1)
+                continuation.yield((try? store.wait { try $0.count(Note.all) }) ?? -1)
             }
             let count = try await store.perform(save: .store) { work in
                 try work.create(Note(id: 1, year: 1))
                 try work.create(Note(id: 2, year: 1))
-                return try other.wait(for: .count(Note.all))
+                return try other.wait { try $0.count(Note.all) }
             }
             #expect(count == 1)
             for await count in counts {
@@ -320,6 +328,18 @@
             observation.cancel()
             await store.close()
             await other.close()
+        }
+    }
+
+    extension [ReentrancyTests.Blocking] {
+        fileprivate mutating func add(_ name: String, _ call: PersistenceCall<some Any>) {
+            append((name, { _ = try $0.wait(for: call) }))
+        }
+
+        fileprivate mutating func add<Value: Sendable>(
+            _ name: String, save level: SaveLevel? = nil, _ work: @escaping @Sendable (PersistenceWork) throws -> Value
+        ) {
+            append((name, { _ = try $0.wait(save: level, work) }))
         }
     }
 #endif

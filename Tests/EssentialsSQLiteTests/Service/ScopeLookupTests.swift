@@ -50,8 +50,7 @@
 
         /// Finds a row, and returns the thread and whether a task of the caller is running on it.
         private func threadCall(_ id: Int64) -> PersistenceCall<(thread: pthread_t, isSame: Bool)> {
-            let find = PersistenceCall.find(Company.self, id: id)
-            return PersistenceCall(find.plan) { work in
+            .looking(up: [id], of: Company.self) { work in
                 let company = try work.find(Company.self, id: id)
                 #expect(company?.id == id)
                 return (pthread_self(), withUnsafeCurrentTask { $0 != nil })

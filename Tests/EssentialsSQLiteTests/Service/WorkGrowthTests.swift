@@ -71,13 +71,13 @@ import TestTools
             let isConstant = try await onThread {
                 try GrowthOfTime.isConstant(from: 2_000) { size in
                     let edits = try store.child("edit")
-                    try edits.wait(for: .create(notes(size), save: .pending))
+                    try edits.wait(save: .pending) { try $0.create(notes(size)) }
                     let inner = try edits.child("inner")
                     // The first call copies the pending rows to a connection.
-                    try inner.wait(for: .create(Note(id: -100, title: "a", year: 1), save: .parent))
+                    try inner.wait(save: .parent) { try $0.create(Note(id: -100, title: "a", year: 1)) }
                     return {
                         for id in 0..<Int64(20) {
-                            try inner.wait(for: .create(Note(id: -1 - id, title: "a", year: 1), save: .parent))
+                            try inner.wait(save: .parent) { try $0.create(Note(id: -1 - id, title: "a", year: 1)) }
                         }
                     }
                 }
