@@ -129,7 +129,7 @@ final class MemoryRows: WorkRows {
         for change in changes {
             let key = RowKey(table: change.table, id: change.id)
             guard case .pending(let row, _) = machine.find(key), let base = change.base, row != base else { continue }
-            throw OverlayMachine.conflictFailure([
+            throw PersistenceFailure.conflicts([
                 Conflict(table: key.table, id: key.id, change: .update, base: base, mine: change.row, theirs: row)
             ])
         }

@@ -52,7 +52,7 @@ struct MemoryTables: Sendable {
                 if row != nil, theirs != nil { report.updated += 1 }
             }
         }
-        guard conflicts.isEmpty else { throw OverlayMachine.conflictFailure(conflicts) }
+        guard conflicts.isEmpty else { throw PersistenceFailure.conflicts(conflicts) }
         let cascaded = new.cascade(except: written)
         report.cascaded = cascaded.count
         do throws(PersistenceFailure) {

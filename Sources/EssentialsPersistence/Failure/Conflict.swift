@@ -17,6 +17,9 @@ public struct Conflict: Sendable, Hashable {
         case delete
     }
 
+    /// The maximum number of conflicts in one failure.
+    package static let maximum = 100
+
     /// The table of the row.
     public let table: String
     /// The id of the row.
@@ -57,6 +60,18 @@ public struct Conflict: Sendable, Hashable {
             return try RowDecoder.model(type, from: row)
         }
         return (try model(base), try model(mine), try model(theirs))
+    }
+}
+
+extension PersistenceFailure {
+    /// The failure of a save with conflicts. One row can be in conflict at several levels.
+    package static func conflicts(_ conflicts: [Conflict]) -> PersistenceFailure {
+        let tables = Set(conflicts.map(\.table))
+        var keys: Set<RowKey> = []
+        let rows = conflicts.filter { keys.insert(RowKey(table: $0.table, id: $0.id)).inserted }
+        return PersistenceFailure(
+            .conflict, "Others have changed \(rows.count) of the rows since they were read.",
+            model: tables.count == 1 ? tables.first : nil, ids: rows.map(\.id), conflicts: conflicts)
     }
 }
 

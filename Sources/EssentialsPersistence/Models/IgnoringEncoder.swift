@@ -1,5 +1,7 @@
-/// An encoder that discards everything, for values that are encoded in another way or refused.
-struct IgnoringEncoder: Encoder {
+/// An encoder that discards lists and dictionaries.
+protocol SingleValueEncoder: Encoder {}
+
+extension SingleValueEncoder {
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
@@ -8,6 +10,10 @@ struct IgnoringEncoder: Encoder {
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer { IgnoringContainer() }
+}
+
+/// An encoder that discards everything, for values that are encoded in another way or refused.
+struct IgnoringEncoder: SingleValueEncoder {
     func singleValueContainer() -> any SingleValueEncodingContainer { IgnoringContainer() }
 }
 

@@ -254,16 +254,9 @@ private final class SingleTarget {
 }
 
 /// Keeps a single value, and ignores lists and dictionaries, which are encoded as JSON later.
-private struct SingleEncoding: Encoder, SingleValueEncodingContainer {
+private struct SingleEncoding: SingleValueEncoder, SingleValueEncodingContainer {
     let target: SingleTarget
-    var codingPath: [any CodingKey] { [] }
-    var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        KeyedEncodingContainer(IgnoringKeyedContainer())
-    }
-
-    func unkeyedContainer() -> any UnkeyedEncodingContainer { IgnoringContainer() }
     func singleValueContainer() -> any SingleValueEncodingContainer { self }
 
     mutating func encodeNil() throws { target.value = .null }

@@ -8,9 +8,6 @@
 /// try machine.saveToParent { _ in .policy(.fail) }
 /// ```
 package struct OverlayMachine: Sendable {
-    /// The maximum number of conflicts in one failure.
-    package static let maximumConflicts = 100
-
     /// The finding of the levels about a row.
     package enum Finding: Sendable, Hashable {
         /// The nearest level with an entry has this row. Level 1 is the root scope.
@@ -184,7 +181,7 @@ package struct OverlayMachine: Sendable {
         guard levels.count > 1 else { return [] }
         var conflicts: [Conflict] = []
         let changes = try moved(levels[last], over: levels[last - 1], orphans, &conflicts, decide: decide)
-        guard conflicts.isEmpty else { throw Self.conflictFailure(conflicts) }
+        guard conflicts.isEmpty else { throw PersistenceFailure.conflicts(conflicts) }
         return changes
     }
 
@@ -195,11 +192,11 @@ package struct OverlayMachine: Sendable {
         orphans: PendingOrphans = .unknown, decide: (Conflict) throws(PersistenceFailure) -> ConflictDecision
     ) throws(PersistenceFailure) -> OverlayLevel {
         let (level, conflicts) = try foldedWithConflicts(orphans: orphans, decide: decide)
-        guard conflicts.isEmpty else { throw Self.conflictFailure(conflicts) }
+        guard conflicts.isEmpty else { throw PersistenceFailure.conflicts(conflicts) }
         return level
     }
 
-    /// All pending rows merged into one level, and the conflicts of all levels, at most ``maximumConflicts``.
+    /// All pending rows merged into one level, and the conflicts of all levels, at most ``Conflict/maximum``.
     ///
     /// A change that conflicts with a level is left out, so that the level's own change is compared with the levels
     /// below it.
@@ -236,7 +233,7 @@ package struct OverlayMachine: Sendable {
         var changes: [OverlayLevel.Change] = []
         changes.reserveCapacity(child.count)
         try child.forEach { (key, entry) throws(PersistenceFailure) in
-            guard conflicts.count < Self.maximumConflicts else { return }
+            guard conflicts.count < Conflict.maximum else { return }
             guard let own = parent.entry(key) else { return changes.append((key, entry)) }
             switch try ConflictRules.outcome(of: entry, at: key, theirs: own.row, decide: decide) {
             case .apply(let row):
@@ -247,16 +244,6 @@ package struct OverlayMachine: Sendable {
             }
         }
         return changes
-    }
-
-    /// The failure of a save with conflicts. One row can be in conflict at several levels.
-    package static func conflictFailure(_ conflicts: [Conflict]) -> PersistenceFailure {
-        let tables = Set(conflicts.map(\.table))
-        var keys: Set<RowKey> = []
-        let rows = conflicts.filter { keys.insert(RowKey(table: $0.table, id: $0.id)).inserted }
-        return PersistenceFailure(
-            .conflict, "Others have changed \(rows.count) of the rows since they were read.",
-            model: tables.count == 1 ? tables.first : nil, ids: rows.map(\.id), conflicts: conflicts)
     }
 
     // MARK: The whole overlay
@@ -276,7 +263,12 @@ package struct OverlayMachine: Sendable {
 
     /// The rows that may have changed since the levels had these versions; `nil` if that is unknown.
     package func changes(since versions: [UInt64]) -> Set<RowKey>? {
-        guard versions.count == levels.count else { return nil }
+        versions.count == levels.count ? changes(ofLowest: versions) : nil
+    }
+
+    /// The rows that may have changed since the lowest levels had these versions; `nil` if that is unknown.
+    package func changes(ofLowest versions: [UInt64]) -> Set<RowKey>? {
+        guard versions.count <= levels.count else { return nil }
         var keys: Set<RowKey> = []
         for (level, version) in zip(levels, versions) {
             guard let changed = level.changes(since: version) else { return nil }

@@ -87,7 +87,7 @@
         ///   read. The version of the further level only grows within a read.
         /// - Returns: The changes to write.
         mutating func advance(to machine: OverlayMachine) -> MountChanges {
-            guard let versions, let below = Self.changes(machine, since: versions),
+            guard let versions, let below = machine.changes(ofLowest: versions),
                 machine.levels.count <= versions.count + 1
             else {
                 // The number of levels has changed, or a log is too short.
@@ -120,16 +120,5 @@
 
         /// Records that the tables are empty.
         mutating func clear() { (scope, versions, stale, furtherVersion, hidden) = (nil, nil, [], nil, [:]) }
-
-        /// The rows that the lowest levels have changed; `nil` if that is unknown.
-        private static func changes(_ machine: OverlayMachine, since versions: [UInt64]) -> Set<RowKey>? {
-            guard machine.levels.count >= versions.count else { return nil }
-            var keys: Set<RowKey> = []
-            for (level, version) in zip(machine.levels, versions) {
-                guard let changed = level.changes(since: version) else { return nil }
-                keys.formUnion(changed)
-            }
-            return keys
-        }
     }
 #endif

@@ -81,7 +81,7 @@
         ) throws {
             try breakCircles(plan)
             try write(plan, decide: decide)
-            guard conflicts.isEmpty else { throw OverlayMachine.conflictFailure(conflicts) }
+            guard conflicts.isEmpty else { throw PersistenceFailure.conflicts(conflicts) }
             let rest = try retry()
             for write in rest { try note(write.error, at: write.key) }
             try checkChildren()
@@ -113,7 +113,7 @@
             }
             var table: String?
             for step in deletions {
-                guard conflicts.count < OverlayMachine.maximumConflicts else { return }
+                guard conflicts.count < Conflict.maximum else { return }
                 if step.key.table != table {
                     table = step.key.table
                     if !blocked.isEmpty, hasChangingChildren(step.key.table) { blocked = try retry() }
@@ -128,7 +128,7 @@
             _ steps: ArraySlice<SavePlan.Step>, decide: (Conflict) throws(PersistenceFailure) -> ConflictDecision
         ) throws {
             for step in steps {
-                guard conflicts.count < OverlayMachine.maximumConflicts else { return }
+                guard conflicts.count < Conflict.maximum else { return }
                 try write(step, decide: decide)
             }
         }

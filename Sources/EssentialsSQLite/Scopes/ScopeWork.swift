@@ -192,7 +192,7 @@
                     table: key.table, id: key.id, change: .update,
                     columns: row.changes(from: base).map { base.layout.names[$0] },
                     base: base, mine: change.row, theirs: row)
-                throw OverlayMachine.conflictFailure([conflict])
+                throw PersistenceFailure.conflicts([conflict])
             }
             try machine.place(
                 changes.map { (key: RowKey(table: $0.table, id: $0.id), row: $0.row, seen: $0.base) },

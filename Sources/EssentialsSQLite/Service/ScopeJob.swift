@@ -204,15 +204,9 @@
                 let model = core.store.models.first { $0.table == conflict.table }
                 return .policy(model?.conflictPolicy ?? .fail)
             }
-            do {
-                // A blocking call inside the closure would wait for this save.
-                return try core.openStore().database.marking { try resolution.decide(conflict) }
-            } catch let failure as PersistenceFailure {
-                throw failure
-            } catch {
-                throw PersistenceFailure(
-                    .work, "The closure has thrown \(type(of: error)).", model: conflict.table, ids: [conflict.id],
-                    underlying: error)
+            // A blocking call inside the closure would wait for this save.
+            return try PersistenceJob.result(of: conflict.table, ids: [conflict.id]) { () throws in
+                try core.openStore().database.marking { try resolution.decide(conflict) }
             }
         }
 
@@ -358,14 +352,14 @@
             } catch {
                 switch error.reason {
                 case .conflict:
-                    let all = (conflicts + error.conflicts).prefix(OverlayMachine.maximumConflicts)
-                    return OverlayMachine.conflictFailure(Array(all))
+                    let all = (conflicts + error.conflicts).prefix(Conflict.maximum)
+                    return PersistenceFailure.conflicts(Array(all))
                 case .cancelled, .work: throw error
                 // The conflicts are certain, whatever other failure occurred.
                 default: break
                 }
             }
-            return OverlayMachine.conflictFailure(conflicts)
+            return PersistenceFailure.conflicts(conflicts)
         }
 
         /// Empties all levels, and returns them as they were.

@@ -74,17 +74,12 @@
             }
             self.pool = pool
             let runner = MigrationRunner(store: path, migrations: migrations)
-            do {
-                (report, schema) = try pool.read { db in
+            (report, schema) = try Self.closingAfterFailure(pool) {
+                try pool.read { db in
                     try OpeningCheck.checkContent(of: store.path, db)
                     try OpeningCheck.verify(store, db)
-                    let report = try runner.checkAll(db)
-                    try SchemaCheck(models: store.models).run(db)
-                    return (report, try FileSchema.read(db, models: store.models))
+                    return (try runner.checkAll(db), try Self.checkedSchema(of: store, db))
                 }
-            } catch {
-                try? pool.close()
-                throw error
             }
         }
 
@@ -106,21 +101,30 @@
                 try DatabasePool(path: store.path, configuration: Self.configuration(store, file))
             }
             self.pool = pool
-            do {
+            (report, schema) = try Self.closingAfterFailure(pool) { [pages] in
                 let synchronous = store.isTemporary ? "OFF" : store.durability == .power ? "FULL" : "NORMAL"
-                try pool.writeWithoutTransaction { [pages] db in
+                try pool.writeWithoutTransaction { db in
                     try db.execute(sql: "PRAGMA synchronous = \(synchronous)")
                     pages.watch(db)
                 }
-                report = try runner.run(pool)
-                schema = try pool.read { db in
-                    try SchemaCheck(models: store.models).run(db)
-                    return try FileSchema.read(db, models: store.models)
-                }
+                return (try runner.run(pool), try pool.read { try Self.checkedSchema(of: store, $0) })
+            }
+        }
+
+        private static func closingAfterFailure<Result>(
+            _ pool: DatabasePool, _ body: () throws -> Result
+        ) throws -> Result {
+            do {
+                return try body()
             } catch {
                 try? pool.close()
                 throw error
             }
+        }
+
+        private static func checkedSchema(of store: SQLiteStore, _ db: Database) throws -> FileSchema {
+            try SchemaCheck(models: store.models).run(db)
+            return try FileSchema.read(db, models: store.models)
         }
 
         private static func configuration(_ store: SQLiteStore, _ file: OpenedFile? = nil) -> Configuration {

@@ -30,7 +30,7 @@
             let defaults = SQLiteStore(path: path, models: [])
             #expect(defaults.maximumPendingRows == 100_000 && defaults.maximumPendingBytes == 64 << 20)
             #expect(defaults.limits.depth == 16)
-            #expect(OverlayMachine.maximumConflicts == 100 && ViolationList.maximum == 100)
+            #expect(Conflict.maximum == 100 && ViolationList.maximum == 100)
             // Article begins
             var settings = SQLiteStore(path: path, models: [Film.self])
             settings.maximumPendingRows = 1_000_000
