@@ -20,7 +20,7 @@ extension FetchingService {
     ///
     /// - Parameters:
     ///   - path: The path below the environment's base URL.
-    ///   - body: The model to send.
+    ///   - model: The model to send.
     ///   - query: Items that are added to the query in this order.
     ///   - headerFields: The request's own header fields.
     ///   - keyPath: The names that lead to the model inside the document.
@@ -30,12 +30,12 @@ extension FetchingService {
     /// - Throws: The failures of `DataRequestService.send`, `decoding` and `emptyBody`.
     @discardableResult
     public func post<Value: Decodable & Sendable>(
-        _ path: String, body: some Encodable & Sendable, query: QueryItems = QueryItems(),
+        _ path: String, body model: some Encodable & Sendable, query: QueryItems = QueryItems(),
         headerFields: HTTPFields = HTTPFields(), below keyPath: String? = nil, retry: RetryPolicy? = nil,
         outdating models: [OutdatedModel] = [], as type: Value.Type = Value.self
     ) async throws(RequestFailure) -> Value {
         try await send(
-            .post(path, body: body, query: query, headerFields: headerFields), below: keyPath, retry: retry,
+            .post(path, body: .model(model), query: query, headerFields: headerFields), below: keyPath, retry: retry,
             outdating: models)
     }
 
@@ -54,12 +54,12 @@ extension FetchingService {
     /// Sends PUT with a model; see ``post(_:body:query:headerFields:below:retry:outdating:as:)``.
     @discardableResult
     public func put<Value: Decodable & Sendable>(
-        _ path: String, body: some Encodable & Sendable, query: QueryItems = QueryItems(),
+        _ path: String, body model: some Encodable & Sendable, query: QueryItems = QueryItems(),
         headerFields: HTTPFields = HTTPFields(), below keyPath: String? = nil, retry: RetryPolicy? = nil,
         outdating models: [OutdatedModel] = [], as type: Value.Type = Value.self
     ) async throws(RequestFailure) -> Value {
         try await send(
-            .put(path, body: body, query: query, headerFields: headerFields), below: keyPath, retry: retry,
+            .put(path, body: .model(model), query: query, headerFields: headerFields), below: keyPath, retry: retry,
             outdating: models)
     }
 
@@ -78,12 +78,12 @@ extension FetchingService {
     /// Sends PATCH with a model; see ``post(_:body:query:headerFields:below:retry:outdating:as:)``.
     @discardableResult
     public func patch<Value: Decodable & Sendable>(
-        _ path: String, body: some Encodable & Sendable, query: QueryItems = QueryItems(),
+        _ path: String, body model: some Encodable & Sendable, query: QueryItems = QueryItems(),
         headerFields: HTTPFields = HTTPFields(), below keyPath: String? = nil, retry: RetryPolicy? = nil,
         outdating models: [OutdatedModel] = [], as type: Value.Type = Value.self
     ) async throws(RequestFailure) -> Value {
         try await send(
-            .patch(path, body: body, query: query, headerFields: headerFields), below: keyPath, retry: retry,
+            .patch(path, body: .model(model), query: query, headerFields: headerFields), below: keyPath, retry: retry,
             outdating: models)
     }
 

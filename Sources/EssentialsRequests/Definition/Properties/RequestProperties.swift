@@ -105,10 +105,16 @@ extension RequestProperties: RequestProperty {
 /// ```
 @resultBuilder
 public enum RequestPropertiesBuilder: RequestStatements {
-    /// A path, query items, header fields or a body.
-    public static func buildExpression<Property: RequestProperty>(_ property: Property) -> Property { property }
     /// No property.
     public static func buildBlock() -> RequestProperties { RequestProperties() }
+}
+
+/// The statements that ``RequestPropertiesBuilder`` and ``APIRequestBuilder`` have in common.
+public protocol RequestStatements {}
+
+extension RequestStatements {
+    /// A path, query items, header fields or a body.
+    public static func buildExpression<Property: RequestProperty>(_ property: Property) -> Property { property }
     /// The first statement.
     public static func buildPartialBlock(first property: some RequestProperty) -> RequestProperties {
         var properties = RequestProperties()
@@ -122,12 +128,6 @@ public enum RequestPropertiesBuilder: RequestStatements {
         property.add(to: &accumulated)
         return accumulated
     }
-}
-
-/// The control flow that ``RequestPropertiesBuilder`` and ``APIRequestBuilder`` have in common.
-public protocol RequestStatements {}
-
-extension RequestStatements {
     /// An `if` without `else`.
     public static func buildOptional(_ properties: RequestProperties?) -> RequestProperties {
         properties ?? RequestProperties()
