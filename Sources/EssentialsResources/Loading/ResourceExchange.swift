@@ -19,7 +19,7 @@ struct ResourceExchange: Sendable {
     /// The environment and the partition in which the request was begun.
     let environment: AdoptedEnvironment
     /// The configuration of the resource for the method of the request.
-    let configuration: EffectiveConfiguration
+    var configuration: EffectiveConfiguration
     /// Receives the request as it is sent; `nil` if it is not needed.
     var sent: SentRequest?
 

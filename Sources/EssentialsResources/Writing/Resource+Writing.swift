@@ -148,6 +148,9 @@ extension Resource {
                 body: response.body, contentType: response.head.headerFields[.contentType], head: response.head,
                 method: method, codecs: request.codecs)
         } exchange: { [exchange] request throws(RequestFailure) in
+            // The write may have waited for its turn, so the configuration is read again.
+            var exchange = exchange
+            exchange.configuration = exchange.service.effective(for: exchange.core, method)
             let value = try await exchange.value(of: request)
             return ResourceWrite.Received(reply: value, value: value)
         }
