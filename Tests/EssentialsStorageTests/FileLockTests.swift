@@ -1,3 +1,4 @@
+import EssentialsTools
 import FoundationEssentials
 import Glibc
 import TestTools
@@ -35,6 +36,55 @@ import Testing
         }
         #expect(try attempt(calls) == nil)
         #expect(try attempt() != nil)
+    }
+
+    @Test("If a file is replaced before it is locked, the new file becomes the lock")
+    func replacedOnce() throws {
+        var calls = FileCalls.system
+        let path = scratch("lock")
+        let isFirst = Atomic(true)
+        calls.fault = { kind, _ in
+            if kind == .lock, isFirst.exchange(false, ordering: .relaxed) { unlink(path) }
+            return nil
+        }
+        let lock = try #require(try attempt(calls))
+        #expect(try lock.status.identity == FileStatus(of: path).identity)
+        #expect(try attempt() == nil)
+    }
+
+    @Test("A lock that cannot be taken is an error, and is not mistaken for one that is held")
+    func fault() throws {
+        var calls = FileCalls.system
+        calls.fault = { kind, _ in kind == .lock ? ENOLCK : nil }
+        #expect(throws: OwnFile.Refusal.system(FileError(code: ENOLCK))) { try attempt(calls) }
+    }
+
+    @Test("Shared locks exclude only an exclusive one")
+    func shared() throws {
+        try scratch.write("", "lock")
+        chmod(scratch("lock"), 0o600)
+        let files = try (0..<2).map { _ in try OpenFile(scratch("lock"), O_RDONLY) }
+        for file in files { #expect(try file.lock(isShared: true, withoutLocks: false)) }
+        #expect(try attempt() == nil)
+        let lock = try FileLock.wait(FileLock.Patience(limit: .zero, pauses: .zero...(.zero))) {
+            () throws(OwnFile.Refusal) in try attempt()
+        }
+        #expect(lock == nil)
+        withExtendedLifetime(files) {}
+    }
+
+    @Test("A wait attempts again after each pause, until it succeeds or the limit has passed", arguments: [3, 9])
+    func waiting(free: Int) async throws {
+        var (now, attempts) = (Duration.zero, 0)
+        let patience = FileLock.Patience(limit: .seconds(5), pauses: .seconds(1)...(.seconds(1)))
+        let lock = try await FileLock.wait(patience, now: { now }) { pause async throws(OwnFile.Refusal) in
+            now += pause
+        } _: { () async throws(OwnFile.Refusal) -> FileLock? in
+            attempts += 1
+            return try attempts > free ? attempt() : nil
+        }
+        #expect((lock != nil) == (free == 3))
+        #expect(attempts == (free == 3 ? 4 : 6) && now == .seconds(free == 3 ? 3 : 5))
     }
 
     @Test("Links, second names and files that others can use are refused")

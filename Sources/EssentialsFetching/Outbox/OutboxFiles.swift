@@ -7,9 +7,10 @@ import Glibc
 /// The files of an outbox. All calls can block, so they belong on a file thread.
 ///
 /// An entry is a file whose name ends with `.request`. It is written into an empty file `.spare`, whose name was
-/// flushed to the disk together with the names of others, so an entry needs only one flush of its own. A complete file
-/// with either name is an entry, so the renaming need not be flushed. An incomplete `.spare` was never added. A large
-/// body has a file `.body`, and a file `.failed` says why an entry was given up.
+/// flushed to the disk together with the names of others, so an entry needs only one flush of its own. An `AtomicFile`
+/// would need two: on ext4 an entry takes 4.2 ms this way, and 7.4 ms with an `AtomicFile`. A complete file with either
+/// name is an entry, so the renaming need not be flushed. An incomplete `.spare` was never added. A large body has a file
+/// `.body`, and a file `.failed` says why an entry was given up.
 struct OutboxFiles: Sendable {
     enum Kind: String, CaseIterable {
         case spare, request, body, failed, damaged
@@ -42,37 +43,30 @@ struct OutboxFiles: Sendable {
     static let keyName = "key"
 
     let directory: FileDirectory
-    /// The path of the directory with a slash at its end.
-    private let prefix: String
     private let calls: FileCalls
 
     init(_ path: String, _ calls: FileCalls) throws(RequestFailure) {
         directory = try FileDirectory(path, calls: calls)
-        prefix = directory.path.hasSuffix("/") ? directory.path : directory.path + "/"
         self.calls = calls
     }
 
     func path(of name: Name) -> String { path(of: name.text) }
 
-    private func path(of name: String) -> String { prefix + name }
+    private func path(of name: String) -> String { directory.path(of: name) }
 
     // MARK: Lock
 
     /// Takes the lock of the directory; `nil` if another outbox has it.
     func lock() throws(FileError) -> FileLock? {
-        // The file can be replaced while it is being locked, so there are two attempts.
-        for _ in 0..<2 {
-            do throws(OwnFile.Refusal) {
-                let lock = try FileLock.attempt(
-                    path(of: Self.lockName), O_RDWR | O_CREAT, Self.rules, withoutLocks: false, calls: calls)
-                guard let lock else { continue }
-                do throws(FileError) { try lock.writeOwner(calls) } catch { throw .system(error) }
-                return lock
-            } catch {
-                throw error.fileError
-            }
+        let lock: FileLock?
+        do throws(OwnFile.Refusal) {
+            lock = try FileLock.attempt(
+                path(of: Self.lockName), O_RDWR | O_CREAT, Self.rules, withoutLocks: false, calls: calls)
+        } catch {
+            throw error.fileError
         }
-        return nil
+        try lock?.writeOwner(calls)
+        return lock
     }
 
     /// The process that has the lock; `nil` if it is unknown.
@@ -98,7 +92,7 @@ struct OutboxFiles: Sendable {
         do throws(FileError) {
             for _ in 0..<Self.spareCount {
                 let name = Name(OutboxEntry.ID(number: .random(in: 0 ... .max)), .spare)
-                _ = try OpenFile(path(of: name), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+                _ = try create(name)
                 spares.append(name)
             }
             try directory.sync()
@@ -113,7 +107,7 @@ struct OutboxFiles: Sendable {
     func fill(_ spare: Name, with bytes: [UInt8], as id: OutboxEntry.ID) throws(FileError) {
         do throws(FileError) {
             let file = try own(spare.text, O_WRONLY)
-            try calls.writeAll(bytes, to: file)
+            try calls.writeAll(bytes.span.bytes, to: file)
             try sync(file)
             try move(spare, to: Name(id, .request))
         } catch {
@@ -123,15 +117,13 @@ struct OutboxFiles: Sendable {
     }
 
     /// Creates the file of a large body.
-    func createBody(_ id: OutboxEntry.ID) throws(FileError) -> OpenFile {
-        try OpenFile(path(of: Name(id, .body)), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+    func createBody(_ id: OutboxEntry.ID) throws(FileError) -> OpenFile { try create(Name(id, .body)) }
+
+    private func create(_ name: Name) throws(FileError) -> OpenFile {
+        try calls.open(path(of: name), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
     }
 
-    func append(_ bytes: Data, to file: OpenFile) throws(FileError) {
-        try bytes.span.bytes.withUnsafeBytes { bytes throws(FileError) in
-            try calls.writeAll(bytes, to: file.descriptor)
-        }
-    }
+    func append(_ bytes: Data, to file: OpenFile) throws(FileError) { try calls.writeAll(bytes.span.bytes, to: file) }
 
     func sync(_ file: OpenFile) throws(FileError) {
         try calls.flush(file)
@@ -140,8 +132,8 @@ struct OutboxFiles: Sendable {
     /// Writes a small file that may be lost.
     func write(_ bytes: [UInt8], to name: Name) throws(FileError) {
         let file = try own(name.text, O_WRONLY | O_CREAT)
-        try file.truncate(to: 0)
-        try calls.writeAll(bytes, to: file)
+        try calls.truncate(file, to: 0)
+        try calls.writeAll(bytes.span.bytes, to: file)
     }
 
     /// The key for hashes of header fields; `nil` if there is none.
@@ -152,7 +144,7 @@ struct OutboxFiles: Sendable {
     /// Stores the key for this user only, and returns when it is on the disk. The caller has the lock of the directory.
     func write(_ key: FingerprintKey) throws(FileError) {
         let temporary = Self.keyName + ".new"
-        // A killed process may have left this file.
+        // The lock excludes other writers, so one temporary name is enough. A killed process may have left its file.
         try directory.remove(temporary)
         try AtomicFile.write(
             [key.bytes], to: path(of: Self.keyName), temporary: path(of: temporary), .contentAndName, calls: calls)
@@ -162,14 +154,8 @@ struct OutboxFiles: Sendable {
     func read(_ name: Name, upTo maximum: Int) throws(FileError) -> [UInt8]? { try read(name.text, upTo: maximum) }
 
     private func read(_ name: String, upTo maximum: Int) throws(FileError) -> [UInt8]? {
-        let (file, status): (OpenFile, FileStatus)
-        do throws(OwnFile.Refusal) {
-            (file, status) = try calls.openOwn(path(of: name), O_RDONLY, [], upTo: Int64(maximum))
-        } catch {
-            if error.isMissing || error.isOfOthers { return nil }
-            throw error.fileError
-        }
-        return try calls.bytes(of: file, upTo: Int(clamping: status.size))
+        guard case .bytes(let bytes) = try directory.read(name, upTo: maximum, isUse: false) else { return nil }
+        return bytes
     }
 
     /// The checksum of the file of a large body, which is read for it.
@@ -197,13 +183,5 @@ struct OutboxFiles: Sendable {
     /// Removes all files of an entry, beginning with the one that makes it an entry.
     func removeAll(of id: OutboxEntry.ID) throws(FileError) {
         for kind in [Kind.request, .damaged, .failed, .body] { try remove(Name(id, kind)) }
-    }
-}
-
-extension FileCalls {
-    fileprivate func writeAll(_ bytes: [UInt8], to file: OpenFile) throws(FileError) {
-        try bytes.span.bytes.withUnsafeBytes { bytes throws(FileError) in
-            try writeAll(bytes, to: file.descriptor)
-        }
     }
 }

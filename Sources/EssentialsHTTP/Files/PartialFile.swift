@@ -21,23 +21,20 @@ struct PartialFile: Sendable {
         path = place.partial
         recordPath = place.record
         self.calls = calls
-        // A download that finishes may rename the file after it was opened and before it is locked. Then try again.
-        for _ in 0..<16 {
-            do throws(OwnFile.Refusal) {
-                // The mode is that of the downloaded file, which the mask of the process decides.
-                let lock = try FileLock.attempt(
-                    path, O_RDWR | O_CREAT, .oneName, mode: 0o666, withoutLocks: true, calls: calls)
-                if let lock {
-                    file = lock.file
-                    return
-                }
-            } catch {
-                throw Self.failure(error, path)
-            }
+        let lock: FileLock?
+        do throws(OwnFile.Refusal) {
+            // The mode is that of the downloaded file, which the mask of the process decides.
+            lock = try FileLock.attempt(
+                path, O_RDWR | O_CREAT, .oneName, mode: 0o666, withoutLocks: true, calls: calls)
+        } catch {
+            throw Self.failure(error, path)
         }
-        throw RequestFailure(
-            .file, "Another download is writing to “\(RequestFailure.shownPath(path))”.",
-            remedy: "Wait until it ends, or download to another path.")
+        guard let lock else {
+            throw RequestFailure(
+                .file, "Another download is writing to “\(RequestFailure.shownPath(path))”.",
+                remedy: "Wait until it ends, or download to another path.")
+        }
+        file = lock.file
     }
 
     private static func failure(_ refusal: OwnFile.Refusal, _ path: String) -> RequestFailure {

@@ -23,15 +23,17 @@
                 (self.process, isRunning, holdsStore) = (process, true, true)
                 return
             }
-            defer { withExtendedLifetime(claim) {} }
-            guard let process = StoreOwner.process(in: claim.descriptor), process > 0 else { return nil }
+            guard let process = FileLock.owner(in: claim).flatMap({ Int32(exactly: $0) }), process > 0 else {
+                return nil
+            }
             self.process = process
             isRunning = kill(process, 0) == 0 || errno == EPERM
             switch lock {
             case .held: holdsStore = true
             // A process may keep running after it has closed the store. But the list is read in parts, and misses a
-            // lock if other locks are released meanwhile.
-            case .free: holdsStore = Self.isLocked(claim.descriptor)
+            // lock if other locks are released meanwhile. If the claim is free, this process holds it for a moment;
+            // `StoreOwner` waits for that.
+            case .free: holdsStore = (try? claim.lock(isShared: true, withoutLocks: true)) == false
             case .unknown: holdsStore = isRunning
             }
         }
@@ -40,14 +42,6 @@
             case held(process: Int32)
             case free
             case unknown
-        }
-
-        /// Whether another descriptor holds the lock. If not, this descriptor holds it for a moment; ``StoreOwner``
-        /// waits for that.
-        private static func isLocked(_ descriptor: Int32) -> Bool {
-            guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else { return errno == EWOULDBLOCK }
-            flock(descriptor, LOCK_UN)
-            return false
         }
 
         /// The lock of flock(2) on a file, from the system's list of locks.

@@ -1,5 +1,6 @@
 #if Persistence
     import EssentialsPersistence
+    import EssentialsStorage
     import Glibc
     import GRDB
 
@@ -19,7 +20,7 @@
         /// The way to open a store: the name for SQLite, and a file that is kept open with it.
         struct Opening {
             let name: String
-            let descriptor: Int32
+            var claim: OpenFile?
 
             /// The failure of opening the file, which names the files beside it that this user must be able to read.
             func failure(_ failure: PersistenceFailure, path: String) -> PersistenceFailure {
@@ -42,19 +43,16 @@
         /// it has no owner, the log is empty, and there is no journal of an interrupted change. The lock that is held
         /// then excludes an owner with more rights.
         static func opening(_ path: String) -> Opening {
-            let plain = Opening(name: path, descriptor: -1)
+            let plain = Opening(name: path)
             guard FileState(path + "-wal").bytes == 0, FileState(path + "-journal").bytes == 0 else { return plain }
-            var descriptor = Glibc.open(path + "-owner", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-            if descriptor < 0 {
+            let claim: OpenFile?
+            do throws(FileError) { claim = try OpenFile(path + "-owner", O_RDONLY | O_NOFOLLOW) } catch {
                 // An owner may exist whose file is hidden from this process.
-                guard errno == ENOENT else { return plain }
-                descriptor = Glibc.open(path + "-owner", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+                guard error.isMissing else { return plain }
+                claim = try? OpenFile(path + "-owner", O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
             }
-            if descriptor >= 0, flock(descriptor, LOCK_SH | LOCK_NB) != 0 {
-                Glibc.close(descriptor)
-                return plain
-            }
-            return Opening(name: uri(path), descriptor: descriptor)
+            if let claim, (try? claim.lock(isShared: true, withoutLocks: false)) != true { return plain }
+            return Opening(name: uri(path), claim: claim)
         }
 
         /// The path as a URI of SQLite with a parameter. All bytes except plain ones are escaped.

@@ -55,7 +55,7 @@
             _ store: SQLiteStore, migrations: [Migration]
         ) throws(PersistenceFailure) -> StoreDatabase {
             let opening = ReadOnlyStore.opening(store.path)
-            let owner = StoreOwner(reading: opening.descriptor)
+            let owner = StoreOwner(reading: opening.claim)
             do {
                 return try StoreDatabase(reading: store, opening.name, migrations: migrations, owner: owner)
             } catch {

@@ -26,20 +26,6 @@
             return false
         }
 
-        /// Why an open file cannot be the claim file of a store, which is overwritten; `nil` if it can.
-        ///
-        /// A claim file is a regular file without a second name (hard link) that belongs to the user of the process or
-        /// of the store.
-        static func fault(ofClaim descriptor: Int32, store: String) -> String? {
-            guard let claim = try? FileStatus(ofOpen: descriptor) else { return "cannot be examined" }
-            guard claim.isRegular else { return "is no regular file" }
-            guard claim.linkCount <= 1 else { return "has a second name" }
-            guard claim.owner == geteuid() || (try? FileStatus(of: store))?.owner == claim.owner else {
-                return "belongs to another user"
-            }
-            return nil
-        }
-
         /// Runs work on a file, and turns its error into a failure.
         static func onFile<Value>(
             _ file: String, store: String, _ work: () throws(FileError) -> Value

@@ -1,5 +1,6 @@
 #if Persistence
     import EssentialsPersistence
+    import EssentialsStorage
     import EssentialsTools
     import Glibc
 
@@ -28,10 +29,16 @@
     /// The file is never removed, because another process could hold a lock on the removed file.
     final class StoreOwner: Sendable {
         private struct State {
-            /// The locked file; -1 if no file is open.
-            var descriptor: Int32
+            /// The locked file; `nil` if no file is open.
+            var file: OpenFile?
             var isReleased = false
         }
+
+        /// The claim file may belong to the user of the store, for example if root restores it.
+        private static let rules: OwnFile.Rules = [.oneName, .anyOwner]
+        /// A tool that checks for an owner holds the lock for a moment.
+        private static let patience = FileLock.Patience(
+            limit: .milliseconds(2), pauses: .milliseconds(1)...(.milliseconds(1)))
 
         private let state: Mutex<State>
         private let process: OwnerProcess
@@ -44,69 +51,53 @@
         init(store path: String, process: OwnerProcess = OwnerProcess()) throws(PersistenceFailure) {
             self.process = process
             let file = path + "-owner"
-            let descriptor = Glibc.open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
-            guard descriptor >= 0 else { throw StoreFile.failure(errno, file: file, store: path) }
-            if let fault = StoreFile.fault(ofClaim: descriptor, store: path) {
-                Glibc.close(descriptor)
-                throw PersistenceFailure(
-                    .file, "\(file) \(fault), so it is not the claim of a store.",
-                    remedy: "Find out what put it there, and remove the file.", store: path)
-            }
-            var attempts = 1
-            while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-                let code = errno
-                if code == EINTR { continue }
-                // A tool that checks for an owner holds the lock for a moment.
-                if code == EWOULDBLOCK, attempts < 3 {
-                    attempts += 1
-                    usleep(1_000)
-                    continue
+            let lock: FileLock?
+            do throws(OwnFile.Refusal) {
+                lock = try FileLock.wait(Self.patience) { () throws(OwnFile.Refusal) in
+                    try FileLock.attempt(file, O_RDWR | O_CREAT, Self.rules, withoutLocks: false)
                 }
-                let owner = Self.process(in: descriptor)
-                Glibc.close(descriptor)
-                guard code == EWOULDBLOCK else { throw StoreFile.failure(code, file: file, store: path) }
+                if let owner = lock?.status.owner, owner != geteuid(), owner != (try? FileStatus(of: path))?.owner {
+                    throw .otherOwner
+                }
+            } catch {
+                throw Self.failure(error, file, store: path)
+            }
+            guard let lock else {
+                let owner = FileLock.owner(of: file, Self.rules)
                 throw PersistenceFailure(
                     .busy, "The store belongs to \(owner.map { "process \($0)" } ?? "another process").",
                     remedy: "End that process, or close its store.", store: path)
             }
-            let text = Array("\(getpid())\n".utf8)
             // The number only serves for messages, so an error here is not an error of the store.
-            if ftruncate(descriptor, 0) == 0 { _ = pwrite(descriptor, text, text.count, 0) }
-            state = Mutex(State(descriptor: descriptor))
+            try? lock.writeOwner(.system)
+            state = Mutex(State(file: lock.file))
+        }
+
+        private static func failure(_ refusal: OwnFile.Refusal, _ file: String, store: String) -> PersistenceFailure {
+            let fault: String
+            switch refusal {
+            case .system(let error): return StoreFile.failure(error, file: file, store: store)
+            case .notRegular: fault = "is no regular file"
+            case .otherNames: fault = "has a second name"
+            case .otherOwner, .otherUsers, .tooLarge: fault = "belongs to another user"
+            }
+            return PersistenceFailure(
+                .file, "\(file) \(fault), so it is not the claim of a store.",
+                remedy: "Find out what put it there, and remove the file.", store: store)
         }
 
         /// Represents the use of a store that this process cannot write. It claims nothing.
         ///
-        /// - Parameter descriptor: An open file that is closed at the end; -1 for none.
-        init(reading descriptor: Int32) {
+        /// - Parameter file: An open file that is closed at the end.
+        init(reading file: OpenFile?) {
             process = OwnerProcess()
-            state = Mutex(State(descriptor: descriptor))
+            state = Mutex(State(file: file))
         }
 
         /// Whether the store still belongs to this process. After a fork it belongs to the parent process.
         var isOwner: Bool { process.isCurrent && state.withLock { !$0.isReleased } }
 
         /// Releases the store. Repeated calls do nothing.
-        func release() {
-            let descriptor = state.withLock { state in
-                defer { state = State(descriptor: -1, isReleased: true) }
-                return state.descriptor
-            }
-            guard descriptor >= 0 else { return }
-            // A program that another thread is starting has a copy of the descriptor until it runs, and would keep the
-            // lock until then. A forked process must not release the lock of its parent.
-            if process.isCurrent { flock(descriptor, LOCK_UN) }
-            Glibc.close(descriptor)
-        }
-
-        deinit { release() }
-
-        /// The number of the process in a claim file; `nil` if it has none.
-        static func process(in descriptor: Int32) -> Int32? {
-            var bytes: [UInt8] = Array(repeating: 0, count: 16)
-            let count = pread(descriptor, &bytes, bytes.count, 0)
-            guard count > 0 else { return nil }
-            return Int32(String(decoding: bytes.prefix(count).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
-        }
+        func release() { state.withLock { $0 = State(file: nil, isReleased: true) } }
     }
 #endif

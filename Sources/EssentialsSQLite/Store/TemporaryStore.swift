@@ -86,7 +86,7 @@
         private static func isFree(_ folder: String) -> Bool {
             guard isOwnFolder(folder) else { return false }
             do throws(FileError) {
-                return try OpenFile("\(folder)/\(file)-owner", O_RDWR | O_NOFOLLOW).lock(otherwise: false)
+                return try OpenFile("\(folder)/\(file)-owner", O_RDWR | O_NOFOLLOW).lock(withoutLocks: false)
             } catch {
                 return error.isMissing
             }

@@ -24,7 +24,7 @@ package enum AbandonedFiles {
     package static func removeIfAbandoned(_ path: String) -> Bool {
         // A file that replaces a read-only one is read-only too.
         guard let (file, status) = (try? OwnFile.open(path, O_RDWR, [])) ?? (try? OwnFile.open(path, O_RDONLY, [])),
-            file.lock(otherwise: false),
+            (try? file.lock(withoutLocks: false)) == true,
             // Before the lock was acquired, the file may have been renamed to its final name.
             let named = try? FileStatus(of: path, followsLink: false), named.identity == status.identity
         else { return false }

@@ -44,7 +44,7 @@ package struct AtomicFile: Sendable {
             let file = try calls.open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
             do throws(FileError) {
                 // Before it was locked, a sweep may have removed the file as one of a killed process.
-                let isLocked = try calls.lock(file, otherwise: true)
+                let isLocked = try calls.lock(file, withoutLocks: true)
                 let isOurs = isLocked ? try Self.isThere(name, file, calls) : false
                 // The mask of the process may have removed permissions of the file's owner.
                 if isOurs || attempts >= Self.maximumAttempts {

@@ -128,10 +128,10 @@ package struct FileCalls: Sendable {
         try file.truncate(to: size)
     }
 
-    /// Tries to lock a file; see ``OpenFile/lock(otherwise:)``.
-    package func lock(_ file: OpenFile, otherwise: Bool) throws(FileError) -> Bool {
+    /// Tries to lock a file; see ``OpenFile/lock(isShared:withoutLocks:)``.
+    package func lock(_ file: OpenFile, withoutLocks: Bool) throws(FileError) -> Bool {
         try check(.lock)
-        return file.lock(otherwise: otherwise)
+        return try file.lock(withoutLocks: withoutLocks)
     }
 
     /// Renames a file. An existing file with the new name is replaced.

@@ -28,6 +28,8 @@ package struct FileLock: Sendable {
         }
     }
 
+    private static let maximumAttempts = 16
+
     /// The locked file.
     package let file: OpenFile
     /// The status of the file after it was locked.
@@ -38,24 +40,62 @@ package struct FileLock: Sendable {
     /// - Parameters:
     ///   - flags: The flags for opening it; see ``OwnFile``.
     ///   - mode: The permissions of a new file before the process's mask is applied.
-    ///   - withoutLocks: Whether the lock counts as acquired on a file system without locks.
-    /// - Returns: `nil` if the file is locked, or if its name leads to another file since it was opened.
+    ///   - withoutLocks: Whether the lock counts as acquired on a file system without locks. Otherwise that is an error.
+    /// - Returns: `nil` if the file is locked, or if its name led to another file each time after it was opened.
     package static func attempt(
         _ path: String, _ flags: Int32, _ rules: OwnFile.Rules, upTo maximumSize: Int64 = .max,
         mode: UInt16 = 0o600, withoutLocks: Bool, calls: FileCalls = .system
     ) throws(OwnFile.Refusal) -> FileLock? {
-        let (file, status) = try calls.openOwn(path, flags, rules, upTo: maximumSize, mode: mode)
-        do throws(FileError) {
-            guard try calls.lock(file, otherwise: withoutLocks) else { return nil }
-        } catch {
-            throw .system(error)
+        for _ in 0..<maximumAttempts {
+            let (file, status) = try calls.openOwn(path, flags, rules, upTo: maximumSize, mode: mode)
+            let isLocked: Bool
+            do throws(FileError) { isLocked = try calls.lock(file, withoutLocks: withoutLocks) } catch {
+                throw .system(error)
+            }
+            // Another process may have removed or replaced the file before it was locked. Then the lock would exclude
+            // no process.
+            guard let named = try? calls.status(of: path), named.identity == status.identity else { continue }
+            guard isLocked else { return nil }
+            // Properties that have changed since are checked too.
+            try OwnFile.check(named, rules, upTo: maximumSize)
+            return FileLock(file: file, status: named)
         }
-        // Another process may have removed or replaced the file before it was locked. Then the lock would exclude no
-        // process.
-        guard let named = try? calls.status(of: path), named.identity == status.identity else { return nil }
-        // Properties that have changed since are checked too.
-        try OwnFile.check(named, rules, upTo: maximumSize)
-        return FileLock(file: file, status: named)
+        return nil
+    }
+
+    /// Attempts to lock until it succeeds, and blocks the calling thread meanwhile.
+    ///
+    /// - Returns: `nil` after the limit.
+    package static func wait<Failure: Error>(
+        _ patience: Patience, _ attempt: () throws(Failure) -> FileLock?
+    ) throws(Failure) -> FileLock? {
+        var patience = patience
+        let clock = ContinuousClock()
+        let start = clock.now
+        while true {
+            if let lock = try attempt() { return lock }
+            guard let pause = patience.next(after: clock.now - start) else { return nil }
+            usleep(UInt32(clamping: pause.components.attoseconds / 1_000_000_000_000))
+        }
+    }
+
+    /// Attempts to lock until it succeeds, and sleeps meanwhile.
+    ///
+    /// - Parameters:
+    ///   - now: The time of the clock that `sleep` uses.
+    ///   - attempt: Attempts once. It returns `nil` if the file is locked.
+    /// - Returns: `nil` after the limit.
+    package static func wait<Failure: Error>(
+        _ patience: Patience, now: () -> Duration, sleep: (Duration) async throws(Failure) -> Void,
+        _ attempt: () async throws(Failure) -> FileLock?
+    ) async throws(Failure) -> FileLock? {
+        var patience = patience
+        let start = now()
+        while true {
+            if let lock = try await attempt() { return lock }
+            guard let pause = patience.next(after: now() - start) else { return nil }
+            try await sleep(pause)
+        }
     }
 
     /// Locks a directory, and waits for the lock on the calling thread.
@@ -64,22 +104,18 @@ package struct FileLock: Sendable {
     package static func wait(
         directory path: String, _ patience: Patience = .short, calls: FileCalls = .system
     ) throws(FileError) -> FileLock {
-        var patience = patience
-        let clock = ContinuousClock()
-        let start = clock.now
-        while true {
+        let lock = try wait(patience) { () throws(FileError) -> FileLock? in
             let file = try calls.open(path, O_RDONLY | O_DIRECTORY)
-            if try calls.lock(file, otherwise: true) {
-                let status = try calls.status(of: file)
-                let named = try FileStatus(of: path)
-                if named.identity == status.identity { return FileLock(file: file, status: status) }
-            }
-            guard let pause = patience.next(after: clock.now - start) else { throw FileError(code: EAGAIN) }
-            usleep(UInt32(clamping: pause.components.attoseconds / 1_000_000_000_000))
+            guard try calls.lock(file, withoutLocks: true) else { return nil }
+            let status = try calls.status(of: file)
+            let named = try FileStatus(of: path)
+            return named.identity == status.identity ? FileLock(file: file, status: status) : nil
         }
+        guard let lock else { throw FileError(code: EAGAIN) }
+        return lock
     }
 
-    /// Writes the number of this process into the file, for ``owner(of:)``.
+    /// Writes the number of this process into the file, for ``owner(of:_:)``.
     package func writeOwner(_ calls: FileCalls) throws(FileError) {
         try calls.truncate(file, to: 0)
         try calls.writeAll(Array("\(getpid())\n".utf8).span.bytes, to: file)
@@ -87,9 +123,12 @@ package struct FileLock: Sendable {
 
     /// The process that a lock file names; `nil` if it is unknown.
     package static func owner(of path: String, _ rules: OwnFile.Rules) -> Int? {
-        guard let file = try? OwnFile.open(path, O_RDONLY, rules).file, let bytes = try? file.bytes(upTo: 32) else {
-            return nil
-        }
+        (try? OwnFile.open(path, O_RDONLY, rules).file).flatMap { owner(in: $0) }
+    }
+
+    /// The process that an open lock file names; `nil` if it is unknown.
+    package static func owner(in file: OpenFile) -> Int? {
+        guard let bytes = try? file.bytes(upTo: 32) else { return nil }
         return Int(String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
     }
 }

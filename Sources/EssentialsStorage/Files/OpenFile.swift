@@ -9,7 +9,8 @@ import EssentialsTools
 /// An open file, which is closed with the last reference to it. All calls may block and belong on a file thread.
 package final class OpenFile: Sendable {
     package let descriptor: Int32
-    private let isLocked = Atomic(false)
+    /// The process that has locked the file; 0 if none has.
+    private let locker = Atomic<pid_t>(0)
 
     /// Opens a file. The descriptor is not inherited by programs started later, and opening a pipe never
     /// waits for its other end.
@@ -25,8 +26,9 @@ package final class OpenFile: Sendable {
 
     deinit {
         // A child process between fork(2) and exec(2) has copies of all descriptors. Closing only our descriptor would
-        // leave the lock with the child.
-        if isLocked.load(ordering: .relaxed) { _ = flock(descriptor, LOCK_UN) }
+        // leave the lock with the child. The child must not release the lock of its parent.
+        let locker = locker.load(ordering: .relaxed)
+        if locker != 0, locker == getpid() { _ = flock(descriptor, LOCK_UN) }
         close(descriptor)
     }
 
@@ -118,13 +120,18 @@ package final class OpenFile: Sendable {
 
     /// Tries to acquire the file's advisory lock. Returns false if the file is locked through another open file.
     ///
-    /// - Parameter otherwise: The result if the file system does not support locks.
-    package func lock(otherwise: Bool = true) -> Bool {
+    /// - Parameters:
+    ///   - isShared: Whether others can share the lock in the same way.
+    ///   - withoutLocks: Whether the lock counts as acquired on a file system without locks. Otherwise that is an error.
+    package func lock(isShared: Bool = false, withoutLocks: Bool) throws(FileError) -> Bool {
         // Set before the result is known, because releasing a lock that is not held is harmless.
-        isLocked.store(true, ordering: .relaxed)
-        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-            if errno == EWOULDBLOCK { return false }
-            if errno != EINTR { return otherwise }
+        locker.store(getpid(), ordering: .relaxed)
+        while flock(descriptor, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0 {
+            let error = FileError.last
+            if error.isOfLock { return false }
+            if error.code == EINTR { continue }
+            guard withoutLocks else { throw error }
+            return true
         }
         return true
     }

@@ -17,6 +17,8 @@ package enum OwnFile {
         package static let noOtherWriters = Rules(rawValue: 2)
         /// No other user can read the file or write to it.
         package static let noOtherUsers = Rules(rawValue: 4)
+        /// The file may belong to another user. The caller checks the owner.
+        package static let anyOwner = Rules(rawValue: 8)
 
         package let rawValue: UInt8
 
@@ -73,7 +75,7 @@ package enum OwnFile {
         _ status: FileStatus, _ rules: Rules, upTo maximumSize: Int64 = .max
     ) throws(Refusal) {
         guard status.isRegular else { throw .notRegular }
-        guard status.owner == geteuid() else { throw .otherOwner }
+        guard status.owner == geteuid() || rules.contains(.anyOwner) else { throw .otherOwner }
         // A removed file has no name at all.
         if rules.contains(.oneName), status.linkCount > 1 { throw .otherNames(count: status.linkCount) }
         if rules.contains(.noOtherUsers), status.permissions & 0o077 != 0 { throw .otherUsers }

@@ -68,7 +68,7 @@ import Testing
         let (left, written) = (".cookies.txt.12ab.part", ".cookies.txt.34cd.part")
         try directory.write("x", left)
         let file = try OpenFile(directory(written), O_WRONLY | O_CREAT, mode: 0o600)
-        #expect(file.lock())
+        #expect(try file.lock(withoutLocks: true))
         let jar = try jar()
         jar.store("a=1; Max-Age=600", from: url)
         try await jar.flush()

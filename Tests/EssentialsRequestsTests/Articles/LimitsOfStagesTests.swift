@@ -107,7 +107,7 @@ struct LimitsOfStagesTests {
             "`Set-Cookie` lines of a response": count(CookieJar.maximumLines),
             "days for which a cookie is kept": count(Int(CookieRules.maximumLifetime) / 86_400),
             "time between two automatic saves": time(CookieJar.saveInterval),
-            "time for the lock of a cookie file": time(CookieFileStore.lockInterval * CookieFileStore.lockAttempts),
+            "time for the lock of a cookie file": time(CookieFileStore.patience.limit),
             "bytes of a cookie file": size(CookieFileStore.maximumSize),
             "bytes of a public suffix list": size(PublicSuffixList.maximumSize),
             "lines of a public suffix list": count(PublicSuffixList.maximumLines),

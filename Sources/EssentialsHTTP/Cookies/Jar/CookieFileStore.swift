@@ -11,8 +11,8 @@ import EssentialsTools
 package actor CookieFileStore: CookieStore {
     /// The maximum size of the file. It is larger than a full jar.
     static let maximumSize = 128 << 20
-    /// The number of attempts to take the lock, and the pause between two of them: five seconds in all.
-    static let (lockAttempts, lockInterval) = (500, Duration.milliseconds(10))
+    /// The wait for the lock of another process.
+    static let patience = FileLock.Patience(limit: .seconds(5), pauses: .milliseconds(10)...(.milliseconds(10)))
 
     /// A version of the file.
     private struct Version: Equatable {
@@ -85,21 +85,21 @@ package actor CookieFileStore: CookieStore {
 
     /// Opens and locks the file, and creates it if it does not exist.
     private func locked(_ journal: any CookieJournal) async throws(RequestFailure) -> FileLock {
-        for _ in 0..<Self.lockAttempts {
+        let clock = clock
+        let lock = try await FileLock.wait(Self.patience, now: { clock.now }) { pause async throws(RequestFailure) in
+            do { try await clock.sleep(for: pause) } catch {
+                throw RequestFailure(.cancelled, "Saving cookies was cancelled while another process had the file.")
+            }
+        } _: { () throws(RequestFailure) in
             do throws(OwnFile.Refusal) {
-                let lock = try FileLock.attempt(
+                return try FileLock.attempt(
                     place.path, O_RDWR | O_CREAT, Self.rules, upTo: Int64(Self.maximumSize), withoutLocks: true,
                     calls: calls)
-                if let lock { return lock }
             } catch {
                 throw failure(error)
             }
-            do {
-                try await clock.sleep(for: Self.lockInterval)
-            } catch {
-                throw RequestFailure(.cancelled, "Saving cookies was cancelled while another process had the file.")
-            }
         }
+        if let lock { return lock }
         let count = journal.changeCount
         throw RequestFailure(
             .file,

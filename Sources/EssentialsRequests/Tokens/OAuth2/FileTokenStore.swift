@@ -56,12 +56,13 @@ public final class FileTokenStore: TokenStore {
     }
 
     private func lock() async throws -> FileLock {
-        let start = clock.now
-        var patience = FileLock.Patience(limit: Self.lockTimeout, pauses: Self.pauses)
-        while true {
-            if let lock = try await file.lock() { return lock }
-            guard let pause = patience.next(after: clock.now - start) else { throw await file.lockedTooLong }
-            try await clock.sleep(for: pause)
+        let patience = FileLock.Patience(limit: Self.lockTimeout, pauses: Self.pauses)
+        let lock = try await FileLock.wait(patience, now: { clock.now }) {
+            try await clock.sleep(for: $0)
+        } _: {
+            try await file.lock()
         }
+        guard let lock else { throw await file.lockedTooLong }
+        return lock
     }
 }
