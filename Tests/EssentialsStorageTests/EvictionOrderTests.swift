@@ -63,6 +63,28 @@ import Testing
         #expect(order.contains(0))
     }
 
+    @Test("Restored entries are evicted in the same order, and existing entries keep their places")
+    func restored() {
+        var numbers = SeededNumbers(state: 7)
+        var order = EvictionOrder<Int>()
+        for _ in 0..<2_000 {
+            let key = Int.random(in: 0..<60, using: &numbers)
+            if Int.random(in: 0..<3, using: &numbers) == 0 {
+                _ = insert(key, Int.random(in: 0...30, using: &numbers), &order, budget: 300)
+            } else {
+                order.use(key)
+            }
+        }
+        var (restored, other) = (EvictionOrder<Int>(), EvictionOrder<Int>())
+        restored.restore(order.places)
+        #expect(restored.bytes == order.bytes && restored.places == order.places)
+        for key in order.keys { other.insert(key, bytes: 1) }
+        other.restore(order.places)
+        #expect(other.bytes == order.count)
+        while let key = order.evict(budget: 300) { #expect(restored.evict(budget: 300) == key) }
+        #expect(restored.count == 0)
+    }
+
     @Test("Sums, counts and evictions agree with a slow model")
     func model() {
         var numbers = SeededNumbers(state: 42)

@@ -56,8 +56,10 @@ import Testing
             return reply
         }
         #expect(reply == "whole")
-        try fixture.directory().sweep()
-        #expect(fixture.temporaries.isEmpty)
+        let directory = fixture.directory()
+        try directory.open()
+        try directory.sweep()
+        #expect(directory.usage.count == fixture.records.count && fixture.temporaries.isEmpty)
         #expect(fixture.bodies.count <= fixture.records.count)
     }
 

@@ -53,6 +53,7 @@ struct ProbedRecords {
 
     mutating func goOn() throws(FileError) {
         round += 1
+        if round % 10 == 0 { try directory.writeIndex() }
         let partition = round % 2 == 0 ? number : 9
         let key = key(UInt64(round * 5) % Self.keys, partition)
         switch round % 7 {

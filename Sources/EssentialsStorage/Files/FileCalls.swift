@@ -100,13 +100,6 @@ package struct FileCalls: Sendable {
         return try file.status()
     }
 
-    package func read(
-        _ file: OpenFile, into buffer: UnsafeMutableRawBufferPointer, at position: Int64
-    ) throws(FileError) -> Int {
-        try check(.read)
-        return try file.read(into: buffer, at: position)
-    }
-
     package func bytes(of file: OpenFile, upTo maximum: Int) throws(FileError) -> [UInt8] {
         try check(.read)
         return try file.bytes(upTo: maximum)

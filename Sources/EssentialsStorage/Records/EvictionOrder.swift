@@ -17,6 +17,14 @@ package struct EvictionOrder<Key: Hashable & Sendable>: Sendable {
         let number: UInt64
     }
 
+    /// The place of an entry, for another value.
+    package struct Place: Sendable, Hashable {
+        package let key: Key
+        package let bytes: Int
+        package let uses: Int
+        package let isMain: Bool
+    }
+
     private static var maximumUses: Int { 3 }
 
     /// The size of all entries.
@@ -41,6 +49,23 @@ package struct EvictionOrder<Key: Hashable & Sendable>: Sendable {
 
     /// The size of an entry; `nil` if it does not exist.
     package func bytes(of key: Key) -> Int? { entries[key]?.bytes }
+
+    /// The places of all entries, the next to evict first in each queue.
+    package var places: [Place] {
+        (Array(small) + Array(main)).compactMap { key, number in
+            guard let entry = entries[key], entry.number == number else { return nil }
+            return Place(key: key, bytes: entry.bytes, uses: entry.uses, isMain: entry.isMain)
+        }
+    }
+
+    /// Adds entries with the places that they had in another value. Existing entries keep their places.
+    package mutating func restore(_ places: [Place]) {
+        for place in places where entries[place.key] == nil {
+            put(
+                min(max(place.bytes, 0), 1 << 50), place.key, uses: min(max(place.uses, 0), Self.maximumUses),
+                isMain: place.isMain)
+        }
+    }
 
     /// Records a use of an entry.
     package mutating func use(_ key: Key) {

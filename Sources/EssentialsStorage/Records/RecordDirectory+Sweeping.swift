@@ -17,20 +17,59 @@ extension RecordDirectory {
         var unknown: [RecordName] = []
     }
 
-    /// Creates the directory and counts its records, once.
+    /// Creates the directory, and counts its records or reads their index, once.
     ///
     /// - Throws: `ELOOP` if it is a symbolic link; `EPERM` if it belongs to another user, or if others can write to it
     ///   and could therefore put records there; `ENOTDIR` if it is not a directory.
     package func open() throws(FileError) {
-        guard !state.withLock({ $0.isOpened }) else { return }
+        // If another thread is sweeping, records can be read and stored before it has counted them.
+        guard !state.withLock({ $0.isOpened || $0.isPrepared && $0.changedInSweep != nil }) else { return }
+        try prepare()
+        if readIndex() { evict() } else { try sweepOnce() }
+    }
+
+    /// Creates and checks the directory, once.
+    func prepare() throws(FileError) {
+        guard !state.withLock({ $0.isPrepared }) else { return }
         try calls.check(.makeDirectory, path)
         try directory.make()
         let status = try calls.status(of: path)
         guard !status.isLink else { throw FileError(code: ELOOP) }
         guard status.permissions & 0o022 == 0 else { throw FileError(code: EPERM) }
-        // If another thread is sweeping, records can be read before it has counted them.
-        if try sweepOnce() { state.withLock { $0.isOpened = true } }
+        state.withLock { $0.isPrepared = true }
     }
+
+    // MARK: Index
+
+    /// Writes the index, from which the next process reads what this one has counted. It saves the time for listing a
+    /// large directory before the first record is stored. Call it now and then, and at the end.
+    package func writeIndex() throws(FileError) {
+        try open()
+        let (order, bodies, committed) = state.withLock { ($0.order, $0.bodies, $0.committed) }
+        let index = RecordIndex(order, bodies, committed: committed)
+        try AtomicFile.write(
+            [index.bytes], to: path(of: RecordIndex.fileName), temporary: path(of: Self.temporaryName()), .none,
+            calls: calls)
+    }
+
+    /// Counts the records of the index. Other processes may have changed them since, which the next sweep finds.
+    ///
+    /// - Returns: `false` if there is no index, or if it is damaged.
+    private func readIndex() -> Bool {
+        let maximum = RecordIndex.size(for: configuration.maximumCount)
+        guard case .bytes(let bytes)? = try? directory.read(RecordIndex.fileName, upTo: maximum, isUse: false),
+            let index = RecordIndex(bytes: bytes)
+        else { return false }
+        return state.withLock { state in
+            // A sweep finds more.
+            guard !state.isOpened, state.changedInSweep == nil else { return true }
+            index.restore(in: &state)
+            state.isOpened = true
+            return true
+        }
+    }
+
+    // MARK: Sweeping
 
     /// Sweeps after this process has stored a quarter of the maximum, because the processes together may then exceed
     /// it.
@@ -38,22 +77,24 @@ extension RecordDirectory {
     /// - Parameter spared: A record that stays, because it was just stored.
     func sweepIfNeeded(sparing spared: RecordName) {
         guard state.withLock({ $0.committed > configuration.maximumBytes / 4 }) else { return }
-        _ = try? sweepOnce(sparing: spared)
+        try? sweepOnce(sparing: spared)
     }
 
     /// Counts the records of all processes and evicts those beyond the maximum. It also removes files that killed
     /// processes have left behind, and records that could not be removed before. Returns at once if another thread of
     /// this process is sweeping.
-    package func sweep() throws(FileError) { _ = try sweepOnce() }
+    package func sweep() throws(FileError) {
+        try prepare()
+        try sweepOnce()
+    }
 
-    /// - Returns: `false` if another thread is sweeping. Then nothing was done.
-    private func sweepOnce(sparing spared: RecordName? = nil) throws(FileError) -> Bool {
+    private func sweepOnce(sparing spared: RecordName? = nil) throws(FileError) {
         let isOnly = state.withLock { state in
             guard state.changedInSweep == nil else { return false }
             (state.changedInSweep, state.committed) = ([], 0)
             return true
         }
-        guard isOnly else { return false }
+        guard isOnly else { return }
         defer { state.withLock { $0.changedInSweep = nil } }
         // Read before the files are listed. A later removal can concern files that are not in the list, so this sweep
         // must not finish it.
@@ -69,8 +110,8 @@ extension RecordDirectory {
         }
         removeOrphans(&found)
         take(found)
+        state.withLock { $0.isOpened = true }
         evict(sparing: spared)
-        return true
     }
 
     private func list() throws(FileError) -> Found {

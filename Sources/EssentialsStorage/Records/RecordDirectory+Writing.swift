@@ -1,17 +1,17 @@
 import EssentialsTools
 
+/// The state of a key and of its scopes. A record that began with it is committed only if it has not changed.
+package struct RecordCondition: Sendable {
+    /// The number of the key; `nil` if a concurrent invalidation does not prevent the commit.
+    fileprivate(set) var keyNumber: UInt64?
+    /// The number of the last removal.
+    let begun: UInt64
+    /// The count of removals that could not be written.
+    let unwritten: UInt64
+}
+
 /// The complete files of a record, which still have temporary names.
 struct RecordCommit {
-    /// The state when the writing began. The record is committed only if the state has not changed.
-    struct Condition: Sendable {
-        /// The number of the key; `nil` if a concurrent invalidation does not prevent the commit.
-        var keyNumber: UInt64?
-        /// The number of the last removal.
-        let begun: UInt64
-        /// The count of removals that could not be written.
-        let unwritten: UInt64
-    }
-
     let name: RecordName
     let facts: RecordFacts
     let head: AtomicFile
@@ -25,9 +25,21 @@ struct RecordCommit {
 extension RecordDirectory {
     /// Begins to write a record.
     ///
-    /// - Parameter isFile: Whether the body has its own file, however small it is.
-    package func begin(_ key: RecordKey, isFile: Bool = false) throws(FileError) -> RecordWriter {
+    /// - Parameters:
+    ///   - isFile: Whether the body has its own file, however small it is.
+    ///   - earlier: The condition from ``lookup(_:)``, if an invalidation since then prevents the commit. The default is
+    ///     the present condition.
+    package func begin(
+        _ key: RecordKey, isFile: Bool = false, if earlier: RecordCondition? = nil
+    ) throws(FileError) -> RecordWriter {
         try open()
+        let condition = if let earlier { earlier } else { try self.condition(for: key) }
+        let isFile = configuration.hasBodyFiles && (isFile || configuration.largestInlineBody <= 0)
+        return RecordWriter(self, key, condition, isFile: isFile)
+    }
+
+    /// The present condition for a record of a key.
+    func condition(for key: RecordKey) throws(FileError) -> RecordCondition {
         var condition = try condition()
         do throws(FileError) {
             condition.keyNumber = try numbers.number(of: key.name)
@@ -37,13 +49,12 @@ extension RecordDirectory {
             try directory.make()
             condition.keyNumber = try numbers.number(of: key.name)
         }
-        let isFile = configuration.hasBodyFiles && (isFile || configuration.largestInlineBody <= 0)
-        return RecordWriter(self, key, condition, isFile: isFile)
+        return condition
     }
 
-    private func condition() throws(FileError) -> RecordCommit.Condition {
+    private func condition() throws(FileError) -> RecordCondition {
         let unwritten = state.withLock { $0.unwritten.count }
-        return RecordCommit.Condition(begun: try latestRemoval(), unwritten: unwritten)
+        return RecordCondition(begun: try latestRemoval(), unwritten: unwritten)
     }
 
     // MARK: In one piece
@@ -112,7 +123,7 @@ extension RecordDirectory {
     /// Puts the files of a record in place and counts them.
     ///
     /// - Returns: `false` if the condition is no longer fulfilled. Then nothing was stored.
-    func commit(_ written: RecordCommit, if condition: RecordCommit.Condition) throws(FileError) -> Bool {
+    func commit(_ written: RecordCommit, if condition: RecordCondition) throws(FileError) -> Bool {
         let name = written.name
         var isCommitted = false
         defer { if !isCommitted { written.head.abandon() } }
@@ -145,6 +156,31 @@ extension RecordDirectory {
     func finishCommit(of name: RecordName) {
         evict(sparing: name)
         sweepIfNeeded(sparing: name)
+    }
+
+    // MARK: Leases
+
+    /// Reserves the loading of a key for this caller, so that the processes of a directory do not load it at the same
+    /// time. A lease prevents no commit.
+    ///
+    /// - Parameters:
+    ///   - duration: The time after which the lease ends by itself, at most one minute.
+    ///   - now: The time since the start of the machine, which all processes measure alike.
+    /// - Returns: `nil` if another caller has the lease.
+    package func lease(_ key: RecordKey, for duration: Duration, now: Duration) throws(FileError) -> RecordLease? {
+        try prepare()
+        let lease = RecordLease(name: key.name)
+        let start = now.wholeNanoseconds
+        let length = min(max(duration.wholeNanoseconds, 0), RecordNumbers.longestLease)
+        let isOurs = try locked { () throws(FileError) in
+            try numbers.begin(lease, UInt64(clamping: start), until: UInt64(clamping: start) &+ UInt64(length))
+        }
+        return isOurs ? lease : nil
+    }
+
+    /// Ends a lease. It does nothing if another caller has the lease now.
+    package func end(_ lease: RecordLease) throws(FileError) {
+        try locked { () throws(FileError) in try numbers.end(lease) }
     }
 
     // MARK: Heads

@@ -67,6 +67,9 @@ package final class RecordDirectory: Sendable {
         /// The size of the records committed since the last sweep.
         var committed = 0
         var damaged = 0
+        /// Whether the directory exists and was checked.
+        var isPrepared = false
+        /// Whether the records were counted, or read from an index.
         var isOpened = false
         /// The records that were counted or forgotten since the running sweep began. The sweep does not change how they
         /// are counted. `nil` means that no sweep runs.
@@ -156,19 +159,42 @@ package final class RecordDirectory: Sendable {
 
     // MARK: Reading
 
+    /// All records of a key in the order of their numbers, and the condition under which what is requested now may be
+    /// stored; see ``begin(_:isFile:if:)``. The condition is `nil` if nothing can be stored, for example on a full disk.
+    ///
+    /// This needs only names, so it does not count the records of the directory first. A caller that wants none of its
+    /// calls to wait for that calls ``sweep()`` on another file thread before.
+    package func lookup(
+        _ key: RecordKey
+    ) throws(FileError) -> (records: [StoredRecord], condition: RecordCondition?) {
+        try prepare()
+        // Read first, so that an invalidation that removes one of the records changes it.
+        let condition = try? condition(for: key)
+        return (try read(key), condition)
+    }
+
     /// All records of a key, in the order of their numbers.
     package func records(for key: RecordKey) throws(FileError) -> [StoredRecord] {
-        var records: [StoredRecord] = []
-        for number in 0..<configuration.recordsPerKey {
-            if let record = try record(for: key, number: number) { records.append(record) }
-        }
-        return records
+        try open()
+        return try read(key)
     }
 
     /// A record of a key; `nil` if it does not exist, or if a removal hides it. Reading it counts as a use. A damaged
     /// record is removed.
     package func record(for key: RecordKey, number: UInt8 = 0) throws(FileError) -> StoredRecord? {
         try open()
+        return try read(key, number)
+    }
+
+    private func read(_ key: RecordKey) throws(FileError) -> [StoredRecord] {
+        var records: [StoredRecord] = []
+        for number in 0..<configuration.recordsPerKey {
+            if let record = try read(key, number) { records.append(record) }
+        }
+        return records
+    }
+
+    private func read(_ key: RecordKey, _ number: UInt8) throws(FileError) -> StoredRecord? {
         let name = key.name.numbered(number)
         // If the body is missing, the record may have been replaced after its head was read, so it is read once more.
         for isLast in [false, true] {

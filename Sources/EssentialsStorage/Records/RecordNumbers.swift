@@ -8,10 +8,14 @@ import EssentialsTools
 ///
 /// Numbers are random and written in place. A missing number is replaced. No commit expects the new number or a damaged
 /// one.
+///
+/// After the numbers there are as many leases: each has the hash of a key, the number of its holder, and its end.
 final class RecordNumbers: Sendable {
     static let fileName = ".numbers"
     static let count = 4_096
-    private static let size = 8
+    /// The longest lease, in nanoseconds.
+    static let longestLease: Int64 = 60_000_000_000
+    private static let (size, leaseSize) = (8, 24)
 
     private let path: String
     private let calls: FileCalls
@@ -49,21 +53,62 @@ final class RecordNumbers: Sendable {
     func raise(_ name: RecordName) throws(FileError) -> UInt64 {
         let file = try open()
         let number = UInt64.random(in: 1 ... .max)
-        try calls.check(.write, path)
-        let written = withUnsafeBytes(of: number.littleEndian) {
-            pwrite(file.descriptor, $0.baseAddress, $0.count, off_t(Self.position(of: name)))
-        }
-        guard written == Self.size else { throw written < 0 ? FileError.last : FileError(code: EIO) }
+        try write([number], to: file, at: Self.slot(of: name) * Self.size)
         return number
     }
 
     private func read(_ file: OpenFile, _ name: RecordName) throws(FileError) -> UInt64? {
-        var bytes = UInt64(0)
-        let count = try withUnsafeMutableBytes(of: &bytes) { buffer throws(FileError) in
-            try calls.read(file, into: buffer, at: Self.position(of: name))
+        let number = try words(file, 1, at: Self.slot(of: name) * Self.size).first
+        return number == 0 ? nil : number
+    }
+
+    // MARK: Leases
+
+    /// Writes a lease, unless another one of the same key has not ended. The caller has the lock of the directory.
+    ///
+    /// If the place is taken by another key, the lease is granted without being written.
+    ///
+    /// - Returns: Whether the lease was granted.
+    func begin(_ lease: RecordLease, _ now: UInt64, until end: UInt64) throws(FileError) -> Bool {
+        let (file, position) = (try open(), Self.leasePosition(lease.name))
+        let found = try words(file, 3, at: position)
+        // An end that is too far in the future is from before the last start of the machine.
+        if found.count == 3, found[2] > now, found[2] - now <= UInt64(Self.longestLease) {
+            return found[0] != Self.hash(of: lease.name)
         }
-        let number = UInt64(littleEndian: bytes)
-        return count == Self.size && number != 0 ? number : nil
+        try write([Self.hash(of: lease.name), lease.holder, end], to: file, at: position)
+        return true
+    }
+
+    /// Removes a lease, if it is still the written one. The caller has the lock of the directory.
+    func end(_ lease: RecordLease) throws(FileError) {
+        let (file, position) = (try open(), Self.leasePosition(lease.name))
+        guard try words(file, 3, at: position).dropFirst().first == lease.holder else { return }
+        try write([0, 0, 0], to: file, at: position)
+    }
+
+    private static func leasePosition(_ name: RecordName) -> Int { count * size + slot(of: name) * leaseSize }
+
+    private static func hash(of name: RecordName) -> UInt64 {
+        [name.partition, name.group].reduce(UInt64(truncatingIfNeeded: name.key >> 64)) { $0 &* 31 ^ $1 }
+    }
+
+    // MARK: File
+
+    private func words(_ file: OpenFile, _ count: Int, at position: Int) throws(FileError) -> [UInt64] {
+        let bytes = try calls.bytes(of: file, count: count * 8, at: Int64(position))
+        return bytes.withUnsafeBytes { bytes in
+            var reader = ByteReader(bytes)
+            return (0..<count).compactMap { _ in reader.number() }
+        }
+    }
+
+    private func write(_ words: [UInt64], to file: OpenFile, at position: Int) throws(FileError) {
+        try calls.check(.write, path)
+        var writer = ByteWriter()
+        for word in words { writer.append(word) }
+        let written = pwrite(file.descriptor, writer.bytes, writer.bytes.count, off_t(position))
+        guard written == writer.bytes.count else { throw written < 0 ? FileError.last : FileError(code: EIO) }
     }
 
     private func open() throws(FileError) -> OpenFile {
@@ -84,12 +129,18 @@ final class RecordNumbers: Sendable {
 
     private func openOwn() throws(OwnFile.Refusal) -> OpenFile {
         let opened = try calls.openOwn(
-            path, O_RDWR | O_CREAT, [.oneName, .noOtherUsers], upTo: Int64(Self.count * Self.size))
+            path, O_RDWR | O_CREAT, [.oneName, .noOtherUsers], upTo: Int64(Self.count * (Self.size + Self.leaseSize)))
         kept.withLock { $0 = opened }
         return opened.file
     }
 
-    private static func position(of name: RecordName) -> Int64 {
-        Int64(UInt64(truncatingIfNeeded: name.key) % UInt64(count)) * Int64(size)
+    private static func slot(of name: RecordName) -> Int {
+        Int(UInt64(truncatingIfNeeded: name.key) % UInt64(count))
     }
+}
+
+/// The right of one caller to load a key; see ``RecordDirectory/lease(_:for:now:)``.
+package struct RecordLease: Sendable, Hashable {
+    let name: RecordName
+    let holder = UInt64.random(in: 1 ... .max)
 }

@@ -7,7 +7,7 @@ import EssentialsTools
 package struct RecordWriter: Sendable {
     private let directory: RecordDirectory
     private let key: RecordKey
-    private let condition: RecordCommit.Condition
+    private let condition: RecordCondition
     /// Whether the body has its own file, however small it is.
     private let isFile: Bool
     private var memory: [UInt8] = []
@@ -18,7 +18,7 @@ package struct RecordWriter: Sendable {
     /// The number of bytes so far.
     package private(set) var size: Int64 = 0
 
-    init(_ directory: RecordDirectory, _ key: RecordKey, _ condition: RecordCommit.Condition, isFile: Bool) {
+    init(_ directory: RecordDirectory, _ key: RecordKey, _ condition: RecordCondition, isFile: Bool) {
         (self.directory, self.key, self.condition, self.isFile) = (directory, key, condition, isFile)
     }
 

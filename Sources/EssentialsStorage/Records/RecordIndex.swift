@@ -1,0 +1,66 @@
+/// The sizes and uses of the records of a directory, in a file. It serves eviction alone: if it is missing, damaged or
+/// outdated, the records are counted later, and no other result changes.
+struct RecordIndex: Sendable {
+    static let fileName = ".index"
+    private static let format = RecordFormat(mark: "SErecidx", version: 1, partCount: 1)
+    private static let entrySize = 50
+
+    private let places: [EvictionOrder<RecordName>.Place]
+    private let bodies: [RecordName: UInt64]
+    /// The size of the records committed since the last sweep.
+    private let committed: Int
+
+    init(_ order: EvictionOrder<RecordName>, _ bodies: [RecordName: UInt64], committed: Int) {
+        (places, self.bodies, self.committed) = (order.places, bodies, committed)
+    }
+
+    /// The size of the file for a number of records.
+    static func size(for count: Int) -> Int { format.headerSize + 8 + entrySize * min(count, 1 << 30) }
+
+    var bytes: [UInt8] {
+        var writer = ByteWriter()
+        writer.append(Int64(committed))
+        for place in places {
+            let (name, body) = (place.key, bodies[place.key])
+            writer.append(name.key)
+            writer.append(name.partition)
+            writer.append(name.group)
+            writer.append(name.number)
+            writer.append(Int64(place.bytes))
+            writer.append(UInt8(place.uses | (place.isMain ? 4 : 0) | (body == nil ? 0 : 8)))
+            writer.append(body ?? 0)
+        }
+        return Self.format.bytes(of: [writer.bytes])
+    }
+
+    /// Reads the bytes of a file; `nil` if they are damaged.
+    init?(bytes: [UInt8]) {
+        guard case .record(_, let parts) = Self.format.content(of: bytes), let part = parts.first else { return nil }
+        var (places, bodies): ([EvictionOrder<RecordName>.Place], [RecordName: UInt64]) = ([], [:])
+        let committed: Int64? = bytes.withUnsafeBytes { bytes in
+            var reader = ByteReader(UnsafeRawBufferPointer(rebasing: bytes[part]))
+            guard let committed: Int64 = reader.number() else { return nil }
+            while reader.count > 0 {
+                guard let key: UInt128 = reader.number(), let partition: UInt64 = reader.number(),
+                    let group: UInt64 = reader.number(), let number: UInt8 = reader.number(),
+                    let size: Int64 = reader.number(), let facts: UInt8 = reader.number(),
+                    let body: UInt64 = reader.number()
+                else { return nil }
+                let name = RecordName(key: key, partition: partition, group: group, number: number)
+                places.append(
+                    .init(key: name, bytes: Int(clamping: size), uses: Int(facts & 3), isMain: facts & 4 != 0))
+                if facts & 8 != 0 { bodies[name] = body }
+            }
+            return committed
+        }
+        guard let committed else { return nil }
+        (self.places, self.bodies, self.committed) = (places, bodies, Int(clamping: committed))
+    }
+
+    /// Counts the records of the index, except those that are counted already.
+    func restore(in state: inout RecordDirectory.State) {
+        for place in places where !state.order.contains(place.key) { state.bodies[place.key] = bodies[place.key] }
+        state.order.restore(places)
+        state.committed = max(state.committed, committed)
+    }
+}
