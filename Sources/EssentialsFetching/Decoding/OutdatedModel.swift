@@ -28,14 +28,14 @@ public struct OutdatedModel: Sendable {
                 // The models of the credentials have ended with them. The models that are stored now belong to the next
                 // credentials.
                 guard !(key.partition.isShared && operation.isForFormerCredentials) else { return }
-                try await cache.delete(key.typed() as ModelKey<Value>)
+                try await cache.delete(ModelKey<Value>(key))
             }
         }
     }
 
     /// The model under a key.
     public static func key<Value: Codable & Sendable>(_ key: ModelKey<Value>) -> OutdatedModel {
-        OutdatedModel(Value.self) { operation in FetchKey(key).map { operation.key($0) } }
+        OutdatedModel(Value.self) { operation in operation.key(key.parts) }
     }
 
     /// The model that ``FetchingService/get(_:parameters:query:headerFields:below:from:options:retry:key:as:)`` of the

@@ -5,10 +5,10 @@ import FoundationEssentials
 
 /// The result of the server for a fetch.
 enum ServedModel: Sendable {
-    /// A value, the time since the server sent it, and how a cache may keep it.
-    case value(FetchedModel, age: Duration, ModelStorage)
+    /// A value, and how a cache may keep it.
+    case value(FetchEmission, ModelStorage)
     /// The `nil` of an optional model, because the server has no model.
-    case nothing(FetchedModel)
+    case nothing(FetchEmission)
     /// An empty body for a model that is not optional.
     case empty
     /// 404 or 410 for a model that is not optional.
@@ -40,22 +40,12 @@ struct ModelStorage: Sendable {
     var isMemoryOnly = false
     /// Whether it was received with credentials and without an account, so that it is removed with the credentials.
     var isPersonal = false
-    /// Whether it may have been received with credentials. This is determined for values that are shared.
-    var mayBePersonal = true
-}
-
-/// The result of the cache for a fetch.
-struct LoadedModel: Sendable {
-    let model: FetchedModel
-    /// When the server sent it.
-    let date: Date
 }
 
 /// A fetch as a run sees it, without the type of the model.
 protocol FetchWork: AnyObject, Sendable {
     var source: FetchSource { get }
     var options: FetchOptions { get }
-    var clock: RequestClock { get }
     /// Whether there is a cache, and a key for it.
     var hasCache: Bool { get }
 
@@ -66,9 +56,9 @@ protocol FetchWork: AnyObject, Sendable {
     /// - Parameter isShared: Whether the value is shared with others, so that its account matters.
     func serve(in operation: FetchOperation, isShared: Bool) async -> ServedModel
     /// The cached model; `nil` if there is none or the cache fails.
-    func load(in operation: FetchOperation) async -> LoadedModel?
-    /// Stores a model of this fetch.
-    func save(_ model: FetchedModel, age: Duration, _ storage: ModelStorage, in operation: FetchOperation) async
+    func load(in operation: FetchOperation) async -> FetchEmission?
+    /// Stores a model that the server has sent.
+    func save(_ emission: FetchEmission, _ storage: ModelStorage, in operation: FetchOperation) async
     /// Deletes the cached model.
     func delete(in operation: FetchOperation) async
 }
@@ -77,8 +67,8 @@ protocol FetchWork: AnyObject, Sendable {
 final class Fetch<Value: Codable & Sendable>: FetchWork {
     let source: FetchSource
     let options: FetchOptions
-    let clock: RequestClock
     let hasCache: Bool
+    private let clock: RequestClock
     private let begins: @Sendable () -> FetchOperation
     private let key: FetchKeySource?
     private let requests: any DataRequestService
@@ -120,24 +110,29 @@ final class Fetch<Value: Codable & Sendable>: FetchWork {
             let response = try await requests.send(request.bound(to: operation.context))
             guard response.status != .notModified else { throw notModified(response) }
             let model = try await reader.model(from: response, to: request.method)
-            if isOptional, (model as? any OptionalModel)?.isNothing == true { return .nothing(ModelBox(model)) }
-            return .value(
-                ModelBox(model), age: response.storedUse?.age ?? .zero,
-                storage(of: response, in: operation, isShared: isShared))
+            if isOptional, (model as? any OptionalModel)?.isNothing == true { return nothing(model, in: operation) }
+            let age = response.storedUse?.age ?? .zero
+            var emission = FetchEmission(model: ModelBox(model), isCached: false, age: age, operation: operation)
+            let storage = storage(of: response, for: &emission, in: operation, isShared: isShared)
+            return .value(emission, storage)
         } catch {
-            return served(error)
+            return served(error, in: operation)
         }
     }
 
     private var isOptional: Bool { Value.self is any OptionalModel.Type }
 
-    private func served(_ failure: RequestFailure) -> ServedModel {
+    private func served(_ failure: RequestFailure, in operation: FetchOperation) -> ServedModel {
         let isGone = failure.reason == .status && [404, 410].contains(failure.status?.code)
         guard isGone || failure.reason == .emptyBody else { return .failure(failure) }
         if let nothing = (Value.self as? any OptionalModel.Type)?.nothing as? Value {
-            return .nothing(ModelBox(nothing))
+            return self.nothing(nothing, in: operation)
         }
         return isGone ? .gone(failure) : .empty
+    }
+
+    private func nothing(_ model: Value, in operation: FetchOperation) -> ServedModel {
+        .nothing(FetchEmission(model: ModelBox(model), isCached: false, age: .zero, operation: operation))
     }
 
     /// A 304 response confirms a model without containing it, so the response has no value.
@@ -150,9 +145,9 @@ final class Fetch<Value: Codable & Sendable>: FetchWork {
 
     // MARK: The cache
 
-    /// How a cache may keep the model of a response, and whether it may belong to one account.
+    /// How a cache may keep the model of a response. It also determines whether the model may belong to one account.
     private func storage(
-        of response: DataResponse, in operation: FetchOperation, isShared: Bool
+        of response: DataResponse, for emission: inout FetchEmission, in operation: FetchOperation, isShared: Bool
     ) -> ModelStorage {
         let partition = hasCache && options.caches ? key?.key(in: operation).partition : nil
         var storage = ModelStorage()
@@ -163,7 +158,7 @@ final class Fetch<Value: Codable & Sendable>: FetchWork {
         guard isShared || partition?.isShared == true else { return storage }
         let isPersonal = EntityCacheRules.isPersonalModel(
             response, to: request, hasIdentity: operation.hasClientIdentity)
-        storage.mayBePersonal = isPersonal || operation.hasCredentials
+        emission.mayBePersonal = isPersonal || operation.hasCredentials
         guard partition?.isShared == true else { return storage }
         storage.isMemoryOnly = storage.isMemoryOnly || isPersonal && !storesSensitiveResponses
         storage.isPersonal = isPersonal || request.base.isEnvironment && operation.hasCredentials
@@ -178,35 +173,34 @@ final class Fetch<Value: Codable & Sendable>: FetchWork {
         return key
     }
 
-    func load(in operation: FetchOperation) async -> LoadedModel? {
+    func load(in operation: FetchOperation) async -> FetchEmission? {
         guard let cache, let key = key(in: operation) else { return nil }
         do {
-            guard let cached = try await cache.load(key.typed() as ModelKey<Value>) else { return nil }
+            guard let cached = try await cache.load(ModelKey<Value>(key)) else { return nil }
             // The credentials may have been replaced while the cache was read, or since the model was stored.
             guard operation.permits(key.partition), cached.provenance?.isHidden != true else { return nil }
-            return LoadedModel(model: ModelBox(cached.value), date: cached.date)
+            return FetchEmission(
+                model: ModelBox(cached.value), isCached: true, age: cached.age(at: clock.date), operation: operation)
         } catch {
             problems?.add(error, "load")
             return nil
         }
     }
 
-    /// - Parameter age: The time since the server sent it, which is above zero for a response from a response cache.
-    func save(
-        _ model: FetchedModel, age: Duration, _ storage: ModelStorage, in operation: FetchOperation
-    ) async {
-        guard let cache, let key = key(in: operation), let box = model as? ModelBox<Value> else { return }
+    func save(_ emission: FetchEmission, _ storage: ModelStorage, in operation: FetchOperation) async {
+        guard let cache, let key = key(in: operation), let box = emission.model as? ModelBox<Value> else { return }
         let name = TypeName(Value.self)
         if !name.isLasting { problems?.add(nameless: name.text) }
-        let date = clock.date.addingTimeInterval(-(age / .seconds(1)))
+        // The age is above zero for a response from a response cache.
+        let date = clock.date.addingTimeInterval(-((emission.age ?? .zero) / .seconds(1)))
         var cached = CachedModel(box.value, date: date, isMemoryOnly: storage.isMemoryOnly || !name.isLasting)
         cached.provenance = operation.provenance(isPersonal: storage.isPersonal)
-        do { try await cache.save(cached, for: key.typed()) } catch { problems?.add(error, "save") }
+        do { try await cache.save(cached, for: ModelKey(key)) } catch { problems?.add(error, "save") }
     }
 
     func delete(in operation: FetchOperation) async {
         guard let cache, let key = key(in: operation) else { return }
-        do { try await cache.delete(key.typed() as ModelKey<Value>) } catch { problems?.add(error, "delete") }
+        do { try await cache.delete(ModelKey<Value>(key)) } catch { problems?.add(error, "delete") }
     }
 }
 

@@ -1,22 +1,29 @@
 import EssentialsHTTP
 import EssentialsRequests
+import EssentialsTools
 
 /// Performs a fetch for one iteration: it takes the steps that ``FetchMachine`` returns, and returns the values.
 ///
 /// If only the cache or only the server is needed, it is called in the task of the iteration. If both are needed at
 /// once, each of them has a task, which is cancelled with this object.
 final class FetchRun: EmissionRun {
+    private enum Reply: Sendable {
+        case cache(FetchEmission?)
+        case server(ServedModel)
+    }
+
+    private typealias Replies = Mailbox<BoundedQueue<Reply>>
+
     private let fetch: any FetchWork
     private let isShared: Bool
     private var machine: FetchMachine
     private var steps: FetchMachine.Steps = []
     private(set) var operation: FetchOperation?
-    private var cached: FetchedModel?
-    private var cachedAge: Duration?
+    private var cached: FetchEmission?
     private var served: ServedModel?
     private var failure: RequestFailure?
-    /// The replies of the tasks, if there are any.
-    private var replies: FetchReplies?
+    /// The replies of the tasks in the order of their arrival, if there are tasks.
+    private var replies: Replies?
     private var serverTask: Task<Void, Never>?
     private var cacheTask: Task<Void, Never>?
 
@@ -39,7 +46,7 @@ final class FetchRun: EmissionRun {
         if Task.isCancelled, !machine.hasEnded { leave() }
         while true {
             if !steps.isDisjoint(with: Self.emissions), let emission = emission() { return emission }
-            if !steps.isDisjoint(with: Self.changes), let change = change() { await CacheWork.run(change) }
+            if !steps.isDisjoint(with: Self.changes), let change = change() { await Self.perform(change) }
             if !steps.isDisjoint(with: [.end, .fail]) { return try end() }
             await ask()
         }
@@ -53,18 +60,13 @@ final class FetchRun: EmissionRun {
     /// The next value to emit. A value of the server is stored when the next value is requested.
     private func emission() -> FetchEmission? {
         if !steps.isDisjoint(with: [.emitCached, .emitCachedWithFailure]) {
-            let failure = steps.contains(.emitCachedWithFailure) ? failure : nil
+            if steps.contains(.emitCachedWithFailure) { cached?.failure = failure }
             steps.subtract([.emitCached, .emitCachedWithFailure])
-            return cached.map {
-                FetchEmission(model: $0, isCached: true, age: cachedAge, failure: failure, operation: operation)
-            }
+            return cached
         }
         steps.remove(.emitServed)
         return switch served {
-        case .value(let model, let age, let storage):
-            FetchEmission(
-                model: model, isCached: false, age: age, operation: operation, mayBePersonal: storage.mayBePersonal)
-        case .nothing(let model): FetchEmission(model: model, isCached: false, age: .zero, operation: operation)
+        case .value(let emission, _), .nothing(let emission): emission
         case .empty, .gone, .failure, nil: nil
         }
     }
@@ -75,8 +77,19 @@ final class FetchRun: EmissionRun {
         steps.subtract(Self.changes)
         guard let operation else { return nil }
         guard isSave else { return { [fetch] in await fetch.delete(in: operation) } }
-        guard case .value(let model, let age, let storage)? = served else { return nil }
-        return { [fetch] in await fetch.save(model, age: age, storage, in: operation) }
+        guard case .value(let emission, let storage)? = served else { return nil }
+        return { [fetch] in await fetch.save(emission, storage, in: operation) }
+    }
+
+    /// Performs a change in a separate task, so that a cancelled iteration loses no value and does not wait.
+    private static func perform(_ change: @escaping @Sendable () async -> Void) async {
+        let end = OneShot<Void>()
+        // Most caches reply without switching to another thread.
+        Task.immediate {
+            await change()
+            end.provide(())
+        }
+        await end.valueUnlessCancelled()
     }
 
     private func end() throws(RequestFailure) -> FetchEmission? {
@@ -106,7 +119,9 @@ final class FetchRun: EmissionRun {
             default: askBoth(in: operation)
             }
         }
-        switch await replies?.next() {
+        // A reply that has already arrived counts even in a cancelled task.
+        let arrived = replies?.change { $0.take() }
+        switch arrived == nil ? await replies?.next() : arrived {
         case .cache(let model): received(model)
         case .server(let served): received(served)
         case nil: leave()
@@ -119,32 +134,30 @@ final class FetchRun: EmissionRun {
         steps = machine.server(served.reply)
     }
 
-    private func received(_ loaded: LoadedModel?) {
+    private func received(_ loaded: FetchEmission?) {
         // A cancelled cache may return nothing or throw, which does not count as a miss.
         guard !Task.isCancelled else { return leave() }
-        guard let loaded else { return steps = machine.cache(.miss) }
-        cachedAge = Duration.since(loaded.date, at: fetch.clock.date)
-        cached = loaded.model
-        steps = machine.cache(.hit(age: cachedAge))
+        cached = loaded
+        steps = machine.cache(loaded.map { .hit(age: $0.age) } ?? .miss)
     }
 
     /// Calls the cache and the server, each in a task that begins now.
     private func askBoth(in operation: FetchOperation) {
-        let replies = FetchReplies()
+        let replies = Replies(BoundedQueue(limit: 2, .dropsNewest))
         self.replies = replies
         // A cache in memory replies at once. Its value therefore comes first if the first value is wanted.
         let isRace = fetch.source == .both
         if isRace { cacheTask = Self.load(fetch, operation, into: replies) }
         serverTask = Task.immediate { [fetch, isShared] in
-            replies.deliver(.server(await fetch.serve(in: operation, isShared: isShared)))
+            replies.put(.server(await fetch.serve(in: operation, isShared: isShared)))
         }
         if !isRace { cacheTask = Self.load(fetch, operation, into: replies) }
     }
 
     private static func load(
-        _ fetch: any FetchWork, _ operation: FetchOperation, into replies: FetchReplies
+        _ fetch: any FetchWork, _ operation: FetchOperation, into replies: Replies
     ) -> Task<Void, Never> {
-        Task.immediate { replies.deliver(.cache(await fetch.load(in: operation))) }
+        Task.immediate { _ = replies.put(.cache(await fetch.load(in: operation))) }
     }
 
     private func cancelTasks() {

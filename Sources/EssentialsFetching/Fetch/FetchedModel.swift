@@ -13,35 +13,6 @@ final class ModelBox<Value: Sendable>: Sendable {
     init(_ value: Value) { self.value = value }
 }
 
-/// The parts of a ``ModelKey`` without its type.
-struct FetchKey: Sendable {
-    let name: String
-    let variant: String
-    let partition: EntityPartition
-    let environment: String
-    let schema: UInt32
-    /// See ``ModelKey/followsService``.
-    let followsService: Bool
-
-    /// The key with its type.
-    func typed<Value>() -> ModelKey<Value> {
-        var key = ModelKey<Value>(
-            name, variant: variant, partition: partition, environment: environment, schema: schema)
-        key.followsService = followsService
-        return key
-    }
-}
-
-extension FetchKey {
-    /// Returns `nil` if there is no key.
-    init?<Value>(_ key: ModelKey<Value>?) {
-        guard let key else { return nil }
-        self.init(
-            name: key.name, variant: key.variant, partition: key.partition, environment: key.environment,
-            schema: key.schema, followsService: key.followsService)
-    }
-}
-
 /// A value of a fetch, as an ``Emission`` without the type of its model.
 struct FetchEmission: Sendable {
     let model: FetchedModel

@@ -32,8 +32,8 @@ extension FetchingService {
         as type: Value.Type = Value.self
     ) -> Emissions<Value> {
         emissions(
-            .get(path, parameters: parameters, query: query, headerFields: headerFields), below: keyPath,
-            from: source, options, retry, FetchKey(key))
+            of: .get(path, parameters: parameters, query: query, headerFields: headerFields), below: keyPath,
+            from: source, options, retry, key?.parts)
     }
 
     /// The model of a request; see ``get(_:parameters:query:headerFields:below:from:options:retry:key:as:)``.
@@ -56,7 +56,7 @@ extension FetchingService {
         options: FetchOptions? = nil, retry: RetryPolicy? = nil, key: ModelKey<Value>? = nil,
         as type: Value.Type = Value.self
     ) -> Emissions<Value> {
-        build(request, below: keyPath, from: source, options, retry, FetchKey(key))
+        emissions(of: request, below: keyPath, from: source, options, retry, key?.parts)
     }
 
     /// The model of a definition; see ``get(_:parameters:query:headerFields:below:from:options:retry:key:as:)``.
@@ -68,7 +68,7 @@ extension FetchingService {
         _ request: Request, below keyPath: String? = nil, from source: FetchSource? = nil,
         options: FetchOptions? = nil, retry: RetryPolicy? = nil, key: ModelKey<Request.Response>? = nil
     ) -> Emissions<Request.Response> where Request.Response: Codable {
-        build(request, below: keyPath, from: source, options, retry, FetchKey(key))
+        emissions(of: request, below: keyPath, from: source, options, retry, key?.parts)
     }
 
     // MARK: Keys
@@ -83,7 +83,7 @@ extension FetchingService {
         for request: some BuildableRequest, below keyPath: String? = nil, as type: Value.Type = Value.self
     ) -> ModelKey<Value>? {
         guard let request = try? request.build() else { return nil }
-        return FetchKeyRules.parts(of: request, below: NestedPath(keyPath)).map { beginFetch().key($0).typed() }
+        return FetchKeyRules.parts(of: request, below: NestedPath(keyPath)).map { ModelKey(beginFetch().key($0)) }
     }
 
     /// The key under which this service stores the model of a definition now; see ``modelKey(for:below:as:)``.
@@ -108,35 +108,29 @@ extension FetchingService {
     public func modelKey<Value: Codable & Sendable>(
         named name: String, variant: String = "", as type: Value.Type = Value.self
     ) -> ModelKey<Value> {
-        beginFetch().key(name, variant: variant).typed()
+        ModelKey(beginFetch().key(name, variant: variant))
     }
 
     // MARK: Building
 
-    private func build<Value: Codable & Sendable>(
-        _ request: some BuildableRequest, below keyPath: String?, from source: FetchSource?, _ options: FetchOptions?,
-        _ retry: RetryPolicy?, _ key: FetchKey?
-    ) -> Emissions<Value> {
-        do throws(RequestFailure) {
-            return emissions(try request.build(), below: keyPath, from: source, options, retry, key)
-        } catch {
-            return emissions(.get(""), refusal: error, below: keyPath, from: source, options, retry, key)
-        }
-    }
-
     private func emissions<Value: Codable & Sendable>(
-        _ request: consuming DataRequest, refusal: RequestFailure? = nil, below keyPath: String?,
-        from source: FetchSource?, _ options: FetchOptions?, _ retry: RetryPolicy?, _ given: FetchKey?
+        of request: some BuildableRequest, below keyPath: String?, from source: FetchSource?,
+        _ options: FetchOptions?, _ retry: RetryPolicy?, _ given: FetchKey?
     ) -> Emissions<Value> {
-        let defaults = fetchDefaults
-        let nested = NestedPath(keyPath)
+        let (defaults, nested) = (fetchDefaults, NestedPath(keyPath))
         var key = given.map { FetchKeySource.given($0) }
-        if key == nil, refusal == nil, modelCache != nil {
-            key = FetchKeyRules.parts(of: request, below: nested).map { FetchKeySource.request($0) }
+        var (built, refusal) = (DataRequest.get(""), nil as RequestFailure?)
+        do throws(RequestFailure) {
+            built = try request.build()
+            if key == nil, modelCache != nil {
+                key = FetchKeyRules.parts(of: built, below: nested).map { FetchKeySource.request($0) }
+            }
+        } catch {
+            refusal = error
         }
-        request.prepare(retry: retry, defaults)
+        built.prepare(retry: retry, defaults)
         let fetch = Fetch<Value>(
-            request, refusal, below: nested, key: key, source ?? defaults.source, options ?? defaults.options, self,
+            built, refusal, below: nested, key: key, source ?? defaults.source, options ?? defaults.options, self,
             defaults)
         return Emissions(fetch)
     }

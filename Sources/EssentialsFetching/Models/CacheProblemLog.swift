@@ -41,11 +41,17 @@ public final class CacheProblemLog: Sendable {
         add("The type \(type) has no name for a key that outlives the process.", "save")
     }
 
-    private func add(_ text: String, _ action: StaticString) {
+    /// Counts a model that is too large to be stored.
+    func addDropped() { problems.withLock { $0.dropped += 1 } }
+
+    /// Counts a problem.
+    func add(_ text: String, _ action: StaticString) {
         problems.withLock { problems in
             problems.count += 1
             problems.last = text
         }
-        logger?.debug("The cache of models has failed.", metadata: ["action": "\(action)", "error": "\(text)"])
+        logger?.debug(
+            "The cache of models has failed.",
+            metadata: ["category": "cache", "action": "\(action)", "error": "\(text)"])
     }
 }

@@ -22,7 +22,7 @@ extension ModelCache {
                 try requests.privateStateRegistry?.add(privateStateStore: self)
             }
         } catch {
-            failedToJoin(error)
+            ownProblems.add(error, "join")
         }
     }
 }

@@ -63,7 +63,8 @@ public final class ModelCache: ObservableCache {
     let memory: Mutex<ModelMemory>
     /// The services whose logout removes models from this cache.
     let membership = ModelMembership()
-    private let ownProblems = Mutex(CacheProblems())
+    /// The problems that are not those of the entity cache.
+    let ownProblems: CacheProblemLog
     private let hasLoggedMemoryOnly = Mutex(false)
     private let hasLoggedMissingList = Mutex(false)
 
@@ -79,6 +80,7 @@ public final class ModelCache: ObservableCache {
     public init(over cache: (any EntityCache)? = nil, configuration: Configuration = Configuration()) {
         access = cache.map { CacheAccess($0, configuration.clock, configuration.logger) }
         self.configuration = configuration
+        ownProblems = CacheProblemLog(logger: configuration.logger)
         memory = Mutex(
             ModelMemory(maximumCount: configuration.maximumCount, maximumBytes: configuration.maximumBytes))
     }
@@ -98,8 +100,7 @@ public final class ModelCache: ObservableCache {
 
     /// The problems of the cache. An entry that could not be decoded counts as one failed call.
     public var problems: CacheProblems {
-        let own = ownProblems.withLock { $0 }
-        return access.map { own.adding($0.problems) } ?? own
+        access.map { ownProblems.current.adding($0.problems) } ?? ownProblems.current
     }
 
     /// The number of decoded models in memory.
@@ -129,7 +130,7 @@ public final class ModelCache: ObservableCache {
         var kept = model
         kept.provenance = nil
         let entry = ModelMemory.Entry(
-            model: TypedHeldModel(kept), date: model.date, credentials: credentials, provenance: provenance)
+            model: ModelBox(kept), date: model.date, credentials: credentials, provenance: provenance)
         // This field has the same effect when the model is read again.
         let fields: HTTPFields = model.isMemoryOnly ? [.cacheControl: "no-store"] : [:]
         let entity = StoredEntity(
@@ -167,7 +168,7 @@ public final class ModelCache: ObservableCache {
         }
         guard entity.byteCount <= WriteBehind.standardBytes else {
             // It would displace all pending changes and then itself, and leave an older model.
-            ownProblems.withLock { $0.dropped += 1 }
+            ownProblems.addDropped()
             access?.add(.remove, for: key)
             return
         }
@@ -183,21 +184,13 @@ public final class ModelCache: ObservableCache {
         let slot = ModelSlot(key)
         if let entry = memory.withLock({ $0.use(slot) }) {
             guard !entry.isHidden else { return nil }
-            guard let held = entry.model as? TypedHeldModel<Value>, isYoung(entry.date) else {
+            guard let held = entry.model as? ModelBox<CachedModel<Value>>, isYoung(entry.date) else {
                 removeIfExpired(entry, slot, key)
                 return nil
             }
-            return held.model
+            return held.value
         }
         return access == nil ? nil : await read(key, slot)
-    }
-
-    /// The result of one read of the entity cache.
-    private enum Reading<Value: Sendable>: Sendable {
-        case found(CachedModel<Value>)
-        case missing
-        /// The model was changed meanwhile and is not in memory.
-        case outdated
     }
 
     /// Reads a model from the entity cache. If it was changed meanwhile, it is read again, for a limited number of
@@ -206,36 +199,27 @@ public final class ModelCache: ObservableCache {
         _ key: ModelKey<Value>, _ slot: ModelSlot
     ) async -> CachedModel<Value>? {
         for _ in 0..<Self.maximumReadings {
-            switch await readOnce(key, slot) {
-            case .found(let model): return model
-            case .missing: return nil
-            case .outdated: continue
+            let ticket = memory.withLock { $0.begin(slot) }
+            guard let (entity, place) = await entity(for: key) else {
+                memory.withLock { $0.end(slot) }
+                return nil
+            }
+            guard isYoung(entity.date) else {
+                end(slot, ticket, removing: isExpired(entity.date) ? place.key : nil)
+                return nil
+            }
+            do {
+                let model = CachedModel(
+                    try await ModelCoding.decode(Value.self, entity.body), date: entity.date,
+                    isMemoryOnly: EntityCacheRules.forbidsStoring(entity.headerFields))
+                if let kept = keep(model, place.credentials, slot, ticket, bytes: entity.body.count) { return kept }
+            } catch {
+                ownProblems.add("A model could not be decoded: \(type(of: error))", "load")
+                end(slot, ticket, removing: place.key)
+                return nil
             }
         }
         return nil
-    }
-
-    private func readOnce<Value: Codable & Sendable>(_ key: ModelKey<Value>, _ slot: ModelSlot) async -> Reading<Value>
-    {
-        let ticket = memory.withLock { $0.begin(slot) }
-        guard let (entity, place) = await entity(for: key) else {
-            memory.withLock { $0.end(slot) }
-            return .missing
-        }
-        guard isYoung(entity.date) else {
-            end(slot, ticket, removing: isExpired(entity.date) ? place.key : nil)
-            return .missing
-        }
-        do {
-            let model = CachedModel(
-                try await ModelCoding.decode(Value.self, entity.body), date: entity.date,
-                isMemoryOnly: EntityCacheRules.forbidsStoring(entity.headerFields))
-            return keep(model, place.credentials, slot, ticket, bytes: entity.body.count)
-        } catch {
-            failed(error)
-            end(slot, ticket, removing: place.key)
-            return .missing
-        }
     }
 
     /// The entity that the entity cache holds for a key, and its place; `nil` if there is none.
@@ -247,12 +231,13 @@ public final class ModelCache: ObservableCache {
         return nil
     }
 
-    /// Keeps the model that was read in memory. If there was a change meanwhile, the changed model counts.
+    /// Keeps the model that was read in memory. If there was a change meanwhile, the changed model counts; `nil` if it
+    /// is not in memory.
     private func keep<Value: Sendable>(
         _ model: CachedModel<Value>, _ credentials: Origin?, _ slot: ModelSlot, _ ticket: ModelMemory.Ticket,
         bytes: Int
-    ) -> Reading<Value> {
-        let entry = ModelMemory.Entry(model: TypedHeldModel(model), date: model.date, credentials: credentials)
+    ) -> CachedModel<Value>? {
+        let entry = ModelMemory.Entry(model: ModelBox(model), date: model.date, credentials: credentials)
         let (newer, removed) = memory.withLock { memory -> (ModelMemory.Entry?, [ModelMemory.Entry]) in
             defer { memory.end(slot) }
             guard memory.isUnchanged(slot, since: ticket) else { return (memory.use(slot), []) }
@@ -260,7 +245,7 @@ public final class ModelCache: ObservableCache {
             return (entry, memory.insert(entry, for: slot, bytes: bytes))
         }
         withExtendedLifetime(removed) {}
-        return (newer?.model as? TypedHeldModel<Value>).map { .found($0.model) } ?? .outdated
+        return (newer?.model as? ModelBox<CachedModel<Value>>)?.value
     }
 
     /// Ends a read. If a key is given, its entry is removed, unless there was a change meanwhile.
@@ -372,14 +357,6 @@ public final class ModelCache: ObservableCache {
         access?.work()
     }
 
-    /// Counts a failure to join a service.
-    func failedToJoin(_ failure: RequestFailure) {
-        ownProblems.withLock { problems in
-            problems.count += 1
-            problems.last = failure.message
-        }
-    }
-
     /// The places where the entity cache may hold the model of a key: first the place of the key, then the places for
     /// the credentials of origins. There is no place if the type has another name at the next start of the program.
     private func places<Value>(of key: ModelKey<Value>, with credentials: Origin? = nil) -> [ModelPlace] {
@@ -418,13 +395,5 @@ public final class ModelCache: ObservableCache {
             return !hasLogged
         }
         if isFirst { configuration.logger.debug(message, metadata: ["category": "cache"]) }
-    }
-
-    private func failed(_ error: any Error) {
-        ownProblems.withLock { problems in
-            problems.count += 1
-            problems.last = "A model could not be decoded: \(type(of: error))"
-        }
-        configuration.logger.debug("A model in a cache could not be decoded.", metadata: ["category": "cache"])
     }
 }

@@ -18,7 +18,8 @@ struct ModelMemory: Sendable {
 
     /// A model, and the facts that do not depend on its type.
     struct Entry: Sendable {
-        let model: any HeldModel
+        /// The box of a ``CachedModel``.
+        let model: FetchedModel
         let date: Date
         /// The origin with whose credentials the model was received, without an account.
         var credentials: Origin?
@@ -169,14 +170,4 @@ struct ModelMemory: Sendable {
         operations[slot]?.newest = lastNumber
         operations[slot]?.changes += 1
     }
-}
-
-/// A model in memory whose type is not known.
-protocol HeldModel: AnyObject, Sendable {}
-
-/// A model in memory.
-final class TypedHeldModel<Value: Sendable>: HeldModel {
-    let model: CachedModel<Value>
-
-    init(_ model: CachedModel<Value>) { self.model = model }
 }

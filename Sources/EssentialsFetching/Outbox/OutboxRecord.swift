@@ -86,11 +86,7 @@ struct OutboxRecord: Sendable {
             if let value = item.value { writer.append(text: value) }
         }
         try parts.parameters.write(to: &writer)
-        writer.append(UInt32(clamping: parts.headerFields.count))
-        for field in parts.headerFields {
-            writer.append(text: field.name.rawName)
-            field.withUnsafeBytesOfValue { writer.append(counted: UnsafeRawBufferPointer($0)) }
-        }
+        parts.headerFields.write(to: &writer)
         switch parts.statuses {
         case .success: writer.append(UInt32(0))
         case .any: writer.append(UInt32.max)
@@ -147,7 +143,7 @@ struct OutboxRecord: Sendable {
             base = url
         }
         guard let query = Self.query(&reader), let parameters = FormParameters(&reader),
-            let fields = Self.fields(&reader), let statuses = Self.statuses(&reader),
+            let fields = HTTPFields(&reader), let statuses = Self.statuses(&reader),
             let kindNumber: UInt8 = reader.number(), let kind = BodyKind(rawValue: kindNumber)
         else { return nil }
         var stored = StoredRequestParts.Body.none
@@ -199,18 +195,6 @@ struct OutboxRecord: Sendable {
             items.append(QueryItems.Item(name: name, value: value))
         }
         return QueryItems(items)
-    }
-
-    private static func fields(_ reader: inout ByteReader) -> HTTPFields? {
-        guard let count: UInt32 = reader.number() else { return nil }
-        var fields = HTTPFields()
-        for _ in 0..<count {
-            guard let name = reader.text().flatMap({ HTTPField.Name($0) }), let bytes = reader.counted() else {
-                return nil
-            }
-            fields.append(HTTPField(name: name, lenientValue: Array(bytes)))
-        }
-        return fields
     }
 
     private static func statuses(_ reader: inout ByteReader) -> StoredRequestParts.Statuses? {

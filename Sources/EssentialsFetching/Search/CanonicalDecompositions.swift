@@ -1,7 +1,6 @@
-import EssentialsRequests
-
 /// The canonical decompositions of characters in the Basic Multilingual Plane
-/// ([UAX #15](https://www.unicode.org/reports/tr15/)). The standard library has them, but does not make them public.
+/// ([UAX #15](https://www.unicode.org/reports/tr15/)). The standard library compares texts by them, but does not make
+/// them public, and FoundationEssentials has none. Without them “é” could not equal “e”.
 ///
 /// Compatibility ideographs are left out, because they are not letters with marks. Hangul syllables are left out too,
 /// because they are searched as they are.
@@ -9,146 +8,64 @@ enum CanonicalDecompositions {
     /// The number of characters that can be decomposed.
     static var count: Int { table.count }
 
-    /// The table in the order of the characters.
-    private static let table: [Entry] = parsed(text)
-
-    private struct Entry: Sendable {
-        let whole: UInt16
-        let first: UInt16
-        /// Zero if the character is equivalent to a single other one.
-        let second: UInt16
-    }
-
     /// Calls a closure with each scalar of the full decomposition of a scalar, or with the scalar itself.
     static func forEach(in scalar: Unicode.Scalar, _ body: (Unicode.Scalar) -> Void) {
-        guard let entry = entry(of: scalar) else { return body(scalar) }
+        guard let parts = table[scalar] else { return body(scalar) }
         // The depth is bounded by the table: no decomposition contains its own character.
-        if let first = Unicode.Scalar(entry.first) { forEach(in: first, body) }
-        if entry.second != 0, let second = Unicode.Scalar(entry.second) { forEach(in: second, body) }
+        for part in parts { forEach(in: part, body) }
     }
 
-    private static func entry(of scalar: Unicode.Scalar) -> Entry? {
-        guard scalar.value >= 0xc0, let value = UInt16(exactly: scalar.value) else { return nil }
-        var (low, high) = (0, table.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if table[middle].whole < value { low = middle + 1 } else { high = middle }
-        }
-        return low < table.count && table[low].whole == value ? table[low] : nil
-    }
-
-    private static func parsed(_ text: String) -> [Entry] {
-        var entries: [Entry] = []
-        var second: UInt16 = 0
-        for word in text.utf8.split(separator: UInt8(ascii: " ")) {
-            guard let number = UInt32(String(Substring(word.drop { $0 == UInt8(ascii: "+") })), radix: 16) else {
-                continue
-            }
-            if word.first == UInt8(ascii: "+") {
-                second = UInt16(truncatingIfNeeded: number)
-            } else {
-                entries.append(
-                    Entry(
-                        whole: UInt16(truncatingIfNeeded: number), first: UInt16(truncatingIfNeeded: number >> 16),
-                        second: second))
+    /// A letter and a mark, or one equivalent character.
+    private static let table: [Unicode.Scalar: [Unicode.Scalar]] = {
+        var table: [Unicode.Scalar: [Unicode.Scalar]] = [:]
+        for group in text.unicodeScalars.split(separator: " ") {
+            let marks = group.prefix(1).filter { $0 != "=" }
+            var letters = group.dropFirst().makeIterator()
+            while let letter = letters.next(), let whole = letters.next() {
+                table[whole] = [letter] + marks
+                let capital = Array(letter.properties.uppercaseMapping.unicodeScalars)
+                let upper = Array(whole.properties.uppercaseMapping.unicodeScalars)
+                if upper.count == 1, capital.count == 1, upper != capital { table[upper[0]] = capital + marks }
             }
         }
-        return entries.sorted { $0.whole < $1.whole }
-    }
+        return table
+    }()
 
-    /// For each mark, the characters that it changes and the results, in hexadecimal digits. The last group contains
-    /// equivalents without a mark.
+    /// For each mark, the letters that it changes, each before the result. Upper-case letters that follow from the
+    /// lower-case ones are left out. The last group contains equivalents without a mark. Characters that normalization
+    /// would change are escaped.
     private static let text = """
-        +0300 004100C0 004500C8 004900CC 004F00D2 005500D9 006100E0 006500E8 006900EC 006F00F2 007500F9 00DC01DB \
-        00FC01DC 004E01F8 006E01F9 04150400 0418040D 04350450 0438045D 01121E14 01131E15 014C1E50 014D1E51 00571E80 \
-        00771E81 00C21EA6 00E21EA7 01021EB0 01031EB1 00CA1EC0 00EA1EC1 00D41ED2 00F41ED3 01A01EDC 01A11EDD 01AF1EEA \
-        01B01EEB 00591EF2 00791EF3 1F001F02 1F011F03 1F081F0A 1F091F0B 1F101F12 1F111F13 1F181F1A 1F191F1B 1F201F22 \
-        1F211F23 1F281F2A 1F291F2B 1F301F32 1F311F33 1F381F3A 1F391F3B 1F401F42 1F411F43 1F481F4A 1F491F4B 1F501F52 \
-        1F511F53 1F591F5B 1F601F62 1F611F63 1F681F6A 1F691F6B 03B11F70 03B51F72 03B71F74 03B91F76 03BF1F78 03C51F7A \
-        03C91F7C 03911FBA 03951FC8 03971FCA 1FBF1FCD 03CA1FD2 03991FDA 1FFE1FDD 03CB1FE2 03A51FEA 00A81FED 039F1FF8 \
-        03A91FFA +0301 004100C1 004500C9 004900CD 004F00D3 005500DA 005900DD 006100E1 006500E9 006900ED 006F00F3 \
-        007500FA 007900FD 00430106 00630107 004C0139 006C013A 004E0143 006E0144 00520154 00720155 0053015A 0073015B \
-        005A0179 007A017A 00DC01D7 00FC01D8 004701F4 006701F5 00C501FA 00E501FB 00C601FC 00E601FD 00D801FE 00F801FF \
-        03080344 00A80385 03910386 03950388 03970389 0399038A 039F038C 03A5038E 03A9038F 03CA0390 03B103AC 03B503AD \
-        03B703AE 03B903AF 03CB03B0 03BF03CC 03C503CD 03C903CE 03D203D3 04130403 041A040C 04330453 043A045C 00C71E08 \
-        00E71E09 01121E16 01131E17 00CF1E2E 00EF1E2F 004B1E30 006B1E31 004D1E3E 006D1E3F 00D51E4C 00F51E4D 014C1E52 \
-        014D1E53 00501E54 00701E55 01681E78 01691E79 00571E82 00771E83 00C21EA4 00E21EA5 01021EAE 01031EAF 00CA1EBE \
-        00EA1EBF 00D41ED0 00F41ED1 01A01EDA 01A11EDB 01AF1EE8 01B01EE9 1F001F04 1F011F05 1F081F0C 1F091F0D 1F101F14 \
-        1F111F15 1F181F1C 1F191F1D 1F201F24 1F211F25 1F281F2C 1F291F2D 1F301F34 1F311F35 1F381F3C 1F391F3D 1F401F44 \
-        1F411F45 1F481F4C 1F491F4D 1F501F54 1F511F55 1F591F5D 1F601F64 1F611F65 1F681F6C 1F691F6D 1FBF1FCE 1FFE1FDE \
-        +0302 004100C2 004500CA 004900CE 004F00D4 005500DB 006100E2 006500EA 006900EE 006F00F4 007500FB 00430108 \
-        00630109 0047011C 0067011D 00480124 00680125 004A0134 006A0135 0053015C 0073015D 00570174 00770175 00590176 \
-        00790177 005A1E90 007A1E91 1EA01EAC 1EA11EAD 1EB81EC6 1EB91EC7 1ECC1ED8 1ECD1ED9 +0303 004100C3 004E00D1 \
-        004F00D5 006100E3 006E00F1 006F00F5 00490128 00690129 00550168 00750169 00561E7C 00761E7D 00C21EAA 00E21EAB \
-        01021EB4 01031EB5 00451EBC 00651EBD 00CA1EC4 00EA1EC5 00D41ED6 00F41ED7 01A01EE0 01A11EE1 01AF1EEE 01B01EEF \
-        00591EF8 00791EF9 +0304 00410100 00610101 00450112 00650113 0049012A 0069012B 004F014C 006F014D 0055016A \
-        0075016B 00DC01D5 00FC01D6 00C401DE 00E401DF 022601E0 022701E1 00C601E2 00E601E3 01EA01EC 01EB01ED 00D6022A \
-        00F6022B 00D5022C 00F5022D 022E0230 022F0231 00590232 00790233 041804E2 043804E3 042304EE 044304EF 00471E20 \
-        00671E21 1E361E38 1E371E39 1E5A1E5C 1E5B1E5D 03B11FB1 03911FB9 03B91FD1 03991FD9 03C51FE1 03A51FE9 +0306 \
-        00410102 00610103 00450114 00650115 0047011E 0067011F 0049012C 0069012D 004F014E 006F014F 0055016C 0075016D \
-        0423040E 04180419 04380439 0443045E 041604C1 043604C2 041004D0 043004D1 041504D6 043504D7 02281E1C 02291E1D \
-        1EA01EB6 1EA11EB7 03B11FB0 03911FB8 03B91FD0 03991FD8 03C51FE0 03A51FE8 +0307 0043010A 0063010B 00450116 \
-        00650117 00470120 00670121 00490130 005A017B 007A017C 00410226 00610227 004F022E 006F022F 00421E02 00621E03 \
-        00441E0A 00641E0B 00461E1E 00661E1F 00481E22 00681E23 004D1E40 006D1E41 004E1E44 006E1E45 00501E56 00701E57 \
-        00521E58 00721E59 00531E60 00731E61 015A1E64 015B1E65 01601E66 01611E67 1E621E68 1E631E69 00541E6A 00741E6B \
-        00571E86 00771E87 00581E8A 00781E8B 00591E8E 00791E8F 017F1E9B +0308 004100C4 004500CB 004900CF 004F00D6 \
-        005500DC 006100E4 006500EB 006900EF 006F00F6 007500FC 007900FF 00590178 039903AA 03A503AB 03B903CA 03C503CB \
-        03D203D4 04150401 04060407 04350451 04560457 041004D2 043004D3 04D804DA 04D904DB 041604DC 043604DD 041704DE \
-        043704DF 041804E4 043804E5 041E04E6 043E04E7 04E804EA 04E904EB 042D04EC 044D04ED 042304F0 044304F1 042704F4 \
-        044704F5 042B04F8 044B04F9 00481E26 00681E27 00D51E4E 00F51E4F 016A1E7A 016B1E7B 00571E84 00771E85 00581E8C \
-        00781E8D 00741E97 +0309 00411EA2 00611EA3 00C21EA8 00E21EA9 01021EB2 01031EB3 00451EBA 00651EBB 00CA1EC2 \
-        00EA1EC3 00491EC8 00691EC9 004F1ECE 006F1ECF 00D41ED4 00F41ED5 01A01EDE 01A11EDF 00551EE6 00751EE7 01AF1EEC \
-        01B01EED 00591EF6 00791EF7 +030A 004100C5 006100E5 0055016E 0075016F 00771E98 00791E99 +030B 004F0150 006F0151 \
-        00550170 00750171 042304F2 044304F3 +030C 0043010C 0063010D 0044010E 0064010F 0045011A 0065011B 004C013D \
-        006C013E 004E0147 006E0148 00520158 00720159 00530160 00730161 00540164 00740165 005A017D 007A017E 004101CD \
-        006101CE 004901CF 006901D0 004F01D1 006F01D2 005501D3 007501D4 00DC01D9 00FC01DA 004701E6 006701E7 004B01E8 \
-        006B01E9 01B701EE 029201EF 006A01F0 0048021E 0068021F +030F 00410200 00610201 00450204 00650205 00490208 \
-        00690209 004F020C 006F020D 00520210 00720211 00550214 00750215 04740476 04750477 +0311 00410202 00610203 \
-        00450206 00650207 0049020A 0069020B 004F020E 006F020F 00520212 00720213 00550216 00750217 +0313 03B11F00 \
-        03911F08 03B51F10 03951F18 03B71F20 03971F28 03B91F30 03991F38 03BF1F40 039F1F48 03C51F50 03C91F60 03A91F68 \
-        03C11FE4 +0314 03B11F01 03911F09 03B51F11 03951F19 03B71F21 03971F29 03B91F31 03991F39 03BF1F41 039F1F49 \
-        03C51F51 03A51F59 03C91F61 03A91F69 03C11FE5 03A11FEC +031B 004F01A0 006F01A1 005501AF 007501B0 +0323 00421E04 \
-        00621E05 00441E0C 00641E0D 00481E24 00681E25 004B1E32 006B1E33 004C1E36 006C1E37 004D1E42 006D1E43 004E1E46 \
-        006E1E47 00521E5A 00721E5B 00531E62 00731E63 00541E6C 00741E6D 00561E7E 00761E7F 00571E88 00771E89 005A1E92 \
-        007A1E93 00411EA0 00611EA1 00451EB8 00651EB9 00491ECA 00691ECB 004F1ECC 006F1ECD 01A01EE2 01A11EE3 00551EE4 \
-        00751EE5 01AF1EF0 01B01EF1 00591EF4 00791EF5 +0324 00551E72 00751E73 +0325 00411E00 00611E01 +0326 00530218 \
-        00730219 0054021A 0074021B +0327 004300C7 006300E7 00470122 00670123 004B0136 006B0137 004C013B 006C013C \
-        004E0145 006E0146 00520156 00720157 0053015E 0073015F 00540162 00740163 00450228 00650229 00441E10 00641E11 \
-        00481E28 00681E29 +0328 00410104 00610105 00450118 00650119 0049012E 0069012F 00550172 00750173 004F01EA \
-        006F01EB +032D 00441E12 00641E13 00451E18 00651E19 004C1E3C 006C1E3D 004E1E4A 006E1E4B 00541E70 00741E71 \
-        00551E76 00751E77 +032E 00481E2A 00681E2B +0330 00451E1A 00651E1B 00491E2C 00691E2D 00551E74 00751E75 +0331 \
-        00421E06 00621E07 00441E0E 00641E0F 004B1E34 006B1E35 004C1E3A 006C1E3B 004E1E48 006E1E49 00521E5E 00721E5F \
-        00541E6E 00741E6F 005A1E94 007A1E95 00681E96 +0338 2190219A 2192219B 219421AE 21D021CD 21D421CE 21D221CF \
-        22032204 22082209 220B220C 22232224 22252226 223C2241 22432244 22452247 22482249 003D2260 22612262 224D226D \
-        003C226E 003E226F 22642270 22652271 22722274 22732275 22762278 22772279 227A2280 227B2281 22822284 22832285 \
-        22862288 22872289 22A222AC 22A822AD 22A922AE 22AB22AF 227C22E0 227D22E1 229122E2 229222E3 22B222EA 22B322EB \
-        22B422EC 22B522ED 2ADD2ADC +0342 1F001F06 1F011F07 1F081F0E 1F091F0F 1F201F26 1F211F27 1F281F2E 1F291F2F \
-        1F301F36 1F311F37 1F381F3E 1F391F3F 1F501F56 1F511F57 1F591F5F 1F601F66 1F611F67 1F681F6E 1F691F6F 03B11FB6 \
-        00A81FC1 03B71FC6 1FBF1FCF 03B91FD6 03CA1FD7 1FFE1FDF 03C51FE6 03CB1FE7 03C91FF6 +0345 1F001F80 1F011F81 \
-        1F021F82 1F031F83 1F041F84 1F051F85 1F061F86 1F071F87 1F081F88 1F091F89 1F0A1F8A 1F0B1F8B 1F0C1F8C 1F0D1F8D \
-        1F0E1F8E 1F0F1F8F 1F201F90 1F211F91 1F221F92 1F231F93 1F241F94 1F251F95 1F261F96 1F271F97 1F281F98 1F291F99 \
-        1F2A1F9A 1F2B1F9B 1F2C1F9C 1F2D1F9D 1F2E1F9E 1F2F1F9F 1F601FA0 1F611FA1 1F621FA2 1F631FA3 1F641FA4 1F651FA5 \
-        1F661FA6 1F671FA7 1F681FA8 1F691FA9 1F6A1FAA 1F6B1FAB 1F6C1FAC 1F6D1FAD 1F6E1FAE 1F6F1FAF 1F701FB2 03B11FB3 \
-        03AC1FB4 1FB61FB7 03911FBC 1F741FC2 03B71FC3 03AE1FC4 1FC61FC7 03971FCC 1F7C1FF2 03C91FF3 03CE1FF4 1FF61FF7 \
-        03A91FFC +05B4 05D9FB1D +05B7 05F2FB1F 05D0FB2E +05B8 05D0FB2F +05B9 05D5FB4B +05BC 05D0FB30 05D1FB31 05D2FB32 \
-        05D3FB33 05D4FB34 05D5FB35 05D6FB36 05D8FB38 05D9FB39 05DAFB3A 05DBFB3B 05DCFB3C 05DEFB3E 05E0FB40 05E1FB41 \
-        05E3FB43 05E4FB44 05E6FB46 05E7FB47 05E8FB48 05E9FB49 05EAFB4A +05BF 05D1FB4C 05DBFB4D 05E4FB4E +05C1 05E9FB2A \
-        FB49FB2C +05C2 05E9FB2B FB49FB2D +0653 06270622 +0654 06270623 06480624 064A0626 06D506C0 06C106C2 06D206D3 \
-        +0655 06270625 +093C 09280929 09300931 09330934 09150958 09160959 0917095A 091C095B 0921095C 0922095D 092B095E \
-        092F095F +09BC 09A109DC 09A209DD 09AF09DF +09BE 09C709CB +09D7 09C709CC +0A3C 0A320A33 0A380A36 0A160A59 \
-        0A170A5A 0A1C0A5B 0A2B0A5E +0B3C 0B210B5C 0B220B5D +0B3E 0B470B4B +0B56 0B470B48 +0B57 0B470B4C +0BBE 0BC60BCA \
-        0BC70BCB +0BD7 0B920B94 0BC60BCC +0C56 0C460C48 +0CC2 0CC60CCA +0CD5 0CBF0CC0 0CC60CC7 0CCA0CCB +0CD6 0CC60CC8 \
-        +0D3E 0D460D4A 0D470D4B +0D57 0D460D4C +0DCA 0DD90DDA 0DDC0DDD +0DCF 0DD90DDC +0DDF 0DD90DDE +0F72 0F710F73 \
-        +0F74 0F710F75 +0F80 0FB20F76 0FB30F78 0F710F81 +0FB5 0F400F69 0F900FB9 +0FB7 0F420F43 0F4C0F4D 0F510F52 \
-        0F560F57 0F5B0F5C 0F920F93 0F9C0F9D 0FA10FA2 0FA60FA7 0FAB0FAC +102E 10251026 +1B35 1B051B06 1B071B08 1B091B0A \
-        1B0B1B0C 1B0D1B0E 1B111B12 1B3A1B3B 1B3C1B3D 1B3E1B40 1B3F1B41 1B421B43 +3099 304B304C 304D304E 304F3050 \
-        30513052 30533054 30553056 30573058 3059305A 305B305C 305D305E 305F3060 30613062 30643065 30663067 30683069 \
-        306F3070 30723073 30753076 30783079 307B307C 30463094 309D309E 30AB30AC 30AD30AE 30AF30B0 30B130B2 30B330B4 \
-        30B530B6 30B730B8 30B930BA 30BB30BC 30BD30BE 30BF30C0 30C130C2 30C430C5 30C630C7 30C830C9 30CF30D0 30D230D3 \
-        30D530D6 30D830D9 30DB30DC 30A630F4 30EF30F7 30F030F8 30F130F9 30F230FA 30FD30FE +309A 306F3071 30723074 \
-        30753077 3078307A 307B307D 30CF30D1 30D230D4 30D530D7 30D830DA 30DB30DD +0000 03000340 03010341 03130343 \
-        02B90374 003B037E 00B70387 03AC1F71 03AD1F73 03AE1F75 03AF1F77 03CC1F79 03CD1F7B 03CE1F7D 03861FBB 03B91FBE \
-        03881FC9 03891FCB 03901FD3 038A1FDB 03B01FE3 038E1FEB 03851FEE 00601FEF 038C1FF9 038F1FFB 00B41FFD 20022000 \
-        20032001 03A92126 004B212A 00C5212B 30082329 3009232A
+        \u{300}aàeèiìoòuùüǜnǹеѐиѝēḕōṑwẁâầăằêềôồơờưừyỳἀἂἁἃἐἒἑἓἠἢἡἣἰἲἱἳὀὂὁὃὐὒὑὓὠὢὡὣαὰεὲηὴιὶοὸυὺωὼ᾿῍ϊῒ῾῝ϋῢ¨῭ \u{301}aáeé\
+        iíoóuúyýcćlĺnńrŕsśzźüǘgǵåǻæǽøǿ\u{308}\u{344}¨΅ϊΐαάεέηήιίϋΰοόυύωώϒϓгѓкќçḉēḗïḯkḱmḿõṍōṓpṕũṹwẃâấăắêếôốơớưứἀἄἁἅἐἔἑἕ\
+        ἠἤἡἥἰἴἱἵὀὄὁὅὐὔὑὕὠὤὡὥ᾿῎῾῞ \u{302}aâeêiîoôuûcĉgĝhĥjĵsŝwŵyŷzẑạậẹệọộ \u{303}aãnñoõiĩuũvṽâẫăẵeẽêễôỗơỡưữyỹ \u{304}aā\
+        eēiīoōuūüǖäǟȧǡæǣǫǭöȫõȭȯȱyȳиӣуӯgḡḷḹṛṝαᾱιῑυῡ \u{306}aăeĕgğiĭoŏuŭийуўжӂаӑеӗȩḝạặαᾰιῐυῠ \u{307}cċeėgġIİzżaȧoȯbḃdḋfḟ\
+        hḣmṁnṅpṗrṙsṡśṥšṧṣṩtṫwẇxẋyẏſẛ \u{308}aäeëiïoöuüyÿιϊυϋϒϔеёіїаӓәӛжӝзӟиӥоӧөӫэӭуӱчӵыӹhḧõṏūṻwẅxẍtẗ \u{309}aảâẩăẳeẻêể\
+        iỉoỏôổơởuủưửyỷ \u{30a}aåuůwẘyẙ \u{30b}oőuűуӳ \u{30c}cčdďeělľnňrřsštťzžaǎiǐoǒuǔüǚgǧkǩʒǯjǰhȟ \u{30f}aȁeȅiȉoȍrȑuȕ\
+        ѵѷ \u{311}aȃeȇiȋoȏrȓuȗ \u{313}αἀεἐηἠιἰοὀυὐωὠρῤ \u{314}αἁεἑηἡιἱοὁυὑωὡρῥ \u{31b}oơuư \u{323}bḅdḍhḥkḳlḷmṃnṇrṛsṣtṭ\
+        vṿwẉzẓaạeẹiịoọơợuụưựyỵ \u{324}uṳ \u{325}aḁ \u{326}sștț \u{327}cçgģkķlļnņrŗsştţeȩdḑhḩ \u{328}aąeęiįuųoǫ \
+        \u{32d}dḓeḙlḽnṋtṱuṷ \u{32e}hḫ \u{330}eḛiḭuṵ \u{331}bḇdḏkḵlḻnṉrṟtṯzẕhẖ \u{338}←↚→↛↔↮⇐⇍⇔⇎⇒⇏∃∄∈∉∋∌∣∤∥∦∼≁≃≄≅≇≈≉=≠\
+        ≡≢≍≭<≮>≯≤≰≥≱≲≴≳≵≶≸≷≹≺⊀≻⊁⊂⊄⊃⊅⊆⊈⊇⊉⊢⊬⊨⊭⊩⊮⊫⊯≼⋠≽⋡⊑⋢⊒⋣⊲⋪⊳⋫⊴⋬⊵⋭⫝\u{2adc} \u{342}ἀἆἁἇἠἦἡἧἰἶἱἷὐὖὑὗὠὦὡὧαᾶ¨῁ηῆ᾿῏ιῖϊῗ῾῟υῦ\
+        ϋῧωῶ \u{345}ἀᾀἁᾁἂᾂἃᾃἄᾄἅᾅἆᾆἇᾇἈᾈἉᾉἊᾊἋᾋἌᾌἍᾍἎᾎἏᾏἠᾐἡᾑἢᾒἣᾓἤᾔἥᾕἦᾖἧᾗἨᾘἩᾙἪᾚἫᾛἬᾜἭᾝἮᾞἯᾟὠᾠὡᾡὢᾢὣᾣὤᾤὥᾥὦᾦὧᾧὨᾨὩᾩὪᾪὫᾫὬᾬὭᾭὮᾮὯᾯὰᾲ\
+        αᾳάᾴᾶᾷΑᾼὴῂηῃήῄῆῇΗῌὼῲωῳώῴῶῷΩῼ \u{5b4}\u{5d9}\u{fb1d} \u{5b7}\u{5f2}\u{fb1f}\u{5d0}\u{fb2e} \
+        \u{5b8}\u{5d0}\u{fb2f} \u{5b9}\u{5d5}\u{fb4b} \u{5bc}\u{5d0}\u{fb30}\u{5d1}\u{fb31}\u{5d2}\u{fb32}\
+        \u{5d3}\u{fb33}\u{5d4}\u{fb34}\u{5d5}\u{fb35}\u{5d6}\u{fb36}\u{5d8}\u{fb38}\u{5d9}\u{fb39}\u{5da}\u{fb3a}\
+        \u{5db}\u{fb3b}\u{5dc}\u{fb3c}\u{5de}\u{fb3e}\u{5e0}\u{fb40}\u{5e1}\u{fb41}\u{5e3}\u{fb43}\u{5e4}\u{fb44}\
+        \u{5e6}\u{fb46}\u{5e7}\u{fb47}\u{5e8}\u{fb48}\u{5e9}\u{fb49}\u{5ea}\u{fb4a} \u{5bf}\u{5d1}\u{fb4c}\
+        \u{5db}\u{fb4d}\u{5e4}\u{fb4e} \u{5c1}\u{5e9}\u{fb2a}\u{fb49}\u{fb2c} \u{5c2}\u{5e9}\u{fb2b}\u{fb49}\u{fb2d} \
+        \u{653}\u{627}\u{622} \u{654}\u{627}\u{623}\u{648}\u{624}\u{64a}\u{626}\u{6d5}\u{6c0}\u{6c1}\u{6c2}\
+        \u{6d2}\u{6d3} \u{655}\u{627}\u{625} \u{93c}नऩरऱळऴक\u{958}ख\u{959}ग\u{95a}ज\u{95b}ड\u{95c}ढ\u{95d}फ\u{95e}\
+        य\u{95f} \u{9bc}ড\u{9dc}ঢ\u{9dd}য\u{9df} \u{9be}\u{9c7}\u{9cb} \u{9d7}\u{9c7}\u{9cc} \u{a3c}ਲ\u{a33}ਸ\u{a36}\
+        ਖ\u{a59}ਗ\u{a5a}ਜ\u{a5b}ਫ\u{a5e} \u{b3c}ଡ\u{b5c}ଢ\u{b5d} \u{b3e}\u{b47}\u{b4b} \u{b56}\u{b47}\u{b48} \
+        \u{b57}\u{b47}\u{b4c} \u{bbe}\u{bc6}\u{bca}\u{bc7}\u{bcb} \u{bd7}ஒஔ\u{bc6}\u{bcc} \u{c56}\u{c46}\u{c48} \
+        \u{cc2}\u{cc6}\u{cca} \u{cd5}\u{cbf}\u{cc0}\u{cc6}\u{cc7}\u{cca}\u{ccb} \u{cd6}\u{cc6}\u{cc8} \
+        \u{d3e}\u{d46}\u{d4a}\u{d47}\u{d4b} \u{d57}\u{d46}\u{d4c} \u{dca}\u{dd9}\u{dda}\u{ddc}\u{ddd} \
+        \u{dcf}\u{dd9}\u{ddc} \u{ddf}\u{dd9}\u{dde} \u{f72}\u{f71}\u{f73} \u{f74}\u{f71}\u{f75} \u{f80}\u{fb2}\u{f76}\
+        \u{fb3}\u{f78}\u{f71}\u{f81} \u{fb5}ཀ\u{f69}\u{f90}\u{fb9} \u{fb7}ག\u{f43}ཌ\u{f4d}ད\u{f52}བ\u{f57}ཛ\u{f5c}\
+        \u{f92}\u{f93}\u{f9c}\u{f9d}\u{fa1}\u{fa2}\u{fa6}\u{fa7}\u{fab}\u{fac} \u{102e}ဥဦ \u{1b35}ᬅᬆᬇᬈᬉᬊᬋᬌᬍᬎᬑᬒ\
+        \u{1b3a}\u{1b3b}\u{1b3c}\u{1b3d}\u{1b3e}\u{1b40}\u{1b3f}\u{1b41}\u{1b42}\u{1b43} \u{3099}かがきぎくぐけげこごさざしじすずせぜそぞ\
+        ただちぢつづてでとどはばひびふぶへべほぼうゔゝゞカガキギクグケゲコゴサザシジスズセゼソゾタダチヂツヅテデトドハバヒビフブヘベホボウヴワヷヰヸヱヹヲヺヽヾ \u{309a}はぱひぴふぷへぺほぽハパヒピフプヘペホポ \
+        =\u{300}\u{340}\u{301}\u{341}\u{313}\u{343}ʹ\u{374};\u{37e}·\u{387}ά\u{1f71}έ\u{1f73}ή\u{1f75}ί\u{1f77}\
+        ό\u{1f79}ύ\u{1f7b}ώ\u{1f7d}ι\u{1fbe}ΐ\u{1fd3}ΰ\u{1fe3}΅\u{1fee}`\u{1fef}´\u{1ffd}\u{2002}\u{2000}\
+        \u{2003}\u{2001}Ω\u{2126}K\u{212a}Å\u{212b}〈\u{2329}〉\u{232a} 
         """
 }

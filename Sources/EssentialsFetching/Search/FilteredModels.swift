@@ -121,7 +121,7 @@ extension ModelCaching {
         let operation = beginFetch()
         let key = source.key(in: operation)
         guard operation.permits(key.partition) else { return [] }
-        if let models = try await cache.matchingModels(filter, key.typed()) { return models }
+        if let models = try await cache.matchingModels(filter, ModelKey(key)) { return models }
         whenMissing(cache)
         return []
     }
@@ -166,7 +166,7 @@ extension ModelCaching {
             let key = source.key(in: beginFetch())
             let requests = requests
             // The account may be suspended and entered again while the models are observed.
-            return LivePlace(key: key.typed()) {
+            return LivePlace(key: ModelKey(key)) {
                 requests.beginOperation()?.admits(key.partition) ?? true
             }
         }
@@ -188,7 +188,7 @@ extension ModelCaching {
     public func models<Model: Codable & Sendable>(
         matching filter: ModelFilter<Model>, key: ModelKey<[Model]>
     ) async throws -> [Model] {
-        try await models(matching: filter, in: FetchKey(key).map { .given($0) })
+        try await models(matching: filter, in: .given(key.parts))
     }
 
     /// The matching models, now and each time that a fetch or other code saves or deletes their list; see
@@ -196,7 +196,7 @@ extension ModelCaching {
     public func liveModels<Model: Codable & Sendable>(
         matching filter: ModelFilter<Model>, key: ModelKey<[Model]>
     ) -> ValueSequence<[Model]> {
-        liveModels(matching: filter, in: FetchKey(key).map { .given($0) })
+        liveModels(matching: filter, in: .given(key.parts))
     }
 }
 
@@ -219,16 +219,12 @@ extension AsyncCache {
                 (self as? any ObservableCache)?.changes.place(for: signal, of: ModelSlot(place.key))
             }
             if changes == nil { signal.finish() }
-            return .init(holding: changes) {
-                while await signal.next() {
-                    guard let place else { return [] }
-                    guard place.isReadable() else { return Task.isCancelled ? nil : [] }
-                    if let matching = try? await matchingModels(filter, place.key) ?? [] {
-                        guard !Task.isCancelled else { return nil }
-                        return place.isReadable() ? matching : []
-                    }
+            return .init(holding: changes, after: signal) {
+                guard let place, place.isReadable() else { return Task.isCancelled ? nil : [] }
+                guard let models = try? await models(matching: filter, key: place.key), !Task.isCancelled else {
+                    return nil
                 }
-                return nil
+                return place.isReadable() ? models : []
             }
         }
     }

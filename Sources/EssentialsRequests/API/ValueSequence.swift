@@ -37,6 +37,23 @@ public struct ValueSequence<Element>: AsyncSequence, Sendable {
             (self.place, self.read) = (place, read)
         }
 
+        /// Creates an iterator that reads an element at the beginning and after each signal.
+        ///
+        /// - Parameters:
+        ///   - place: An object that is held as long as the iterator.
+        ///   - signal: Its end ends the iteration.
+        ///   - read: Returns the element; `nil` if there is none before the next signal.
+        package init(
+            holding place: AnyObject?, after signal: ChangeSignal, _ read: @escaping () async -> Element?
+        ) {
+            self.init(holding: place) {
+                while await signal.next() {
+                    if let element = await read() { return element }
+                }
+                return nil
+            }
+        }
+
         /// The next value; `nil` at the end, and if the calling task is cancelled.
         public mutating func next() async -> Element? { await next(isolation: #isolation) }
 
@@ -66,14 +83,11 @@ extension ValueSequence {
         self.init {
             let signal = ChangeSignal()
             var last: Value?
-            return AsyncIterator(holding: observe(signal)) {
-                while await signal.next() {
-                    let value = value()
-                    if let last, isSame(last, value) { continue }
-                    last = value
-                    return element(value)
-                }
-                return nil
+            return AsyncIterator(holding: observe(signal), after: signal) {
+                let value = value()
+                if let last, isSame(last, value) { return nil }
+                last = value
+                return element(value)
             }
         }
     }

@@ -1,5 +1,5 @@
 import EssentialsHTTP
-import EssentialsStorage
+package import EssentialsStorage
 import EssentialsTools
 package import FoundationEssentials
 
@@ -13,11 +13,7 @@ extension StoredEntity {
         writer.append(UInt16(clamping: status))
         writer.append(UInt8(mediaType == nil ? 0 : 1))
         if let mediaType { writer.append(text: mediaType) }
-        writer.append(UInt32(clamping: headerFields.count))
-        for field in headerFields {
-            writer.append(text: field.name.rawName)
-            field.withUnsafeBytesOfValue { writer.append(counted: UnsafeRawBufferPointer($0)) }
-        }
+        headerFields.write(to: &writer)
         return writer.bytes
     }
 
@@ -35,17 +31,32 @@ extension StoredEntity {
             guard let text = reader.text() else { return nil }
             mediaType = text
         }
+        guard let fields = HTTPFields(&reader), reader.count == 0 else { return nil }
+        self.init(
+            body: body, mediaType: mediaType, status: Int(status), headerFields: fields,
+            date: Date(timeIntervalSinceReferenceDate: interval), age: .nanoseconds(age))
+    }
+}
+
+/// Header fields as bytes: their number, then the name and the value of each.
+extension HTTPFields {
+    package func write(to writer: inout ByteWriter) {
+        writer.append(UInt32(clamping: count))
+        for field in self {
+            writer.append(text: field.name.rawName)
+            field.withUnsafeBytesOfValue { writer.append(counted: UnsafeRawBufferPointer($0)) }
+        }
+    }
+
+    /// Reads header fields; `nil` if the bytes are damaged.
+    package init?(_ reader: inout ByteReader) {
         guard let count: UInt32 = reader.number() else { return nil }
-        var fields = HTTPFields()
+        self.init()
         for _ in 0..<count {
             guard let name = reader.text().flatMap({ HTTPField.Name($0) }), let bytes = reader.counted() else {
                 return nil
             }
-            fields.append(HTTPField(name: name, lenientValue: Array(bytes)))
+            append(HTTPField(name: name, lenientValue: Array(bytes)))
         }
-        guard reader.count == 0 else { return nil }
-        self.init(
-            body: body, mediaType: mediaType, status: Int(status), headerFields: fields,
-            date: Date(timeIntervalSinceReferenceDate: interval), age: .nanoseconds(age))
     }
 }

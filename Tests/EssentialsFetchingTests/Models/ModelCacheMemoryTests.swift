@@ -11,11 +11,11 @@ struct ModelCacheMemoryTests {
 
     private func entry(_ name: String) -> ModelMemory.Entry {
         let date = Date(timeIntervalSinceReferenceDate: 0)
-        return ModelMemory.Entry(model: TypedHeldModel(CachedModel(name, date: date)), date: date)
+        return ModelMemory.Entry(model: ModelBox(CachedModel(name, date: date)), date: date)
     }
 
     private func name(_ entry: ModelMemory.Entry?) -> String? {
-        (entry?.model as? TypedHeldModel<String>)?.model.value
+        (entry?.model as? ModelBox<CachedModel<String>>)?.value.value
     }
 
     @Test(
