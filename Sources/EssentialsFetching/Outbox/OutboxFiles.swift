@@ -9,8 +9,8 @@ import Glibc
 /// An entry is a file whose name ends with `.request`. It is written into an empty file `.spare`, whose name was
 /// flushed to the disk together with the names of others, so an entry needs only one flush of its own. An `AtomicFile`
 /// would need two: on ext4 an entry takes 4.2 ms this way, and 7.4 ms with an `AtomicFile`. A complete file with either
-/// name is an entry, so the renaming need not be flushed. An incomplete `.spare` was never added. A large body has a file
-/// `.body`, and a file `.failed` says why an entry was given up.
+/// name is an entry, so the renaming need not be flushed. An incomplete `.spare` was never added. A large body has a
+/// file `.body`, and a file `.failed` says why an entry was given up.
 struct OutboxFiles: Sendable {
     enum Kind: String, CaseIterable {
         case spare, request, body, failed, damaged

@@ -40,7 +40,8 @@ package struct FileLock: Sendable {
     /// - Parameters:
     ///   - flags: The flags for opening it; see ``OwnFile``.
     ///   - mode: The permissions of a new file before the process's mask is applied.
-    ///   - withoutLocks: Whether the lock counts as acquired on a file system without locks. Otherwise that is an error.
+    ///   - withoutLocks: Whether the lock counts as acquired on a file system without locks. Otherwise, this is an
+    ///     error.
     /// - Returns: `nil` if the file is locked, or if its name led to another file each time after it was opened.
     package static func attempt(
         _ path: String, _ flags: Int32, _ rules: OwnFile.Rules, upTo maximumSize: Int64 = .max,

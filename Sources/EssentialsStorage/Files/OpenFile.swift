@@ -122,7 +122,8 @@ package final class OpenFile: Sendable {
     ///
     /// - Parameters:
     ///   - isShared: Whether others can share the lock in the same way.
-    ///   - withoutLocks: Whether the lock counts as acquired on a file system without locks. Otherwise that is an error.
+    ///   - withoutLocks: Whether the lock counts as acquired on a file system without locks. Otherwise, this is an
+    ///     error.
     package func lock(isShared: Bool = false, withoutLocks: Bool) throws(FileError) -> Bool {
         // Set before the result is known, because releasing a lock that is not held is harmless.
         locker.store(getpid(), ordering: .relaxed)

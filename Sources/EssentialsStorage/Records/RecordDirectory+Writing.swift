@@ -27,7 +27,7 @@ extension RecordDirectory {
     ///
     /// - Parameters:
     ///   - isFile: Whether the body has its own file, however small it is.
-    ///   - earlier: The condition from ``lookup(_:)``, if an invalidation since then prevents the commit. The default is
+    ///   - earlier: The condition from ``lookup(_:)``, if an invalidation since then prevents the commit. `nil` means
     ///     the present condition.
     package func begin(
         _ key: RecordKey, isFile: Bool = false, if earlier: RecordCondition? = nil

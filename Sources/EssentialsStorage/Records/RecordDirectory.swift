@@ -159,8 +159,9 @@ package final class RecordDirectory: Sendable {
 
     // MARK: Reading
 
-    /// All records of a key in the order of their numbers, and the condition under which what is requested now may be
-    /// stored; see ``begin(_:isFile:if:)``. The condition is `nil` if nothing can be stored, for example on a full disk.
+    /// All records of a key in the order of their numbers, and the condition under which a response to a request that
+    /// is sent now may be stored; see ``begin(_:isFile:if:)``. The condition is `nil` if nothing can be stored, for
+    /// example on a full disk.
     ///
     /// This needs only names, so it does not count the records of the directory first. A caller that wants none of its
     /// calls to wait for that calls ``sweep()`` on another file thread before.
