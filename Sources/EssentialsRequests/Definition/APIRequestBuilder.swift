@@ -20,6 +20,19 @@ public enum APIRequestBuilder<Parent: APIComponent>: RequestStatements {
         properties.methods = [method]
         return properties
     }
+    /// A path, query items, header fields or a body.
+    public static func buildExpression<Property: RequestProperty>(_ property: Property) -> Property { property }
+    /// The first statement.
+    public static func buildPartialBlock(first property: some RequestProperty) -> RequestProperties {
+        RequestPropertiesBuilder.buildPartialBlock(first: property)
+    }
+    /// The statements so far and the next one.
+    public static func buildPartialBlock(
+        accumulated: consuming RequestProperties, next property: some RequestProperty
+    ) -> RequestProperties {
+        property.add(to: &accumulated)
+        return accumulated
+    }
 
     /// The definition.
     public static func buildFinalResult<Response: Sendable>(_ properties: RequestProperties) -> APIRequest<Response> {

@@ -105,16 +105,10 @@ extension RequestProperties: RequestProperty {
 /// ```
 @resultBuilder
 public enum RequestPropertiesBuilder: RequestStatements {
-    /// No property.
-    public static func buildBlock() -> RequestProperties { RequestProperties() }
-}
-
-/// The statements that ``RequestPropertiesBuilder`` and ``APIRequestBuilder`` have in common.
-public protocol RequestStatements {}
-
-extension RequestStatements {
     /// A path, query items, header fields or a body.
     public static func buildExpression<Property: RequestProperty>(_ property: Property) -> Property { property }
+    /// No property.
+    public static func buildBlock() -> RequestProperties { RequestProperties() }
     /// The first statement.
     public static func buildPartialBlock(first property: some RequestProperty) -> RequestProperties {
         var properties = RequestProperties()
@@ -128,6 +122,12 @@ extension RequestStatements {
         property.add(to: &accumulated)
         return accumulated
     }
+}
+
+/// The control flow that ``RequestPropertiesBuilder`` and ``APIRequestBuilder`` have in common.
+public protocol RequestStatements {}
+
+extension RequestStatements {
     /// An `if` without `else`.
     public static func buildOptional(_ properties: RequestProperties?) -> RequestProperties {
         properties ?? RequestProperties()
