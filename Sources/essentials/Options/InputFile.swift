@@ -1,3 +1,4 @@
+import EssentialsHTTP
 import EssentialsTools
 import FoundationEssentials
 import ServiceEssentials

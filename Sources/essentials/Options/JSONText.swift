@@ -1,4 +1,5 @@
 import ArgumentParser
+import EssentialsHTTP
 import ServiceEssentials
 
 /// JSON texts (RFC 8259) that are sent unchanged.

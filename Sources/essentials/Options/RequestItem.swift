@@ -1,4 +1,5 @@
 import ArgumentParser
+import EssentialsHTTP
 import ServiceEssentials
 
 /// A part of a request that is written after its URL: `name==value` for the query, `Name:value` for a header field,

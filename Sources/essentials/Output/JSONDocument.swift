@@ -1,3 +1,4 @@
+import EssentialsHTTP
 import FoundationEssentials
 import ServiceEssentials
 
