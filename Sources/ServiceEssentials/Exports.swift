@@ -1,5 +1,6 @@
 // What a program sees that imports only this module. A name that few programs need is left to its own module, which is imported
-// beside this one: `import EssentialsTransport`.
+// beside this one: `import EssentialsTransport`. A type with operators of its own is not among them, because operators are
+// exported only with their whole module.
 
 @_exported public import EssentialsPersistence
 @_exported public import EssentialsSQLite
@@ -184,7 +185,6 @@
 @_exported public import protocol EssentialsFetching.FetchingService
 @_exported public import class EssentialsFetching.ModelCache
 @_exported public import protocol EssentialsFetching.ModelCaching
-@_exported public import struct EssentialsFetching.ModelFilter
 @_exported public import struct EssentialsFetching.ModelKey
 @_exported public import protocol EssentialsFetching.ObservableCache
 @_exported public import struct EssentialsFetching.ObservedCache

@@ -1,3 +1,4 @@
+import EssentialsFetching
 import EssentialsTestKit
 import EssentialsTools
 import FoundationEssentials

@@ -1,3 +1,4 @@
+import EssentialsFetching
 import EssentialsResourcesTestKit
 import EssentialsTestKit
 import FoundationEssentials

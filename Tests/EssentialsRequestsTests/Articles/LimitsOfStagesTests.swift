@@ -1,3 +1,4 @@
+import EssentialsStorage
 import Testing
 
 @testable import EssentialsHTTP

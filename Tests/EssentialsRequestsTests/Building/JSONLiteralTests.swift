@@ -81,10 +81,10 @@ struct JSONLiteralTests {
         }
         #expect(try response.get().status == .ok)
         _ = await withCheckedContinuation { (done: CheckedContinuation<Response, Never>) in
-            service.put("x", body: ["id": 1, "a": "b"]) { done.resume(returning: $0) }
+            service.send(.put("x", body: ["id": 1, "a": "b"])) { done.resume(returning: $0) }
         }
         _ = await withCheckedContinuation { (done: CheckedContinuation<Response, Never>) in
-            service.patch("x", body: ["id": 1, "a": "b"]) { done.resume(returning: $0) }
+            service.send(.patch("x", body: ["id": 1, "a": "b"])) { done.resume(returning: $0) }
         }
         #expect(
             fixture.transport.requests.compactMap(\.bodyText)
@@ -97,7 +97,7 @@ struct JSONLiteralTests {
         #expect(try sent == "\(Self.json) []")
         try await service.post("x", body: [:])
         #expect(try sent == "\(Self.json) {}")
-        try await service.post("x", body: nil)
+        try await service.post("x", body: .json(nil))
         #expect(try sent == "\(Self.json) null")
         let model: User = try await service.post("x", body: [:])
         #expect(model == User())

@@ -59,7 +59,7 @@ struct CallOptionTests {
         }
         #expect(try read.get() == note)
         let written = await withCheckedContinuation { continuation in
-            service.post("p", body: note, headerFields: fields, expecting: 404, options: options) {
+            service.send(.post("p", body: note, headerFields: fields, expecting: 404, options: options)) {
                 continuation.resume(returning: $0)
             }
         }

@@ -43,7 +43,7 @@ struct DefinitionKeyTests {
         #expect(sent[1]?.count == 36)
         #expect(sent[0] != sent[1])
         #expect(sent[2] == nil)
-        #expect(try Shop.create(note).build().usesCookies == false)
+        #expect(try Shop.create(note).build().cookies == .off)
     }
 
     @Test("The key of a request wins over that of its configuration, and nil removes both")
