@@ -6,51 +6,29 @@
 @_exported public import EssentialsSQLite
 @_exported public import HTTPTypes
 
-// MARK: EssentialsLocator
-
-@_exported public import struct EssentialsLocator.Assembly
-@_exported public import protocol EssentialsLocator.Closeable
-@_exported public import struct EssentialsLocator.LocatorReference
-@_exported public import struct EssentialsLocator.Registration
-@_exported public import struct EssentialsLocator.Resolved
-@_exported public import struct EssentialsLocator.ServiceGraph
-@_exported public import class EssentialsLocator.ServiceLocator
-@_exported public import struct EssentialsLocator.ServiceLocatorError
-@_exported public import protocol EssentialsLocator.ServiceProxy
-@_exported public import struct EssentialsLocator.ServiceReference
-@_exported public import struct EssentialsLocator.WeakHandle
-@_exported public import struct EssentialsLocator.WeaklyResolved
-
-// MARK: EssentialsTransport
-
-@_exported public import struct EssentialsTransport.Backoff
-@_exported public import struct EssentialsTransport.CircuitOpen
-@_exported public import struct EssentialsTransport.ClientIdentity
-@_exported public import struct EssentialsTransport.HostName
-@_exported public import struct EssentialsTransport.HostRule
-@_exported public import struct EssentialsTransport.Origin
-@_exported public import struct EssentialsTransport.PEM
-@_exported public import struct EssentialsTransport.Pin
-@_exported public import struct EssentialsTransport.PinSet
-@_exported public import struct EssentialsTransport.Proxy
-@_exported public import struct EssentialsTransport.ProxyBypass
-@_exported public import struct EssentialsTransport.ProxyPolicy
-@_exported public import struct EssentialsTransport.RequestBody
-@_exported public import struct EssentialsTransport.RequestFailure
-@_exported public import enum EssentialsTransport.RequestPriority
-@_exported public import struct EssentialsTransport.RequestURL
-@_exported public import struct EssentialsTransport.ResponseBody
-@_exported public import enum EssentialsTransport.Revocation
-@_exported public import enum EssentialsTransport.TLSVersion
-@_exported public import protocol EssentialsTransport.Transport
-@_exported public import struct EssentialsTransport.TransportOptions
-@_exported public import struct EssentialsTransport.TransportRequest
-@_exported public import struct EssentialsTransport.TransportResponse
-@_exported public import struct EssentialsTransport.TrustAnchors
-@_exported public import struct EssentialsTransport.TrustPolicy
-
-// MARK: EssentialsHTTP
-
+@_exported public import struct EssentialsCurl.CertificateChain
+@_exported public import class EssentialsCurl.CompiledTrust
+@_exported public import class EssentialsCurl.CurlTransport
+@_exported public import class EssentialsCurl.CurlTransports
+@_exported public import protocol EssentialsFetching.AsyncCache
+@_exported public import class EssentialsFetching.BlobService
+@_exported public import class EssentialsFetching.CacheProblemLog
+@_exported public import struct EssentialsFetching.CachedModel
+@_exported public import struct EssentialsFetching.CachedValue
+@_exported public import struct EssentialsFetching.Emission
+@_exported public import struct EssentialsFetching.Emissions
+@_exported public import struct EssentialsFetching.FetchDefaults
+@_exported public import struct EssentialsFetching.FetchOptions
+@_exported public import struct EssentialsFetching.FetchSource
+@_exported public import protocol EssentialsFetching.FetchingService
+@_exported public import class EssentialsFetching.ModelCache
+@_exported public import protocol EssentialsFetching.ModelCaching
+@_exported public import struct EssentialsFetching.ModelKey
+@_exported public import protocol EssentialsFetching.ObservableCache
+@_exported public import struct EssentialsFetching.ObservedCache
+@_exported public import class EssentialsFetching.Outbox
+@_exported public import struct EssentialsFetching.OutboxEntry
+@_exported public import struct EssentialsFetching.OutdatedModel
 @_exported public import protocol EssentialsHTTP.BodyCodec
 @_exported public import struct EssentialsHTTP.CircuitBreaker
 @_exported public import struct EssentialsHTTP.CodecRegistry
@@ -86,25 +64,24 @@
 @_exported public import struct EssentialsHTTP.ServerSentEventSequence
 @_exported public import struct EssentialsHTTP.TransferProgress
 @_exported public import struct EssentialsHTTP.WebLink
-
-// MARK: EssentialsCurl
-
-@_exported public import struct EssentialsCurl.CertificateChain
-@_exported public import class EssentialsCurl.CompiledTrust
-@_exported public import class EssentialsCurl.CurlTransport
-@_exported public import class EssentialsCurl.CurlTransports
-
-// MARK: EssentialsReachability
-
+@_exported public import struct EssentialsLocator.Assembly
+@_exported public import protocol EssentialsLocator.Closeable
+@_exported public import struct EssentialsLocator.LocatorReference
+@_exported public import struct EssentialsLocator.Registration
+@_exported public import struct EssentialsLocator.Resolved
+@_exported public import struct EssentialsLocator.ServiceGraph
+@_exported public import class EssentialsLocator.ServiceLocator
+@_exported public import struct EssentialsLocator.ServiceLocatorError
+@_exported public import protocol EssentialsLocator.ServiceProxy
+@_exported public import struct EssentialsLocator.ServiceReference
+@_exported public import struct EssentialsLocator.WeakHandle
+@_exported public import struct EssentialsLocator.WeaklyResolved
 @_exported public import class EssentialsReachability.ReachabilityObservation
 @_exported public import protocol EssentialsReachability.ReachabilityService
 @_exported public import enum EssentialsReachability.ReachabilityStatus
 @_exported public import struct EssentialsReachability.ReachabilityTarget
 @_exported public import class EssentialsReachability.ReachabilityTracker
 @_exported public import struct EssentialsReachability.RouteError
-
-// MARK: EssentialsRequests
-
 @_exported public import struct EssentialsRequests.APIConfiguration
 @_exported public import struct EssentialsRequests.APIRequest
 @_exported public import enum EssentialsRequests.APIRequestBuilder
@@ -169,31 +146,6 @@
 @_exported public import class EssentialsRequests.SwitchableEnvironment
 @_exported public import protocol EssentialsRequests.TokenStore
 @_exported public import protocol EssentialsRequests.TypedRequest
-
-// MARK: EssentialsFetching
-
-@_exported public import protocol EssentialsFetching.AsyncCache
-@_exported public import class EssentialsFetching.BlobService
-@_exported public import class EssentialsFetching.CacheProblemLog
-@_exported public import struct EssentialsFetching.CachedModel
-@_exported public import struct EssentialsFetching.CachedValue
-@_exported public import struct EssentialsFetching.Emission
-@_exported public import struct EssentialsFetching.Emissions
-@_exported public import struct EssentialsFetching.FetchDefaults
-@_exported public import struct EssentialsFetching.FetchOptions
-@_exported public import struct EssentialsFetching.FetchSource
-@_exported public import protocol EssentialsFetching.FetchingService
-@_exported public import class EssentialsFetching.ModelCache
-@_exported public import protocol EssentialsFetching.ModelCaching
-@_exported public import struct EssentialsFetching.ModelKey
-@_exported public import protocol EssentialsFetching.ObservableCache
-@_exported public import struct EssentialsFetching.ObservedCache
-@_exported public import class EssentialsFetching.Outbox
-@_exported public import struct EssentialsFetching.OutboxEntry
-@_exported public import struct EssentialsFetching.OutdatedModel
-
-// MARK: EssentialsResources
-
 @_exported public import struct EssentialsResources.AnyResource
 @_exported public import struct EssentialsResources.DependentResource
 @_exported public import struct EssentialsResources.Entity
@@ -230,3 +182,28 @@
 @_exported public import struct EssentialsResources.Transformer
 @_exported public import struct EssentialsResources.WriteOptions
 @_exported public import struct EssentialsResources.WriteOutcome
+@_exported public import struct EssentialsTransport.Backoff
+@_exported public import struct EssentialsTransport.CircuitOpen
+@_exported public import struct EssentialsTransport.ClientIdentity
+@_exported public import struct EssentialsTransport.HostName
+@_exported public import struct EssentialsTransport.HostRule
+@_exported public import struct EssentialsTransport.Origin
+@_exported public import struct EssentialsTransport.PEM
+@_exported public import struct EssentialsTransport.Pin
+@_exported public import struct EssentialsTransport.PinSet
+@_exported public import struct EssentialsTransport.Proxy
+@_exported public import struct EssentialsTransport.ProxyBypass
+@_exported public import struct EssentialsTransport.ProxyPolicy
+@_exported public import struct EssentialsTransport.RequestBody
+@_exported public import struct EssentialsTransport.RequestFailure
+@_exported public import enum EssentialsTransport.RequestPriority
+@_exported public import struct EssentialsTransport.RequestURL
+@_exported public import struct EssentialsTransport.ResponseBody
+@_exported public import enum EssentialsTransport.Revocation
+@_exported public import enum EssentialsTransport.TLSVersion
+@_exported public import protocol EssentialsTransport.Transport
+@_exported public import struct EssentialsTransport.TransportOptions
+@_exported public import struct EssentialsTransport.TransportRequest
+@_exported public import struct EssentialsTransport.TransportResponse
+@_exported public import struct EssentialsTransport.TrustAnchors
+@_exported public import struct EssentialsTransport.TrustPolicy
