@@ -25,6 +25,14 @@ final class OwnedObservers: Sendable {
         var numbers: [ObjectIdentifier: Set<UInt64>] = [:]
         /// The numbers in the order of their examination. Some may belong to observers that have ended.
         var turns = Fifo<UInt64>()
+
+        /// Removes an entry, which the caller releases without the lock.
+        mutating func remove(_ number: UInt64) -> Entry? {
+            guard let entry = entries.removeValue(forKey: number) else { return nil }
+            numbers[entry.observer]?.remove(number)
+            if numbers[entry.observer]?.isEmpty == true { numbers[entry.observer] = nil }
+            return entry
+        }
     }
 
     private let state = Mutex(State())
@@ -39,23 +47,23 @@ final class OwnedObservers: Sendable {
         let id = ObjectIdentifier(observer)
         // This is code of the observer, which is not called under the lock.
         let reportsProgress = observer.reportsProgress
-        let (number, listed, replaced) = state.withLock { state -> (UInt64, ResourceCore, (any OwnedObserver)?) in
+        let (number, listed, replaced) = state.withLock { state -> (UInt64, ResourceCore, Entry?) in
             let known = state.numbers[id]?.first { state.entries[$0]?.core.current === core }
-            let entry = known.flatMap { state.entries[$0] }
-            if let known, let entry, let receiver = entry.receiver as? OwnedReceiver<Observer>,
-                receiver.add(owner, of: observer)
+            if let known, let entry = state.entries[known],
+                let receiver = entry.receiver as? OwnedReceiver<Observer>, receiver.add(owner, of: observer)
             {
                 return (known, entry.core, nil)
             }
+            let replaced = known.flatMap { state.remove($0) }
             let receiver = OwnedReceiver(observer, reportsProgress: reportsProgress, core, service)
             _ = receiver.add(owner, of: observer)
             let number = core.addSilently(receiver, configuration, service) { receiver.setNumber($0) }
             state.entries[number] = Entry(core: core, observer: id, receiver: receiver)
             state.numbers[id, default: []].insert(number)
             state.turns.append(number)
-            return (number, core, entry?.receiver)
+            return (number, core, replaced)
         }
-        replaced?.end()
+        replaced?.receiver.end()
         // This delivers `attached`, unless another thread is delivering.
         core.current.deliverPending()
         core.current.raiseLoads()
@@ -79,12 +87,7 @@ final class OwnedObservers: Sendable {
 
     /// Forgets an observer that has ended.
     func forget(_ number: UInt64) {
-        let released = state.withLock { state -> Entry? in
-            guard let entry = state.entries.removeValue(forKey: number) else { return nil }
-            state.numbers[entry.observer]?.remove(number)
-            if state.numbers[entry.observer]?.isEmpty == true { state.numbers[entry.observer] = nil }
-            return entry
-        }
+        let released = state.withLock { $0.remove(number) }
         // The receiver may be released here, outside the lock.
         _ = consume released
     }
@@ -96,14 +99,14 @@ final class OwnedObservers: Sendable {
 
     /// Examines two further observers.
     func sweepSome() {
-        let some = state.withLock { state -> [any OwnedObserver] in
+        let some = state.withLock { state -> [Entry] in
             (0..<2).compactMap { _ in
                 guard let number = state.turns.popFirst(), let entry = state.entries[number] else { return nil }
                 state.turns.append(number)
-                return entry.receiver
+                return entry
             }
         }
-        for receiver in some { receiver.sweep() }
+        for entry in some { entry.receiver.sweep() }
     }
 }
 
