@@ -14,14 +14,15 @@ struct SentFieldsTests {
     ) async throws -> ExchangeRecord {
         var configuration = HTTPDataRequestService.Configuration()
         change(&configuration)
+        configuration.settings.retry = retry
         let settings = ServiceSettings(configuration)
         let request = TransportRequest(
             .get, try RequestURL("https://h/a"), headerFields: [.acceptLanguage: "en", .authorization: "Basic x"])
         let id = RequestID(service: 0, number: 1)
         let environment = EnvironmentSnapshot(baseURL: try RequestURL("https://h/"))
         let record = ExchangeRecord(
-            request, ExchangeRules(expectedStatus: .any, redirects: .standard, retries: retry.map { HopRetries($0) }),
-            id: id,
+            request,
+            ExchangeRules(expectedStatus: .any, redirects: .standard, everywhere: settings.hops.standard), id: id,
             environment: environment, cancellation: Cancellation())
         #expect(record.sentFields.isEmpty)
         _ = try await Chain(over: transport, settings, AuthorizationStore())

@@ -83,7 +83,7 @@ struct RequestSettingsTests {
         let fixture = ServiceFixture(transport, environment: environment) { $0.limits.concurrency = 2 }
         let requests = (0..<4).map { _ in Task { try await fixture.service.send(DataRequest(.get, "a")) } }
         let other = try RequestURL("https://other/").origin
-        let counts = try #require(fixture.service.settings.limits)
+        let counts = try #require(fixture.service.settings.hops.standard.limits)
         await until { counts.state(of: other) == OriginLimits.State(permitsInUse: 2, waiting: 2) }
         #expect(counts.state(of: environment.baseURL.origin) == OriginLimits.State())
         gate.open()
@@ -235,11 +235,12 @@ struct RequestSettingsTests {
 
     @Test("Of request, definition, environment and service, the first that has a setting decides", arguments: 0..<40)
     func levels(seed: Int) async throws {
-        var random = SeededNumbers(seed: UInt64(seed))
+        var random = SeededNumbers(state: UInt64(seed))
         let choices = (0..<4).map { _ in UInt64.random(in: 0..<64, using: &random) }
+        let urls = [try RequestURL("https://h/"), try RequestURL("https://other/")]
         let jars = (0..<4).map { level in
             let jar = CookieJar()
-            for host in ["h", "other"] { jar.store("level=\(level)", from: "https://\(host)/") }
+            for url in urls { jar.store("level=\(level)", from: url) }
             return jar
         }
         let levels = (0..<4).map { level in

@@ -38,6 +38,7 @@ struct ChainFixture {
         let id = RequestID(service: 0, number: 1)
         var rules = ExchangeRules(expectedStatus: expecting, redirects: redirects)
         rules.joins = settings.joins(nil)
+        rules.everywhere = settings.hops.standard
         let record = ExchangeRecord(
             request, rules, id: id, environment: environment, cancellation: cancellation)
         let response = try await chain.send(record, RequestLog(settings, id, method))
@@ -68,7 +69,7 @@ struct ChainFixture {
     var state: OriginLimits.State {
         get throws {
             let origin = try RequestURL("https://h").origin
-            return settings.limits?.state(of: origin) ?? OriginLimits.State()
+            return settings.hops.standard.limits?.state(of: origin) ?? OriginLimits.State()
         }
     }
 }

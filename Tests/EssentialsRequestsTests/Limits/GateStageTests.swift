@@ -225,10 +225,11 @@ struct GateStageTests {
             return
         }
         let transport = ScriptedTransport()
-        let stage = GateStage(limits: limits, next: RemainingStages(TransportStage(transport: transport)))
+        let stage = GateStage(next: RemainingStages(TransportStage(transport: transport)))
         let record = ExchangeRecord(
-            request, ExchangeRules(expectedStatus: .any, redirects: .standard), id: RequestID(service: 0, number: 1),
-            environment: nil, cancellation: Cancellation())
+            request,
+            ExchangeRules(expectedStatus: .any, redirects: .standard, everywhere: HopRules(nil, limits, nil)),
+            id: RequestID(service: 0, number: 1), environment: nil, cancellation: Cancellation())
         // The second read is that of the deadline, after the request has taken its place in the line.
         record.deadline = SharedDeadline(of: request, clock: JumpingClock { limits.leave(permit) })
         do throws(RequestFailure) {
