@@ -108,7 +108,7 @@ struct ExchangeRules: Sendable {
     /// Receives the progress of a collected response; `nil` if nobody does.
     var downloadProgress: ProgressReport?
     /// The rules for each hop.
-    var everywhere = HopRules.none
+    var everywhere = HopRules.empty
     /// The rules for hops to the environment's origin; `nil` if the environment has no settings of its own.
     var ownOrigin: OwnOriginRules?
     /// Whether the server may process the request twice; `nil` means that the method decides.

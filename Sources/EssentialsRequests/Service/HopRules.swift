@@ -17,7 +17,7 @@ final class HopRules: Sendable {
     private let choice: CookieChoice?
 
     /// Without retries, limits and cookies.
-    static let none = HopRules(nil, nil, nil)
+    static let empty = HopRules(nil, nil, nil)
 
     init(_ retries: HopRetries?, _ limits: RequestLimits?, _ choice: CookieChoice?) {
         self.retries = retries
