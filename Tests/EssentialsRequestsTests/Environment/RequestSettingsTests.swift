@@ -332,6 +332,7 @@ struct RequestSettingsTests {
         let gate = LoopbackGate()
         let transport = StubTransport { _ throws(RequestFailure) in
             await gate.opened()
+            guard gate.isOpen else { throw RequestFailure(.cancelled, "The request was cancelled.") }
             return Self.response()
         }
         let environment = try ConstantEnvironment(
