@@ -39,7 +39,7 @@ extension FetchingService {
             outdating: models)
     }
 
-    /// Sends POST with a body of any kind; see ``post(_:body:query:headerFields:below:retry:outdating:as:)``.
+    /// Sends POST with a body of any kind; see ``post(_:body:query:headerFields:below:retry:outdating:as:)-(_,DataRequest.Body,_,_,_,_,_,_)``.
     @discardableResult
     public func post<Value: Decodable & Sendable>(
         _ path: String, body: DataRequest.Body = .none, query: QueryItems = QueryItems(),
@@ -51,7 +51,7 @@ extension FetchingService {
             outdating: models)
     }
 
-    /// Sends PUT with a model; see ``post(_:body:query:headerFields:below:retry:outdating:as:)``.
+    /// Sends PUT with a model; see ``post(_:body:query:headerFields:below:retry:outdating:as:)-(_,DataRequest.Body,_,_,_,_,_,_)``.
     @discardableResult
     public func put<Value: Decodable & Sendable>(
         _ path: String, body model: some Encodable & Sendable, query: QueryItems = QueryItems(),
@@ -63,7 +63,7 @@ extension FetchingService {
             outdating: models)
     }
 
-    /// Sends PUT with a body of any kind; see ``post(_:body:query:headerFields:below:retry:outdating:as:)``.
+    /// Sends PUT with a body of any kind; see ``post(_:body:query:headerFields:below:retry:outdating:as:)-(_,DataRequest.Body,_,_,_,_,_,_)``.
     @discardableResult
     public func put<Value: Decodable & Sendable>(
         _ path: String, body: DataRequest.Body = .none, query: QueryItems = QueryItems(),
@@ -75,7 +75,7 @@ extension FetchingService {
             outdating: models)
     }
 
-    /// Sends PATCH with a model; see ``post(_:body:query:headerFields:below:retry:outdating:as:)``.
+    /// Sends PATCH with a model; see ``post(_:body:query:headerFields:below:retry:outdating:as:)-(_,DataRequest.Body,_,_,_,_,_,_)``.
     @discardableResult
     public func patch<Value: Decodable & Sendable>(
         _ path: String, body model: some Encodable & Sendable, query: QueryItems = QueryItems(),
@@ -87,7 +87,7 @@ extension FetchingService {
             outdating: models)
     }
 
-    /// Sends PATCH with a body of any kind; see ``post(_:body:query:headerFields:below:retry:outdating:as:)``.
+    /// Sends PATCH with a body of any kind; see ``post(_:body:query:headerFields:below:retry:outdating:as:)-(_,DataRequest.Body,_,_,_,_,_,_)``.
     @discardableResult
     public func patch<Value: Decodable & Sendable>(
         _ path: String, body: DataRequest.Body = .none, query: QueryItems = QueryItems(),
@@ -100,7 +100,7 @@ extension FetchingService {
     }
 
     /// Sends DELETE, and reads a model from the response; see
-    /// ``post(_:body:query:headerFields:below:retry:outdating:as:)``.
+    /// ``post(_:body:query:headerFields:below:retry:outdating:as:)-(_,DataRequest.Body,_,_,_,_,_,_)``.
     @discardableResult
     public func delete<Value: Decodable & Sendable>(
         _ path: String, parameters: FormParameters = FormParameters(), query: QueryItems = QueryItems(),
@@ -125,7 +125,7 @@ extension FetchingService {
     // MARK: Whole requests
 
     /// Sends a write and reads a model from its response; see
-    /// ``post(_:body:query:headerFields:below:retry:outdating:as:)``.
+    /// ``post(_:body:query:headerFields:below:retry:outdating:as:)-(_,DataRequest.Body,_,_,_,_,_,_)``.
     @_disfavoredOverload  // A definition has a more specific form.
     @discardableResult
     public func send<Value: Decodable & Sendable>(
