@@ -39,7 +39,8 @@ extension FetchingService {
             outdating: models)
     }
 
-    /// Sends POST with a body of any kind; see ``post(_:body:query:headerFields:below:retry:outdating:as:)-(_,DataRequest.Body,_,_,_,_,_,_)``.
+    /// Sends POST with a body of any kind; see
+    /// ``post(_:body:query:headerFields:below:retry:outdating:as:)-(_,DataRequest.Body,_,_,_,_,_,_)``.
     @discardableResult
     public func post<Value: Decodable & Sendable>(
         _ path: String, body: DataRequest.Body = .none, query: QueryItems = QueryItems(),
@@ -51,7 +52,8 @@ extension FetchingService {
             outdating: models)
     }
 
-    /// Sends PUT with a model; see ``post(_:body:query:headerFields:below:retry:outdating:as:)-(_,DataRequest.Body,_,_,_,_,_,_)``.
+    /// Sends PUT with a model; see
+    /// ``post(_:body:query:headerFields:below:retry:outdating:as:)-(_,DataRequest.Body,_,_,_,_,_,_)``.
     @discardableResult
     public func put<Value: Decodable & Sendable>(
         _ path: String, body model: some Encodable & Sendable, query: QueryItems = QueryItems(),
@@ -63,7 +65,8 @@ extension FetchingService {
             outdating: models)
     }
 
-    /// Sends PUT with a body of any kind; see ``post(_:body:query:headerFields:below:retry:outdating:as:)-(_,DataRequest.Body,_,_,_,_,_,_)``.
+    /// Sends PUT with a body of any kind; see
+    /// ``post(_:body:query:headerFields:below:retry:outdating:as:)-(_,DataRequest.Body,_,_,_,_,_,_)``.
     @discardableResult
     public func put<Value: Decodable & Sendable>(
         _ path: String, body: DataRequest.Body = .none, query: QueryItems = QueryItems(),
@@ -75,7 +78,8 @@ extension FetchingService {
             outdating: models)
     }
 
-    /// Sends PATCH with a model; see ``post(_:body:query:headerFields:below:retry:outdating:as:)-(_,DataRequest.Body,_,_,_,_,_,_)``.
+    /// Sends PATCH with a model; see
+    /// ``post(_:body:query:headerFields:below:retry:outdating:as:)-(_,DataRequest.Body,_,_,_,_,_,_)``.
     @discardableResult
     public func patch<Value: Decodable & Sendable>(
         _ path: String, body model: some Encodable & Sendable, query: QueryItems = QueryItems(),
@@ -87,7 +91,8 @@ extension FetchingService {
             outdating: models)
     }
 
-    /// Sends PATCH with a body of any kind; see ``post(_:body:query:headerFields:below:retry:outdating:as:)-(_,DataRequest.Body,_,_,_,_,_,_)``.
+    /// Sends PATCH with a body of any kind; see
+    /// ``post(_:body:query:headerFields:below:retry:outdating:as:)-(_,DataRequest.Body,_,_,_,_,_,_)``.
     @discardableResult
     public func patch<Value: Decodable & Sendable>(
         _ path: String, body: DataRequest.Body = .none, query: QueryItems = QueryItems(),
