@@ -1,5 +1,5 @@
 #if Persistence
-import EssentialsRequests
+    import EssentialsRequests
     import EssentialsTools
     import FoundationEssentials
     import ServiceEssentials
