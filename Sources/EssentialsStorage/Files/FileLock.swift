@@ -76,7 +76,8 @@ package struct FileLock: Sendable {
         while true {
             if let lock = try attempt() { return lock }
             guard let pause = patience.next(after: clock.now - start) else { return nil }
-            usleep(UInt32(clamping: pause.components.attoseconds / 1_000_000_000_000))
+            let (seconds, attoseconds) = pause.components
+            usleep(UInt32(clamping: min(seconds, 3_600) * 1_000_000 + attoseconds / 1_000_000_000_000))
         }
     }
 
