@@ -70,6 +70,10 @@ public struct RequestSettings: Sendable {
     }
 
     /// Where cookies are stored and read; ``CookieChoice/off`` means no cookies, which is the service's default.
+    ///
+    /// A logout removes the cookies of the origin from the storages of the service, of its environment and of requests that
+    /// had their own. A service remembers 64 storages, and forgets the one that it has known longest for a further one. It
+    /// saves those at its shutdown. A program with more of them clears and saves them itself.
     public var cookies: CookieChoice? {
         get { storage?.values.cookies }
         set { values.cookies = newValue }
