@@ -317,6 +317,7 @@ struct RequestSettingsTests {
         await until { transport.requests.count == 1 }
         let others = (0..<3).map { _ in Task { try await service.send(DataRequest(.get, "other")) } }
         await until { transport.requests.count == 4 }
+        #expect(transport.requests.filter { $0.url.path == "/v1/search" }.count == 1)
         gate.open()
         for task in tasks + others { #expect(try await task.value.status == .ok) }
         #expect(transport.requests.count == 6)
