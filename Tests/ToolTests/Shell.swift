@@ -21,7 +21,7 @@ enum Shell {
         let tool = try #require(ToolProcess.executable)
         let folder = tool[..<(try #require(tool.lastIndex(of: "/")))]
         let code = try await command(
-            "cd \(directory.path) && HOME=$PWD PATH=\(folder):$PATH TERM=dumb timeout 60 \(shell) \(file) "
+            "cd \(directory.path) && HOME=$PWD PATH=\(folder):$PATH TERM=dumb timeout 300 \(shell) \(file) "
                 + ">\(output) 2>&1 </dev/null")
         let text = String(decoding: try directory.contents(".output"), as: UTF8.self)
         return (code, text.split(separator: "\n").map(String.init))
