@@ -41,6 +41,8 @@ private var redirected: RedirectedResponse { given() }
 private var apiKeyName: HTTPField.Name { given() }
 private var trusted: HostName { given() }
 private var added: BootTime { given() }
+private var head: StoredHead { given() }
+private let isPulled = true
 private var age: Duration { get { .zero } set {} }
 private var records: [Record] { get { [] } set {} }
 
@@ -48,6 +50,45 @@ private var records: [Record] { get { [] } set {} }
 private func cacheDirectivesExample() async throws {
     let directives = CacheDirectives(of: response.headerFields)
     if directives.forbidsStoring { return }
+}
+
+// Caching/EntityTag.swift
+private func entityTagExample() async throws {
+    let tag = EntityTag("W/\"1\"")
+    let isSame = tag?.matchesWeakly(EntityTag("\"1\"")) == true     // true
+    use(isSame)
+}
+
+// Caching/CacheMoment.swift
+private func cacheMomentExample() async throws {
+    let stored = clock.moment
+    let passed = clock.moment.elapsed(since: stored)     // nil: unknown, so that the entry is stale
+    use(passed)
+}
+
+// Caching/CachePolicy.swift
+private func cachePolicyExample() async throws {
+    let policy: CachePolicy = isPulled ? .revalidate : .standard
+    use(policy)
+}
+
+// Caching/CachePolicy.swift
+private func cacheOptionsExample() async throws {
+    var options = CacheOptions()
+    options.staleIfError = .seconds(600)
+}
+
+// Caching/StoredHead.swift
+private func storedHeadExample() async throws {
+    let isFresh = head.timeLeft(at: clock.moment) > .zero && !head.requiresValidation
+    use(isFresh)
+}
+
+// Caching/CacheStatus.swift
+@Listed private func cacheStatusExample() async throws -> [Any] {
+    CacheStatus(hitFor: .seconds(376)).text                                        // ServiceEssentials; hit; ttl=376
+    CacheStatus(forwarded: .stale, status: 304, isStored: true).text
+    // ServiceEssentials; fwd=stale; fwd-status=304; stored
 }
 
 // Caching/Freshness.swift

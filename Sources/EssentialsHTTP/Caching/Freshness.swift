@@ -7,8 +7,7 @@
 /// How long a response is fresh in a private cache, and how old it was when it was received
 /// ([RFC 9111, 4.2](https://www.rfc-editor.org/rfc/rfc9111#section-4.2)).
 ///
-/// A response is fresh as long as its age is not above its lifetime. There are no heuristics: who needs a lifetime that the
-/// server has not given has one of its own.
+/// The lifetime of a value is the server's. Heuristics are a function of their own, because not every cache wants them.
 ///
 /// ```swift
 /// let freshness = Freshness(of: response.headerFields, at: clock.date, delay: delay)
@@ -33,28 +32,64 @@ package struct Freshness: Sendable, Hashable {
         of fields: HTTPFields, confirmedBy confirmation: HTTPFields? = nil, at now: Date, delay: Duration = .zero
     ) {
         let received = confirmation ?? fields
-        let date = received[.date].flatMap { HTTPDate.strictDate(from: $0, now: now) }
-        let apparent = date.map { Self.bounded(now.timeIntervalSince($0)) } ?? .zero
-        age = max(apparent, .seconds(Self.ageField(of: received)) + max(delay, .zero))
-        lifetime = Self.lifetime(of: fields, sentAt: date, now)
+        age = Self.age(of: received, receivedAt: now, delay: delay)
+        lifetime = Self.standardLifetime(of: fields, sentAt: Self.date(.date, of: received, now), now)
+    }
+
+    /// How old a response was when it was received (RFC 9111, 4.2.3).
+    ///
+    /// - Parameters:
+    ///   - now: The date at which it was received.
+    ///   - delay: The time since the request was sent.
+    package static func age(of fields: HTTPFields, receivedAt now: Date, delay: Duration) -> Duration {
+        let apparent = date(.date, of: fields, now).map { bounded(now.timeIntervalSince($0)) } ?? .zero
+        return max(apparent, .seconds(ageField(of: fields)) + max(delay, .zero))
     }
 
     /// How long a response is fresh; see ``lifetime``.
     ///
     /// - Parameter now: The date at which it was received.
     package static func lifetime(of fields: HTTPFields, receivedAt now: Date) -> Duration? {
-        lifetime(of: fields, sentAt: fields[.date].flatMap { HTTPDate.strictDate(from: $0, now: now) }, now)
+        standardLifetime(of: fields, sentAt: date(.date, of: fields, now), now)
     }
 
-    /// `max-age` has precedence over `Expires` (RFC 9111, 4.2.1).
-    private static func lifetime(of fields: HTTPFields, sentAt date: Date?, _ now: Date) -> Duration? {
+    private static func standardLifetime(of fields: HTTPFields, sentAt date: Date?, _ now: Date) -> Duration? {
         let directives = CacheDirectives(of: fields)
         if directives.requiresValidation || directives.forbidsStoring { return .zero }
+        return explicitLifetime(of: fields, directives, sentAt: date ?? now)
+    }
+
+    /// The lifetime that the server has given: `max-age`, or else the time from `Date` to `Expires` (RFC 9111, 4.2.1).
+    ///
+    /// - Parameters:
+    ///   - directives: The directives of the fields.
+    ///   - date: The `Date` of the response, or the date at which it was received.
+    ///   - isShared: Whether `s-maxage` counts first.
+    package static func explicitLifetime(
+        of fields: HTTPFields, _ directives: CacheDirectives, sentAt date: Date, isShared: Bool = false
+    ) -> Duration? {
+        if isShared, let seconds = directives.sharedMaximumAge { return .seconds(seconds) }
         if let maximumAge = directives.maximumAge { return .seconds(maximumAge) }
-        guard let text = fields[.expires] else { return nil }
+        guard fields.contains(.expires) else { return nil }
         // An invalid date, especially “0”, lies in the past (RFC 9111, 5.3).
-        guard let expires = HTTPDate.strictDate(from: text, now: now) else { return .zero }
-        return bounded(expires.timeIntervalSince(date ?? now))
+        guard let expires = Self.date(.expires, of: fields, date) else { return .zero }
+        return bounded(expires.timeIntervalSince(date))
+    }
+
+    /// The lifetime of a response whose server has given none: a tenth of the time since its last change, at most a day
+    /// (RFC 9111, 4.2.2). `nil` without a last change, and with `Pragma: no-cache`.
+    ///
+    /// - Parameter date: The `Date` of the response, or the date at which it was received.
+    package static func heuristicLifetime(of fields: HTTPFields, sentAt date: Date) -> Duration? {
+        guard let modified = Self.date(.lastModified, of: fields, date), !CacheDirectives.hasPragmaNoCache(fields)
+        else { return nil }
+        let lifetime = bounded(date.timeIntervalSince(modified) / 10)
+        return lifetime > .zero ? min(lifetime, .seconds(86_400)) : nil
+    }
+
+    /// The date of a field; `nil` without one, and with one that has none of the three forms.
+    package static func date(_ name: HTTPField.Name, of fields: HTTPFields, _ now: Date) -> Date? {
+        fields[name].flatMap { HTTPDate.strictDate(from: $0, now: now) }
     }
 
     /// The seconds that a cache on the way has written into the response (RFC 9111, 5.1). Of several the first counts, and

@@ -19,4 +19,54 @@ extension HTTPFields {
         guard let validator, !validator.1.utf8.contains(where: \.isFieldControl) else { return nil }
         return validator
     }
+
+    /// The fields after a confirmation: those of the confirmation replace those of the same name, and stand after the others.
+    ///
+    /// - Parameter isExcluded: Whether a field stays as it is.
+    package func merged(
+        with confirmation: HTTPFields, except isExcluded: (HTTPField.Name) -> Bool
+    ) -> HTTPFields {
+        let taken = confirmation.filter { !isExcluded($0.name) }
+        let names = Set(taken.map(\.name))
+        return HTTPFields(filter { !names.contains($0.name) } + taken)
+    }
+
+    /// The lines of a field, joined by commas; `nil` without the field. One line is not copied.
+    package func joined(_ name: HTTPField.Name) -> String? {
+        var first: String?
+        for field in self where field.name == name {
+            if first != nil { return self[name] }
+            first = field.value
+        }
+        return first
+    }
+}
+
+/// The fields of a connection, which are about the next hop alone.
+extension HTTPFields {
+    private static let ofConnection: Set<String> = [
+        "connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "proxy-connection",
+        "proxy-authenticate", "proxy-authentication-info", "proxy-authorization",
+    ]
+    /// The fields that `Connection` cannot take away, because it must not list them (RFC 9110, 7.6.1), and because a
+    /// response would be fresh for longer without them, or be used for other requests.
+    private static let ofEveryCache: Set<String> = [
+        "cache-control", "date", "expires", "age", "vary", "etag", "last-modified", "pragma", "content-encoding",
+    ]
+
+    /// The fields without those of the connection: those that `Connection` lists, and those that always are (RFC 9111, 3.1).
+    package var withoutConnection: HTTPFields {
+        var removed: Set<String> = []
+        for field in self where field.name == .connection {
+            removed.formUnion(FieldList.members(of: field.value.lowercased().utf8))
+        }
+        removed.subtract(Self.ofEveryCache)
+        var kept = HTTPFields()
+        kept.reserveCapacity(count)
+        for field in self {
+            let name = field.name.canonicalName
+            if !Self.ofConnection.contains(name), !removed.contains(name) { kept.append(field) }
+        }
+        return kept
+    }
 }

@@ -58,19 +58,10 @@ package enum EntityCacheRules {
         isPersistent: Bool, allowsSensitive: Bool
     ) -> Refusal? {
         guard statuses.contains(status) else { return .unfit }
-        if variesByAnything(headerFields) { return .varies }
+        if VaryRules.names(in: headerFields) == nil { return .varies }
         guard isPersistent, !allowsSensitive else { return nil }
         if forbidsStoring(headerFields) { return .noStore }
         return isPersonal && partition.isShared ? .personal : nil
-    }
-
-    /// Whether a response depends on more than the request: `Vary: *` (RFC 9110, 12.5.5).
-    static func variesByAnything(_ fields: HTTPFields) -> Bool {
-        fields[fields: .vary].contains { field in
-            field.value.utf8.split(separator: UInt8(ascii: ",")).contains { member in
-                member.filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") } == [UInt8(ascii: "*")]
-            }
-        }
     }
 
     /// Whether the server forbids to store a response (RFC 9111, 5.2.2.5).

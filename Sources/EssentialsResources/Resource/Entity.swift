@@ -52,10 +52,7 @@ public struct Entity: Sendable {
     /// The entity after a 304 response. The fields of the response replace those of the same name, except fields that
     /// describe a body, because none was sent.
     func revalidated(by fields: HTTPFields, date: Date) -> Entity {
-        var merged = headerFields
-        for name in Set(fields.map(\.name)) where !HTTPFields.ofBody.contains(name) {
-            merged[fields: name] = fields[fields: name]
-        }
+        let merged = headerFields.merged(with: fields) { HTTPFields.ofBody.contains($0) }
         return Entity(mediaType: mediaType, headerFields: merged, date: date, byteCount: byteCount)
     }
 

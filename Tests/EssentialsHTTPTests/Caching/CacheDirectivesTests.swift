@@ -56,6 +56,59 @@ import Testing
         #expect(try directives("no-cache foo, no-store=x").forbidsStoring)
     }
 
+    @Test("Names of a qualified no-cache are read, and a list that is malformed counts as plain")
+    func validatedFields() throws {
+        let qualified = try directives("no-cache=\"Set-Cookie, x-a ,,\"", "No-Cache=X-B")
+        #expect(qualified.validatedFields.map(\.canonicalName) == ["set-cookie", "x-a", "x-b"])
+        #expect(!qualified.requiresFullValidation && qualified.requiresValidation)
+        for line in [
+            "no-cache", "no-cache=", "no-cache=\"\"", "no-cache=\"a b\"", "no-cache=\"a\", no-cache", "no-cache=\"a",
+        ] {
+            #expect(try directives(line).requiresFullValidation, "\(line)")
+        }
+    }
+
+    @Test("The directives of responses and requests are read with any case")
+    func allNames() throws {
+        let response = try directives(
+            "Public, IMMUTABLE, must-understand, Proxy-Revalidate, S-MaxAge=5, Stale-While-Revalidate=\"6\", stale-if-error=7"
+        )
+        #expect(response.isPublic && response.isImmutable && response.requiresUnderstanding)
+        #expect(response.requiresValidationWhenShared && !response.requiresValidationWhenStale)
+        #expect(response.sharedMaximumAge == 5 && response.staleWhileRevalidate == 6 && response.staleIfError == 7)
+        #expect(!response.restrictsUse)
+        let request = try directives("Max-Stale=9, MIN-FRESH=10")
+        #expect(request.maximumStaleness == 9 && request.minimumFreshness == 10 && request.restrictsUse)
+    }
+
+    @Test(
+        "A malformed number allows nothing, and of several the stricter counts",
+        arguments: [
+            ("max-stale", .max, nil), ("max-stale=5", 5, nil), ("max-stale=", 0, nil), ("max-stale=x", 0, nil),
+            ("max-stale x", 0, nil), ("max-stale, max-stale=5", 5, nil), ("max-stale=99999999999", 1 << 31, nil),
+            ("min-fresh", nil, 1 << 31), ("min-fresh=x", nil, 1 << 31), ("min-fresh=5, min-fresh=7", nil, 7),
+            ("min-fresh=5.0", nil, 1 << 31),
+        ] as [(String, Int64?, Int64?)])
+    func requestNumbers(line: String, staleness: Int64?, freshness: Int64?) throws {
+        let read = try directives(line)
+        #expect(read.maximumStaleness == staleness)
+        #expect(read.minimumFreshness == freshness)
+        let window = try directives("stale-while-revalidate='5', stale-if-error=5.5")
+        #expect(window.staleWhileRevalidate == 0 && window.staleIfError == 0)
+    }
+
+    @Test("Pragma counts in a request without Cache-Control, and never in a response")
+    func pragma() throws {
+        let pragma = try HTTPField.checked(name: "Pragma", value: "x, No-Cache")
+        let alone = HTTPFields([pragma])
+        #expect(CacheDirectives(ofRequest: alone).requiresFullValidation)
+        #expect(CacheDirectives(of: alone) == CacheDirectives())
+        let both = HTTPFields([pragma, HTTPField(name: .cacheControl, value: "max-age=1")])
+        #expect(!CacheDirectives(ofRequest: both).requiresValidation)
+        let other = HTTPFields([try HTTPField.checked(name: "Pragma", value: "no-cached")])
+        #expect(!CacheDirectives(ofRequest: other).requiresValidation)
+    }
+
     @Test(
         "What is written in a quoted string is no directive",
         arguments: [

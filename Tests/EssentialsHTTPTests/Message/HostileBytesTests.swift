@@ -35,6 +35,11 @@ import Testing
     static let readers: [Reader] = [
         Reader("Cache-Control", "a=\"", field: .cacheControl) { _ = CacheDirectives(of: $0) },
         Reader("Age and Expires", field: .age) { _ = Freshness.ageField(of: $0) },
+        Reader("Vary", field: .vary) { _ = VaryRules.names(in: $0) },
+        Reader("Connection", field: .connection) { _ = $0.withoutConnection },
+        Reader("ETag", "\"", text: { _ = EntityTag($0) }),
+        Reader("If-None-Match", "\"", text: { _ = EntityTag.list($0) }),
+        Reader("Accept", "a;q=", text: { _ = VaryRules.form(of: $0, in: .accept) }),
         Reader("Link", "<a>;b=\"", field: linkName) { _ = $0.links },
         Reader("Content-Type", "a/b;c=\"", text: { _ = MediaType(parsing: $0) }),
         Reader("Set-Cookie", "a=b;") { bytes in

@@ -1,0 +1,137 @@
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
+
+/// The head of a stored response, with everything that the rules need of it computed once.
+///
+/// ```swift
+/// let isFresh = head.timeLeft(at: clock.moment) > .zero && !head.requiresValidation
+/// ```
+package struct StoredHead: Sendable, Hashable {
+    package let status: HTTPResponse.Status
+    /// The fields without those of the connection, and without `Age`.
+    package let fields: HTTPFields
+    /// What the request had in the fields that `Vary` names.
+    package let selection: VarySelection
+    /// The age at ``moment`` (RFC 9111, 4.2.3).
+    package let age: Duration
+    /// When the response was received, or confirmed last.
+    package let moment: CacheMoment
+    /// Whether the body is stored without the coding that `Content-Encoding` names.
+    package let isUnpacked: Bool
+
+    // MARK: Computed from the fields
+
+    /// How long the response is fresh: the server's time, or that of a heuristic.
+    package let lifetime: Duration
+    /// Whether the server has given the lifetime.
+    package let isExplicit: Bool
+    /// Whether the server is to be asked before each use.
+    package let requiresValidation: Bool
+    /// Whether the response may be used without the server when it is stale.
+    package let allowsStale: Bool
+    /// Whether the response does not change as long as it is fresh.
+    package let isImmutable: Bool
+    /// How long after the end of freshness it may be used while it is validated.
+    package let staleWhileRevalidate: Duration
+    /// How long after the end of freshness it may be used instead of an error.
+    package let staleIfError: Duration
+    /// The entity tag; `nil` without one, and with one that is malformed.
+    package let tag: EntityTag?
+    /// Whether the body is coded, or was before it was stored.
+    package let hasCoding: Bool
+    /// `Date`, or when the response was received.
+    package let date: Date
+    /// The fields that are served only after a validation.
+    private let validatedFields: Set<HTTPField.Name>
+
+    package init(
+        status: HTTPResponse.Status, fields: HTTPFields, selection: VarySelection, age: Duration, moment: CacheMoment,
+        isUnpacked: Bool, options: CacheOptions
+    ) {
+        (self.status, self.selection, self.moment, self.isUnpacked) = (status, selection, moment, isUnpacked)
+        self.age = min(max(age, .zero), .seconds(1 << 34))
+        var fields = fields
+        if fields.contains(.age) { fields[.age] = nil }
+        self.fields = fields
+        let directives = CacheDirectives(of: fields)
+        date = Freshness.date(.date, of: fields, moment.date) ?? moment.date
+        let explicit = Freshness.explicitLifetime(of: fields, directives, sentAt: date, isShared: options.isShared)
+        isExplicit = explicit != nil
+        let allowsHeuristics =
+            options.usesHeuristics && (directives.isPublic || StoringRules.heuristicStatuses.contains(status.code))
+        lifetime = explicit ?? (allowsHeuristics ? Freshness.heuristicLifetime(of: fields, sentAt: date) : nil) ?? .zero
+        // A confirmation can forbid to store the response, or to use it for later requests.
+        let isLast =
+            directives.forbidsStoring && !directives.requiresUnderstanding || VaryRules.names(in: fields) == nil
+        requiresValidation = directives.requiresFullValidation || isLast
+        // A time for shared caches requires a validation after it (RFC 9111, 5.2.2.10).
+        let requiresShared = directives.requiresValidationWhenShared || directives.sharedMaximumAge != nil
+        allowsStale =
+            !requiresValidation && !directives.requiresValidationWhenStale && !(options.isShared && requiresShared)
+        isImmutable = directives.isImmutable
+        staleWhileRevalidate = directives.staleWhileRevalidate.map { .seconds($0) } ?? options.staleWhileRevalidate
+        staleIfError = directives.staleIfError.map { .seconds($0) } ?? options.staleIfError
+        tag = EntityTag(fields[.eTag])
+        hasCoding = fields.contains(.contentEncoding)
+        validatedFields = Set(directives.validatedFields)
+    }
+
+    /// The age at a moment; `nil` if it is unknown.
+    package func age(at now: CacheMoment) -> Duration? { now.elapsed(since: moment).map { age + $0 } }
+
+    /// How long the response stays fresh. It is stale at zero and below, and far below zero if its age is unknown.
+    package func timeLeft(at now: CacheMoment) -> Duration {
+        age(at: now).map { lifetime - $0 } ?? Self.unknownTimeLeft
+    }
+
+    /// More than any time that a request or a server can allow.
+    private static let unknownTimeLeft = Duration.seconds(-(1 << 40))
+
+    /// What a use of the response at a moment is. Its age is the least that it can be if it is unknown.
+    package func use(at now: CacheMoment) -> StoredUse {
+        let age = age(at: now)
+        let left = age.map { lifetime - $0 } ?? Self.unknownTimeLeft
+        return StoredUse(
+            age: age ?? self.age, timeLeft: left, kind: left > .zero && !requiresValidation ? .fresh : .staleAllowed)
+    }
+
+    /// The fields as they are served: with `Age`, and without those that the server wants to be validated first.
+    ///
+    /// - Parameter isValidated: Whether the server has confirmed the response for this request.
+    package func servedFields(at now: CacheMoment, isValidated: Bool) -> HTTPFields {
+        let isWhole = isValidated || validatedFields.isEmpty
+        var served = isWhole ? fields : HTTPFields(fields.filter { !validatedFields.contains($0.name) })
+        served.append(HTTPField(name: .age, value: String((age(at: now) ?? age).components.seconds)))
+        return served
+    }
+
+    /// The head after something has shown that the response is out of date: its time is over.
+    package func madeStale(_ options: CacheOptions) -> StoredHead {
+        StoredHead(
+            status: status, fields: fields, selection: selection, age: max(age, lifetime), moment: moment,
+            isUnpacked: isUnpacked, options: options)
+    }
+}
+
+/// What a use of a stored response is.
+package struct StoredUse: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
+        /// The response is fresh.
+        case fresh
+        /// It is stale, and the server, the caller or the owner of the cache allows that.
+        case staleAllowed
+    }
+
+    /// The time since the server created or confirmed the response.
+    package let age: Duration
+    /// How long it stays fresh. It is stale at zero and below.
+    package let timeLeft: Duration
+    package let kind: Kind
+
+    package init(age: Duration, timeLeft: Duration, kind: Kind) {
+        (self.age, self.timeLeft, self.kind) = (age, timeLeft, kind)
+    }
+}
