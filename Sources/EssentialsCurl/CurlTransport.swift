@@ -22,7 +22,7 @@ import Logging
 /// transport. A child that was forked after a request lacks the threads of Swift's task pool and of Dispatch. It never
 /// runs a new task or calls a completion handler, and creating a transport fails as `closed`. Such a child can only
 /// call exec(2), which closes all descriptors except the one that libcurl uses while it resolves a name.
-public final class CurlTransport: Transport {
+public final class CurlTransport: TrustBearing {
     private let configuration: Configuration
     private let trust: CompiledTrust
     private let proxies: ProxySetup
@@ -64,6 +64,8 @@ public final class CurlTransport: Transport {
         }
         self.shards = shards
     }
+
+    package var trustPolicy: TrustPolicy { trust.policy }
 
     /// Sends a request; see the protocol. It can be called from any task, and blocks no thread.
     public func send(_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse {

@@ -13,7 +13,7 @@ public import EssentialsTransport
 /// the initialiser. Transports share nothing: no connection or TLS session of one policy serves a request of another.
 /// At most 16 policies are kept. A further one replaces the least recently used policy, whose running requests have
 /// five minutes to finish. It can be called from any task.
-public final class CurlTransports: Transport {
+public final class CurlTransports: TrustBearing {
     /// A transport that is created outside the lock of all entries.
     private final class Entry: Sendable {
         private let transport = Mutex<CurlTransport?>(nil)
@@ -62,6 +62,8 @@ public final class CurlTransports: Transport {
         anonymousPolicy = trust.anonymous
         self.configuration = configuration
     }
+
+    package var trustPolicy: TrustPolicy { policy }
 
     /// Sends a request; see the protocol.
     ///

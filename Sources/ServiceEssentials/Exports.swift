@@ -30,6 +30,7 @@
 @_exported public import struct EssentialsFetching.OutboxEntry
 @_exported public import struct EssentialsFetching.OutdatedModel
 @_exported public import protocol EssentialsHTTP.BodyCodec
+@_exported public import enum EssentialsHTTP.CachePolicy
 @_exported public import struct EssentialsHTTP.CircuitBreaker
 @_exported public import struct EssentialsHTTP.CodecRegistry
 @_exported public import struct EssentialsHTTP.Cookie
@@ -93,6 +94,7 @@
 @_exported public import protocol EssentialsRequests.AuthorizationService
 @_exported public import protocol EssentialsRequests.BoundEndpoint
 @_exported public import protocol EssentialsRequests.BuildableRequest
+@_exported public import struct EssentialsRequests.CacheUse
 @_exported public import class EssentialsRequests.CancellableToken
 @_exported public import struct EssentialsRequests.ConstantEnvironment
 @_exported public import struct EssentialsRequests.CookieChoice
@@ -139,6 +141,7 @@
 @_exported public import struct EssentialsRequests.RequestSettings
 @_exported public import struct EssentialsRequests.RequestSnapshot
 @_exported public import struct EssentialsRequests.ResourceURL
+@_exported public import class EssentialsRequests.ResponseCache
 @_exported public import class EssentialsRequests.SealedEntityCache
 @_exported public import protocol EssentialsRequests.ServiceRequest
 @_exported public import struct EssentialsRequests.StatusExpectation

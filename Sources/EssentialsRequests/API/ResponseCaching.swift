@@ -19,6 +19,15 @@ package protocol ResponseCaching: Sendable {
     func updates(of url: RequestURL, after load: UInt64) -> AsyncStream<DataResponse>
 }
 
+extension HTTPDataRequestService: ResponseCaching {
+    package var storesResponses: Bool { settings.configuration.cache != nil }
+
+    /// Ends at once, because no response is replaced or confirmed in the background.
+    package func updates(of url: RequestURL, after load: UInt64) -> AsyncStream<DataResponse> {
+        AsyncStream { $0.finish() }
+    }
+}
+
 extension DataRequestService {
     /// The service with a response cache; `nil` if neither this service nor one that it decorates stores responses.
     package var responseCaching: (any ResponseCaching)? {

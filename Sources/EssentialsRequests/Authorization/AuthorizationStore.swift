@@ -109,11 +109,13 @@ final class AuthorizationStore: Sendable {
     ///
     /// - Parameter whileEnded: Removes what belongs to it, before anything can begin in the next scope. It is called without
     ///   the lock.
-    func clear(_ origin: Origin, whileEnded: () -> Void) {
+    /// - Returns: The accounts of the credentials that have ended.
+    func clear(_ origin: Origin, whileEnded: () -> Void) -> Set<EntityPartition> {
         let ended = state.withLock { end(origin, &$0) }
         for scope in ended { scope.endContent() }
         whileEnded()
         state.withLock { $0.scopes.removeAll { $0.origin == origin && $0.hasEnded } }
+        return Set(ended.compactMap(\.account))
     }
 
     /// Ends all scopes of an origin.

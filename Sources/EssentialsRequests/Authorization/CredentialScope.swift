@@ -49,6 +49,8 @@ package final class CredentialScope: Sendable {
         }
     }
 
+    /// The account to which the credentials belong; `nil` if the application has not named it.
+    var account: EntityPartition? { credentials?.account }
     /// Whether the scope has credentials.
     package var hasCredentials: Bool { credentials != nil }
     /// Whether the credentials were cleared or replaced. It reads one number.

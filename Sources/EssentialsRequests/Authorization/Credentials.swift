@@ -22,6 +22,18 @@ public struct Credentials: Sendable, Hashable {
     }
 
     let content: Content
+    /// The account to which the credentials belong, as the application names it; `nil` if it is not known.
+    ///
+    /// The response cache then uses responses for all credentials of the account, such as a new token after a login.
+    /// Without a name, each use of ``AuthorizationService/setAuthorization(_:)`` with new credentials begins without stored
+    /// responses.
+    ///
+    /// ```swift
+    /// var credentials = try Credentials.bearer(token)
+    /// credentials.account = EntityPartition(user.id)
+    /// requests.setAuthorization(credentials)
+    /// ```
+    public var account: EntityPartition?
 
     /// A user name and a password for Basic authentication (RFC 7617), sent as UTF-8.
     ///

@@ -11,12 +11,21 @@ protocol Stage: AnyObject, Sendable {
     /// reference. The default is `true`.
     func isUsed(by request: TransportRequest, _ record: ExchangeRecord) -> Bool
 
+    /// The value with which this stage will send a header field, as far as it is known before; `nil` for fields that it does
+    /// not change. The response cache asks for fields that a stored `Vary` names. The default is `nil`.
+    func fieldToCome(
+        _ name: HTTPField.Name, _ request: TransportRequest, _ record: ExchangeRecord
+    ) -> String?
+
     /// Sends a request through this stage and all later stages.
     func send(_ request: TransportRequest, _ record: ExchangeRecord) async throws(RequestFailure) -> TransportResponse
 }
 
 extension Stage {
     func isUsed(by request: TransportRequest, _ record: ExchangeRecord) -> Bool { true }
+    func fieldToCome(
+        _ name: HTTPField.Name, _ request: TransportRequest, _ record: ExchangeRecord
+    ) -> String? { nil }
 }
 
 /// A stage of the chain and all stages after it.
@@ -38,6 +47,18 @@ final class RemainingStages: Sendable {
         try await used(by: request, record).first.send(request, record)
     }
 
+    /// The value with which these stages will send a header field; `nil` if none of them changes it.
+    func fieldToCome(
+        _ name: HTTPField.Name, _ request: TransportRequest, _ record: ExchangeRecord
+    ) -> String? {
+        var stages: RemainingStages? = self
+        while let current = stages {
+            if let value = current.first.fieldToCome(name, request, record) { return value }
+            stages = current.others
+        }
+        return nil
+    }
+
     /// The stages from the first one that the request uses.
     private func used(by request: TransportRequest, _ record: ExchangeRecord) -> RemainingStages {
         var stages = self
@@ -53,6 +74,7 @@ struct Chain: Sendable {
     /// The attempts of all requests, which a download asks for another one when its body has failed.
     let attempts: RepeatedAttempts
     private let status: StatusStage
+    private let storesResponses: Bool
 
     /// Builds the chain in the order in which a request passes through it. No other code depends on that order.
     ///
@@ -79,6 +101,10 @@ struct Chain: Sendable {
         // Each hop. Interceptors receive the outcome of each hop, including hits of the cache, and cannot cause a retry.
         if isIntercepted { add { ReceivingStage(interceptors: settings.configuration.interceptors, next: $0) } }
         // The response cache. Without one, ``send(_:_:)`` refuses requests for stored responses.
+        if let cache = settings.configuration.cache {
+            let partitions = CachePartitions(of: cache, over: transport, isSigned: isIntercepted)
+            add { CacheStage(cache, partitions, clock: settings.configuration.clock, next: $0) }
+        }
         add { RetryStage(attempts, next: $0) }
 
         // Each attempt of one hop: all waiting is done in these two.
@@ -96,9 +122,10 @@ struct Chain: Sendable {
         // Every attempt has its own cookies: those of the request, the environment or the service. Those of every response are
         // stored, including a 401 that Digest handles, whose next attempt sends them.
         add { CookieStage(adds: !isIntercepted, stores: true, next: $0) }
-        let last = RemainingStages(TransportStage(transport: transport))
+        let last = RemainingStages(TransportStage(transport: transport, clock: settings.configuration.clock))
 
         self.attempts = attempts
+        storesResponses = settings.configuration.cache != nil
         self.status = status(stages.reversed().reduce(last) { next, make in RemainingStages(make(next), before: next) })
     }
 
@@ -107,7 +134,7 @@ struct Chain: Sendable {
     /// - Throws: `notCached` if it accepts only a stored response, and the failures of the stages.
     @inline(__always)  // Most requests need no frame of a further function.
     func send(_ record: ExchangeRecord, _ log: RequestLog) async throws(RequestFailure) -> DataResponse {
-        try record.request.refuseIfOnlyStored()
+        if !storesResponses { try record.request.refuseIfOnlyStored() }
         log.sends(record.request)
         record.log = log
         // The log of a failure needs the counts too.
@@ -127,7 +154,15 @@ extension ExchangeRecord {
     fileprivate func response(_ response: TransportResponse) -> DataResponse {
         var whole = DataResponse(response, url: lastURL, redirects: hops, attempts: retries.attempt)
         whole.sentFields = sentFields
-        if isFromCache { whole.storedUse = StoredResponseUse(of: response.headerFields) }
+        if let cacheFacts {
+            (whole.cache, whole.identity) = (cacheFacts.use, cacheFacts.identity)
+            if cacheFacts.use.isFromCache {
+                whole.storedUse = StoredResponseUse(
+                    age: cacheFacts.use.age, isStale: cacheFacts.use.outcome == .stale)
+            }
+        } else if isFromCache {
+            whole.storedUse = StoredResponseUse(of: response.headerFields)
+        }
         return whole
     }
 }

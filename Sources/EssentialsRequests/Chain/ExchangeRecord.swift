@@ -39,6 +39,20 @@ final class ExchangeRecord {
     /// Whether the response of the current hop comes from the response cache, which sets this. It is `false` when a hop
     /// begins.
     var isFromCache = false
+    /// What the response cache says about the response of the current hop; `nil` if it says nothing.
+    var cacheFacts: CacheFacts?
+    /// When the last attempt was passed to the transport, if the response cache measures the age of its response.
+    var sentAt: CacheMoment?
+    /// Whether the response cache needs ``sentAt``.
+    var recordsTimes = false
+    /// Whether an interceptor has signed an attempt.
+    var wasSigned = false
+    /// Begins a hop.
+    func beginHop() {
+        isFromCache = false
+        cacheFacts = nil
+    }
+
     /// The response that ended the request with a failure, without its body; `nil` if there was none.
     private(set) var failedResponse: TransportResponse?
     /// A stage's suggestion for an unexpected status; `nil` if there is none.
@@ -87,6 +101,10 @@ struct Submission: Sendable {
     /// of another session.
     var isFollowed: Bool { scope.map { !$0.hasCredentials && !$0.isCurrent } ?? false }
 
+    /// Whether a response may be stored. It may not after the credentials of the request have ended, nor if credentials were
+    /// set after a request without any was submitted: its response may have the cookies of another session.
+    var mayStore: Bool { !hasEnded && !isFollowed }
+
     /// Refuses to send the request if its scope has ended.
     func check(_ request: TransportRequest) throws(RequestFailure) {
         if hasEnded { throw CredentialScope.endedFailure(host: request.hostText) }
@@ -117,6 +135,8 @@ struct ExchangeRules: Sendable {
     var usesCookies = true
     /// Whether the request shares its exchange with equal requests.
     var joins = false
+    /// How the request uses the response cache, if there is one.
+    var cachePolicy = CachePolicy.standard
     /// Answers the server's challenges; `nil` unless the credentials are for Digest.
     var digest: DigestSession?
     /// Provides the access tokens; `nil` unless the credentials have a token provider.

@@ -19,7 +19,7 @@ final class RedirectStage: Stage {
         _ request: TransportRequest, _ record: ExchangeRecord
     ) async throws(RequestFailure) -> TransportResponse {
         record.deadline = SharedDeadline(of: request, clock: clock)
-        record.isFromCache = false
+        record.beginHop()
         let response = try await next.send(request, record)
         // Most requests end here.
         if !RedirectRules.isFollowed(response.statusCode), response.body.isWhole { return response }
@@ -43,7 +43,7 @@ final class RedirectStage: Stage {
             if hop.leavesOrigin { record.hasLeftOrigin = true }
             let limited = try record.deadline.limited(
                 request, between: "two redirects", after: "it had been redirected \(record.hops.count) times")
-            record.isFromCache = false
+            record.beginHop()
             response = try await next.send(limited, record)
         }
         return try await response.collected(for: request, record)

@@ -32,6 +32,7 @@ final class SigningStage: Stage {
             }
             return encoded
         }
+        if encoded.url != unsigned.url || encoded.headerFields != unsigned.headerFields { record.wasSigned = true }
         var signed = request
         signed.url = encoded.url
         signed.headerFields = encoded.headerFields

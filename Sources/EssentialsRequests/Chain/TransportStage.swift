@@ -3,8 +3,10 @@ import EssentialsHTTP
 /// The innermost stage: it passes each attempt to the transport.
 final class TransportStage: Stage {
     let transport: any Transport
+    /// Dates attempts for the response cache.
+    private let clock: RequestClock
 
-    init(transport: any Transport) { self.transport = transport }
+    init(transport: any Transport, clock: RequestClock = .system) { (self.transport, self.clock) = (transport, clock) }
 
     @inline(__always)  // Every request enters the stage, and needs one frame less.
     func send(
@@ -13,6 +15,7 @@ final class TransportStage: Stage {
         try record.cancellation.check(host: request.hostText)
         try record.submission.check(request)
         record.attempts += 1
+        if record.recordsTimes { record.sentAt = clock.moment }
         // A reference to the same fields, so this costs no allocation.
         record.sentFields = request.headerFields
         if record.rules.downloadProgress != nil, case .collected(let limit) = request.options.delivery {

@@ -25,6 +25,17 @@ final class CookieStage: Stage {
         record.rules.usesCookies && record.rules.has { $0.hasCookies }
     }
 
+    func fieldToCome(
+        _ name: HTTPField.Name, _ request: TransportRequest, _ record: ExchangeRecord
+    ) -> String? {
+        guard adds, name == .cookie, isUsed(by: request, record), !record.submission.isFollowed,
+            let field = record.rules.hop(request).cookies?.field(for: request.url, countsAsUse: false)
+        else { return nil }
+        var fields = request.headerFields
+        field.add(to: &fields)
+        return fields.joined(name)
+    }
+
     func send(
         _ request: TransportRequest, _ record: ExchangeRecord
     ) async throws(RequestFailure) -> TransportResponse {

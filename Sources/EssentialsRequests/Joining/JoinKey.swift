@@ -24,6 +24,7 @@ final class JoinKey: Sendable {
     private let isIdempotent: Bool?
     private let usesCookies: Bool
     private let redirects: RedirectPolicy
+    private let cachePolicy: CachePolicy
     /// What interceptors see of the request when they receive its outcome; `nil` without interceptors.
     private let judgement: Judgement?
     /// The wait of the request for the outcome of its group.
@@ -68,6 +69,7 @@ final class JoinKey: Sendable {
         isIdempotent = record.rules.isIdempotent
         usesCookies = record.rules.usesCookies
         redirects = record.rules.redirects
+        cachePolicy = record.rules.cachePolicy
     }
 }
 
@@ -78,7 +80,7 @@ extension JoinKey: Hashable {
             && one.hop == other.hop && one.ownOrigin == other.ownOrigin && one.unretried == other.unretried
             && one.isIdempotent == other.isIdempotent
             && one.usesCookies == other.usesCookies && one.judgement == other.judgement
-            && one.redirects.isSame(as: other.redirects)
+            && one.cachePolicy == other.cachePolicy && one.redirects.isSame(as: other.redirects)
     }
 
     /// The rest differs so seldom among requests to one URL that hashing it would take longer than comparing it.

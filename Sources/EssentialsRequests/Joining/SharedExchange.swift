@@ -46,6 +46,7 @@ final class SharedOutcome: Sendable {
     private let retries: RetryProgress
     private let wasSentAgainForToken: Bool
     private let isFromCache: Bool
+    private let cacheFacts: CacheFacts?
     private let failedResponse: TransportResponse?
     private let remedy: String?
 
@@ -60,6 +61,7 @@ final class SharedOutcome: Sendable {
         retries = record.retries
         wasSentAgainForToken = record.wasSentAgainForToken
         isFromCache = record.isFromCache
+        cacheFacts = record.cacheFacts
         failedResponse = record.failedResponse
         remedy = record.remedy
     }
@@ -74,6 +76,7 @@ final class SharedOutcome: Sendable {
         record.retries = retries
         record.wasSentAgainForToken = wasSentAgainForToken
         record.isFromCache = isFromCache
+        record.cacheFacts = cacheFacts
         if let failedResponse { record.keep(failedResponse) }
         record.remedy = remedy
     }

@@ -23,13 +23,14 @@ public struct RequestSettings: Sendable {
         var limits: OriginLimits?
         var cookies: CookieChoice?
         var joins: Bool?
+        var cachePolicy: CachePolicy?
         var isIdempotent: Bool?
         var idempotencyKey: IdempotencyKey?
         var finishesOnShutdown: Bool?
 
         var isEmpty: Bool {
-            retry == nil && redirects == nil && limits == nil && cookies == nil && joins == nil && isIdempotent == nil
-                && idempotencyKey == nil && finishesOnShutdown == nil
+            retry == nil && redirects == nil && limits == nil && cookies == nil && joins == nil && cachePolicy == nil
+                && isIdempotent == nil && idempotencyKey == nil && finishesOnShutdown == nil
         }
     }
 
@@ -88,6 +89,13 @@ public struct RequestSettings: Sendable {
         set { values.joins = newValue }
     }
 
+    /// How a request uses the response cache of its service, such as `.reload`. The service's default is `standard`. It has
+    /// no effect in a service without a cache.
+    public var cachePolicy: CachePolicy? {
+        get { storage?.values.cachePolicy }
+        set { values.cachePolicy = newValue }
+    }
+
     /// Whether the server may process a request twice with the same effect as once. By default, the method decides
     /// (RFC 9110, 9.2.2).
     ///
@@ -137,6 +145,7 @@ extension RequestSettings {
         merged.values = Values(
             retry: own.retry ?? other.retry, redirects: own.redirects ?? other.redirects,
             limits: own.limits ?? other.limits, cookies: own.cookies ?? other.cookies, joins: own.joins ?? other.joins,
+            cachePolicy: own.cachePolicy ?? other.cachePolicy,
             isIdempotent: own.isIdempotent ?? other.isIdempotent,
             idempotencyKey: own.idempotencyKey ?? other.idempotencyKey,
             finishesOnShutdown: own.finishesOnShutdown ?? other.finishesOnShutdown)
@@ -158,7 +167,8 @@ extension RequestSettings: Hashable {
         if one.storage === other.storage { return true }
         guard let one = one.storage?.values, let other = other.storage?.values else { return false }
         return one.retry == other.retry && one.limits == other.limits && one.cookies == other.cookies
-            && one.joins == other.joins && one.isIdempotent == other.isIdempotent
+            && one.joins == other.joins && one.cachePolicy == other.cachePolicy
+            && one.isIdempotent == other.isIdempotent
             && one.idempotencyKey == other.idempotencyKey && one.finishesOnShutdown == other.finishesOnShutdown
             && RedirectPolicy.areSame(one.redirects, other.redirects)
     }
@@ -194,7 +204,7 @@ extension RequestSettings: CustomReflectable {
     /// The settings that are set, for debuggers and `dump`.
     public var customMirror: Mirror {
         let all: [(String, Any?)] = [
-            ("retry", retry), ("redirects", redirects), ("limits", limits), ("cookies", cookies), ("joins", joins),
+            ("retry", retry), ("redirects", redirects), ("limits", limits), ("cookies", cookies), ("joins", joins), ("cachePolicy", cachePolicy),
             ("isIdempotent", isIdempotent),
             ("finishesOnShutdown", finishesOnShutdown),
         ]

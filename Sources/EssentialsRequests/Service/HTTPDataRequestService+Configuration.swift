@@ -87,6 +87,9 @@ extension HTTPDataRequestService {
             get { settings.cookies?.storage }
             set { settings.cookies = newValue.map { .storage($0) } }
         }
+        /// Stores responses and serves them again, as HTTP allows it; see ``ResponseCache``. Several services may share it.
+        /// The default is `nil`, which means that every request is sent.
+        public var cache: ResponseCache?
         /// The interceptors of every request, in the order in which they prepare and sign it. They receive its outcomes
         /// in reverse order. The default is an empty array.
         public var interceptors: [any RequestInterceptor] = []

@@ -181,6 +181,8 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
                 record = prepared
                 log.prepared(prepared.request)
                 var rules = prepared.rules
+                // The file of a download is the caller's, and can be resumed.
+                rules.cachePolicy = .bypass
                 let expectation = rules.expectedStatus.ofDownload
                 if options.resumes { rules.expectedStatus = rules.expectedStatus.forResumption }
                 let (environment, submission) = (prepared.environment, prepared.submission)
@@ -259,9 +261,10 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     /// Removes the credentials and the private state of the origin of an environment; see the protocol.
     public func clearAuthorization(for environment: EnvironmentSnapshot) async {
         let origin = environment.baseURL.origin
-        authorization.clear(origin) { removeCookies(of: environment) }
+        let accounts = authorization.clear(origin) { removeCookies(of: environment) }
         // Closed at once, because the stores may take a while, and again for groups that have used what they had.
         settings.joins?.closeAll()
+        await configuration.cache?.removePrivate(of: origin, accounts)
         await privateState.clear(origin, configuration.clock)
         settings.joins?.closeAll()
     }
@@ -269,7 +272,10 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     /// Removes the cookies that the origin of an environment receives.
     private func removeCookies(of environment: EnvironmentSnapshot) {
         let host = environment.baseURL.origin.host
-        for choice in settings.hops.cookies(of: environment.settings) { choice.storage?.removeCookies(visibleTo: host) }
+        for choice in settings.hops.cookies(of: environment.settings) {
+            choice.storage?.removeCookies(visibleTo: host)
+            configuration.cache?.endSession(of: host, choice)
+        }
     }
 
     /// Lets later requests share no response with those that have begun. A store that is about to remove what it has calls

@@ -13,7 +13,8 @@ final class HopRules: Sendable {
     let cookies: (any CookieStorage)?
     /// Whether there are cookies. Looking at the storage itself would copy it for every request.
     let hasCookies: Bool
-    /// What identifies the storage of the cookies.
+    /// What identifies the storage of the cookies; `nil` for no cookies.
+    var cookieChoice: CookieChoice? { hasCookies ? choice : nil }
     private let choice: CookieChoice?
 
     /// Without retries, limits and cookies.

@@ -1,0 +1,50 @@
+import EssentialsHTTP
+
+/// For whom and under which trust a response was fetched. It is part of the key of each stored response, so that a response
+/// is never found for another account, tenant or trust policy.
+struct CachePartition: Sendable, Hashable {
+    /// Whose credentials the request had.
+    enum Account: Sendable, Hashable {
+        /// No credentials.
+        case nobody
+        /// The credentials of one scope, which keeps its identity through every refresh of a token.
+        case session(Session)
+        /// The account that the application has named.
+        case named(EntityPartition)
+    }
+
+    /// A scope of credentials. It outlives the credentials, and no later scope is equal to it.
+    struct Session: Sendable, Hashable {
+        let phase: ScopePhase
+
+        static func == (one: Session, other: Session) -> Bool { one.phase === other.phase }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(phase)) }
+    }
+
+    /// The fingerprint of the trust policy under which the request is sent.
+    let trust: String
+    /// The name and the header fields of the environment; empty at other origins, which do not receive the fields.
+    let environment: String
+    let account: Account
+    /// A hash of the values of the request's own secret fields; zero if there are none.
+    let secrets: UInt128
+    /// The storage of cookies that the request uses. It is retained, so that no later storage can be taken for it.
+    let cookies: CookieChoice?
+    /// The number of the storage's session, which ends when a logout removes the cookies.
+    let session: UInt64
+
+    /// Whether the application has named the account.
+    var isNamed: Bool { if case .named = account { true } else { false } }
+
+    /// Whether its credentials were cleared or replaced, so that nothing is ever found in it again.
+    var hasEnded: Bool {
+        if case .session(let session) = account { session.phase.hasEnded } else { false }
+    }
+}
+
+/// The key of the stored responses of one URL in one partition. Which of them a request gets is decided by their `Vary`.
+struct CacheKey: Sendable, Hashable {
+    let partition: CachePartition
+    let url: RequestURL
+}

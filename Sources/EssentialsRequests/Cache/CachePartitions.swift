@@ -1,0 +1,105 @@
+import EssentialsHTTP
+import EssentialsStorage
+import EssentialsTools
+
+/// Makes the partitions of a service's requests.
+///
+/// Fingerprints and hashes are computed once for each policy and environment, because most requests of a service have the
+/// same.
+final class CachePartitions: Sendable {
+    private struct State {
+        var trust: (policy: TrustPolicy, text: String)?
+        var environment: (snapshot: EnvironmentSnapshot, text: String)?
+        /// Whether the values of fields with these names are secrets.
+        var secretNames: [HTTPField.Name: Bool] = [:]
+    }
+
+    private static let maximumNames = 256
+
+    /// The fingerprint of requests without a policy of their own.
+    private let trust: String
+    /// Tells the services with interceptors apart, because what they sign is not known; empty without interceptors.
+    private let signer: String
+    private let cache: ResponseCache
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - transport: Sends the requests that have no policy of their own. One that does not say under which policy it sends
+    ///     them shares responses with no other service.
+    ///   - isSigned: Whether interceptors can sign requests.
+    init(of cache: ResponseCache, over transport: any Transport, isSigned: Bool) {
+        self.cache = cache
+        let own = "\u{1}" + String.randomAlphanumeric(22)
+        trust = (transport as? any TrustBearing).map { TrustFingerprint.text(of: $0.trustPolicy) } ?? own
+        signer = isSigned ? own : ""
+    }
+
+    /// The partition of a hop.
+    func partition(of request: TransportRequest, _ record: ExchangeRecord) -> CachePartition {
+        let origin = request.url.origin
+        let isOwn = !record.hasLeftOrigin && record.environment.map { $0.baseURL.origin == origin } ?? false
+        var environment = ""
+        if isOwn, let snapshot = record.environment { environment = text(of: snapshot) + signer }
+        var (account, field) = (CachePartition.Account.nobody, String?.none)
+        if let scope = record.submission.scope, scope.hasCredentials, scope.origin == origin, !record.hasLeftOrigin {
+            account = scope.account.map { .named($0) } ?? .session(.init(phase: scope.phase))
+            if case .field(let value)? = scope.content { field = value }
+        }
+        let cookies = record.rules.usesCookies ? record.rules.hop(request).cookieChoice : nil
+        return CachePartition(
+            trust: trust(of: request), environment: environment, account: account,
+            secrets: secrets(of: request.headerFields, besides: field), cookies: cookies,
+            session: cookies.map { cache.session(of: origin.host, $0) } ?? 0)
+    }
+
+    private func trust(of request: TransportRequest) -> String {
+        guard let policy = request.options.trust else {
+            // The transport leaves its client certificate out.
+            return request.isForAnyServer ? trust + "\u{1}any" : trust
+        }
+        if let known = state.withLock({ $0.trust }), known.policy == policy { return known.text }
+        let text = TrustFingerprint.text(of: policy)
+        state.withLock { $0.trust = (policy, text) }
+        return text
+    }
+
+    private func text(of environment: EnvironmentSnapshot) -> String {
+        if let known = state.withLock({ $0.environment }), known.snapshot == environment { return known.text }
+        let identity = EnvironmentIdentity(of: ConstantEnvironment(environment))
+        let text = identity.text(environment.name, key: .process)
+        state.withLock { $0.environment = (environment, text) }
+        return text
+    }
+
+    /// A hash of the fields with secret names, such as an own `Authorization` or `X-Api-Key`; zero without them.
+    ///
+    /// - Parameter credentials: The value of `Authorization` that belongs to the scope of the request, which is a part of the
+    ///   partition already.
+    private func secrets(of fields: HTTPFields, besides credentials: String?) -> UInt128 {
+        var writer: ByteWriter?
+        for field in fields where isSecret(field.name) {
+            if field.name == .authorization, let credentials, field.value == credentials { continue }
+            var bytes = writer ?? ByteWriter()
+            bytes.append(text: field.name.canonicalName)
+            field.withUnsafeBytesOfValue { bytes.append(counted: UnsafeRawBufferPointer($0)) }
+            writer = bytes
+        }
+        // Never zero, which means that there is nothing secret.
+        return writer.map { FingerprintKey.process.hash(of: $0.bytes) | 1 } ?? 0
+    }
+
+    private func isSecret(_ name: HTTPField.Name) -> Bool {
+        switch name {
+        case .accept, .userAgent, .acceptLanguage, .ifNoneMatch, .ifModifiedSince, .cacheControl: return false
+        case .authorization, .cookie, .proxyAuthorization: return true
+        default: break
+        }
+        if let known = state.withLock({ $0.secretNames[name] }) { return known }
+        let isSecret = SecretName.isSecret(name.canonicalName, .stored)
+        state.withLock { state in
+            if state.secretNames.count >= Self.maximumNames { state.secretNames = [:] }
+            state.secretNames[name] = isSecret
+        }
+        return isSecret
+    }
+}

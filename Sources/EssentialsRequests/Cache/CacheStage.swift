@@ -1,0 +1,101 @@
+import EssentialsHTTP
+import FoundationEssentials
+
+/// Serves stored responses and stores new ones, as the rules of HTTP allow it. The rules decide, and the stage acts.
+///
+/// The stage is below the redirects, so that each hop is looked up by itself, and above the retries, so that the server is
+/// asked again before a stale response is served instead of a failure.
+final class CacheStage: Stage {
+    let cache: ResponseCache
+    let partitions: CachePartitions
+    let clock: RequestClock
+    let next: RemainingStages
+
+    init(_ cache: ResponseCache, _ partitions: CachePartitions, clock: RequestClock, next: RemainingStages) {
+        self.cache = cache
+        self.partitions = partitions
+        self.clock = clock
+        self.next = next
+    }
+
+    func send(
+        _ request: TransportRequest, _ record: ExchangeRecord
+    ) async throws(RequestFailure) -> TransportResponse {
+        guard request.method == .get || request.method == .head, request.body.isEmpty else {
+            return request.method.isSafe ? try await next.send(request, record) : try await change(request, record)
+        }
+        let lookup = CacheStageLookup(request, record, self)
+        guard lookup.request.policy != .bypass else { return try await passing(request, record) }
+        let stored = await cache.store.lookup(lookup.key)
+        let exchange = CacheExchange(self, lookup, stored, request, record)
+        // What was looked up for credentials that were cleared meanwhile is shown to nobody.
+        try record.cancellation.check(host: request.hostText)
+        try record.submission.check(request)
+        return try await exchange.response()
+    }
+
+    /// Sends a request that goes past the cache.
+    private func passing(
+        _ request: TransportRequest, _ record: ExchangeRecord
+    ) async throws(RequestFailure) -> TransportResponse {
+        let number = cache.nextNumber()
+        let response = try await next.send(request, record)
+        record.cacheFacts = CacheFacts(
+            CacheUse(.bypassed, CacheStatus(forwarded: .bypass, status: response.statusCode)),
+            ResponseIdentity(load: number, body: number))
+        return response
+    }
+
+    /// Sends a request that may change what is stored, such as a POST.
+    private func change(
+        _ request: TransportRequest, _ record: ExchangeRecord
+    ) async throws(RequestFailure) -> TransportResponse {
+        let number = cache.nextNumber()
+        let response: TransportResponse
+        do throws(RequestFailure) {
+            response = try await next.send(request, record)
+        } catch {
+            // The server may have processed the request although no response has come.
+            if error.transmission != .unsent { await cache.store.invalidate(request.url) }
+            throw error
+        }
+        // Only the method, the URL and the response matter.
+        let lookup = CacheRequest(method: request.method, url: request.url, fields: [:])
+        let now = clock.moment
+        let disposition = CacheRules.disposition(
+            of: response.head, to: lookup, conditions: [:], stored: [], requestedAt: now, now: now, sent: { _ in nil },
+            isUnpacked: false, options: cache.options)
+        if case .invalidate(let urls) = disposition { for url in urls { await cache.store.invalidate(url) } }
+        record.cacheFacts = CacheFacts(
+            CacheUse(.bypassed, CacheStatus(forwarded: .method, status: response.statusCode)),
+            ResponseIdentity(load: number, body: number))
+        return response
+    }
+}
+
+/// The key of a hop, and the request as the rules see it.
+struct CacheStageLookup {
+    let key: CacheKey
+    let request: CacheRequest
+
+    init(_ request: TransportRequest, _ record: ExchangeRecord, _ stage: CacheStage) {
+        key = CacheKey(partition: stage.partitions.partition(of: request, record), url: request.url)
+        self.request = CacheRequest(
+            method: request.method, url: request.url, fields: request.headerFields, policy: record.rules.cachePolicy,
+            decompresses: request.options.decompresses
+        ) { [next = stage.next] name in
+            Self.constant(name, request) ?? next.fieldToCome(name, request, record)
+        }
+    }
+
+    /// The value that stands for a field in the selection of a stored response; `nil` for all fields but two.
+    ///
+    /// The credentials are a part of the partition. The codings that the transport accepts are always the same.
+    static func constant(_ name: HTTPField.Name, _ request: TransportRequest) -> String? {
+        switch name {
+        case .authorization: "partition"
+        case .acceptEncoding where !request.headerFields.contains(.acceptEncoding): "transport"
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,222 @@
+import EssentialsHTTP
+import EssentialsStorage
+import EssentialsTools
+import FoundationEssentials
+
+/// Keeps responses in memory, within a budget of bytes.
+///
+/// The responses are divided by URL among shards with a lock each. A lookup takes one lock, and copies references.
+final class MemoryResponseStore: ResponseStore {
+    /// What an entry takes beside its head and body.
+    static let overhead = 512
+    /// The maximum number of responses to one URL that differ in the fields that `Vary` names.
+    static let maximumVariants = 8
+
+    /// The largest response that is stored: a sixteenth of the budget.
+    let largest: Int
+    private let budget: Int
+    private let shards: [Shard]
+
+    /// - Parameter bytes: The budget for heads, bodies and 512 bytes for each response.
+    init(bytes: Int) {
+        budget = max(bytes, 0)
+        largest = budget / 16
+        // Of a small budget, a shard could not hold the largest response.
+        let count = budget < 1 << 20 ? 1 : 8
+        shards = (0..<count).map { _ in Shard() }
+    }
+
+    private func shard(of url: RequestURL) -> Shard {
+        shards.count == 1 ? shards[0] : shards[Int(truncatingIfNeeded: UInt(bitPattern: url.hashValue) % 8)]
+    }
+
+    func lookup(_ key: CacheKey) async -> CacheLookup { shard(of: key.url).lookup(key) }
+
+    func body(of entry: CacheEntry, _ key: CacheKey) async -> Data? {
+        shard(of: key.url).body(entry.identity.body, key)
+    }
+
+    func store(
+        _ entry: CacheEntry, _ body: Data, for key: CacheKey, replacing replaced: UInt64?, since ticket: CacheTicket
+    ) async -> Bool {
+        let bytes = body.count + entry.head.size + Self.overhead
+        guard bytes <= largest else { return false }
+        let stored = MemoryEntry(entry, body: body, bytes: bytes)
+        return shard(of: key.url).store(
+            stored, for: key, replacing: replaced, since: ticket, budget: budget / shards.count)
+    }
+
+    func freshen(_ entry: CacheEntry, for key: CacheKey, since ticket: CacheTicket) async -> Bool {
+        shard(of: key.url).freshen(entry, for: key, since: ticket)
+    }
+
+    func invalidate(_ url: RequestURL) async { shard(of: url).invalidate(url) }
+
+    func remove(where isRemoved: @Sendable (CacheKey) -> Bool) async {
+        for shard in shards { shard.remove(where: isRemoved) }
+    }
+
+    func usage() async -> ResponseCache.Usage {
+        shards.reduce(into: ResponseCache.Usage()) { $0.add($1.usage) }
+    }
+
+    func close() async { for shard in shards { shard.close() } }
+}
+
+/// A response in memory. It never changes.
+private final class MemoryEntry: Sendable {
+    let entry: CacheEntry
+    let body: Data
+    let bytes: Int
+
+    init(_ entry: CacheEntry, body: Data, bytes: Int) { (self.entry, self.body, self.bytes) = (entry, body, bytes) }
+}
+
+/// A part of the responses under one lock.
+private final class Shard: Sendable {
+    fileprivate struct State {
+        /// The responses of each key, the most recently used last.
+        var entries: [CacheKey: [MemoryEntry]] = [:]
+        /// The keys of each URL, because an invalidation concerns all partitions.
+        var keys: [RequestURL: Set<CacheKey>] = [:]
+        var order = EvictionOrder<CacheKey>()
+        /// The invalidated URLs. What was looked up before is not stored.
+        var invalidated = Clearings<RequestURL>()
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+
+    func lookup(_ key: CacheKey) -> CacheLookup {
+        state.withLock { state in
+            // Read under the lock, so that an invalidation is before or after the whole lookup.
+            let ticket = CacheTicket(epoch: .now)
+            guard let entries = state.entries[key] else { return CacheLookup(ticket: ticket) }
+            state.order.use(key)
+            return CacheLookup(entries: entries.map(\.entry), ticket: ticket)
+        }
+    }
+
+    func body(_ number: UInt64, _ key: CacheKey) -> Data? {
+        state.withLock { state in
+            guard let index = state.entries[key]?.firstIndex(where: { $0.entry.identity.body == number }) else {
+                return nil
+            }
+            let entry = state.entries[key]?[index]
+            // Of several variants, the one unused longest is replaced.
+            if let last = state.entries[key]?.indices.last, index < last, let entry {
+                state.entries[key]?.remove(at: index)
+                state.entries[key]?.append(entry)
+            }
+            return entry?.body
+        }
+    }
+
+    func store(
+        _ new: MemoryEntry, for key: CacheKey, replacing replaced: UInt64?, since ticket: CacheTicket, budget: Int
+    ) -> Bool {
+        // What is replaced or evicted is released without the lock.
+        var released: [MemoryEntry] = []
+        let isStored = state.withLock { state in
+            guard !state.isClosed, !state.invalidated.forbid(key.url, since: ticket.epoch), !key.partition.hasEnded else {
+                return false
+            }
+            var entries = state.entries[key] ?? []
+            let isReplaced = { (old: MemoryEntry) in
+                old.entry.identity.body == replaced || old.entry.head.selection == new.entry.head.selection
+            }
+            if entries.contains(where: { isReplaced($0) && $0.entry.identity.load > new.entry.identity.load }) {
+                return false
+            }
+            released += entries.filter(isReplaced)
+            entries.removeAll(where: isReplaced)
+            if entries.count >= MemoryResponseStore.maximumVariants { released.append(entries.removeFirst()) }
+            entries.append(new)
+            state.put(entries, key)
+            while state.order.bytes > budget, let evicted = state.order.evict(budget: budget, sparing: key) {
+                released += state.take(evicted)
+            }
+            if state.order.bytes > budget { released += state.shrink(key, to: budget) }
+            return true
+        }
+        withExtendedLifetime(released) {}
+        return isStored
+    }
+
+    func freshen(_ entry: CacheEntry, for key: CacheKey, since ticket: CacheTicket) -> Bool {
+        state.withLock { state in
+            guard !state.invalidated.forbid(key.url, since: ticket.epoch), !key.partition.hasEnded,
+                var entries = state.entries[key],
+                let index = entries.firstIndex(where: { $0.entry.identity.body == entry.identity.body }),
+                entries[index].entry.identity.load < entry.identity.load
+            else { return false }
+            let old = entries[index]
+            let bytes = old.bytes - old.entry.head.size + entry.head.size
+            entries[index] = MemoryEntry(entry, body: old.body, bytes: bytes)
+            // A confirmation can have another `Vary`, and then replaces what was stored with the same selection.
+            entries.removeAll {
+                $0.entry.identity.body != entry.identity.body && $0.entry.head.selection == entry.head.selection
+            }
+            state.put(entries, key)
+            return true
+        }
+    }
+
+    func invalidate(_ url: RequestURL) {
+        let released = state.withLock { state in
+            state.invalidated.clear(url)
+            return (state.keys[url] ?? []).flatMap { state.take($0) }
+        }
+        withExtendedLifetime(released) {}
+    }
+
+    func remove(where isRemoved: (CacheKey) -> Bool) {
+        let released = state.withLock { state in
+            // The condition cannot be asked about what is on its way, so nothing of it is stored.
+            state.invalidated.clearAll()
+            return state.entries.keys.filter(isRemoved).flatMap { state.take($0) }
+        }
+        withExtendedLifetime(released) {}
+    }
+
+    func close() {
+        let released = state.withLock { state in
+            defer { state = State(isClosed: true) }
+            return state.entries
+        }
+        withExtendedLifetime(released) {}
+    }
+
+    var usage: ResponseCache.Usage {
+        state.withLock { state in
+            ResponseCache.Usage(
+                responses: state.entries.values.reduce(0) { $0 + $1.count }, bytes: state.order.bytes)
+        }
+    }
+}
+
+extension Shard.State {
+    /// Sets the responses of a key, of which there is at least one.
+    fileprivate mutating func put(_ entries: [MemoryEntry], _ key: CacheKey) {
+        if self.entries.updateValue(entries, forKey: key) == nil { keys[key.url, default: []].insert(key) }
+        order.insert(key, bytes: entries.reduce(0) { $0 + $1.bytes })
+    }
+
+    /// Removes the responses of a key and returns them.
+    fileprivate mutating func take(_ key: CacheKey) -> [MemoryEntry] {
+        order.remove(key)
+        guard let removed = entries.removeValue(forKey: key) else { return [] }
+        keys[key.url]?.remove(key)
+        if keys[key.url]?.isEmpty == true { keys[key.url] = nil }
+        return removed
+    }
+
+    /// Removes variants of a key, the one unused longest first, until they fit.
+    fileprivate mutating func shrink(_ key: CacheKey, to budget: Int) -> [MemoryEntry] {
+        guard var kept = entries[key] else { return [] }
+        var removed: [MemoryEntry] = []
+        while kept.count > 1, kept.reduce(0, { $0 + $1.bytes }) > budget { removed.append(kept.removeFirst()) }
+        put(kept, key)
+        return removed
+    }
+}
