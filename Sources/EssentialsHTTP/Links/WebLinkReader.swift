@@ -5,21 +5,18 @@ struct WebLinkReader {
     /// Parameters whose first occurrence counts (RFC 8288, 3.2 to 3.4).
     private static let singular: Set<String> = ["rel", "anchor", "media", "title", "title*", "type"]
 
-    private let bytes: [UInt8]
-    private var index = 0
+    private var rest: ArraySlice<UInt8>
 
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
+    init(_ bytes: [UInt8]) { rest = bytes[...] }
 
     /// The next link; `nil` at the end and at text that is not a link (appendix B.2).
     mutating func next() -> WebLink? {
         // A list may have empty elements (RFC 9110, 5.6.1.2).
-        skip { $0.isBlank || $0 == UInt8(ascii: ",") }
-        guard take(UInt8(ascii: "<")) else { return nil }
-        let target = prefix { $0 != UInt8(ascii: ">") }
-        guard take(UInt8(ascii: ">")) else {
-            index = bytes.count
-            return nil
-        }
+        rest.skip { $0.isBlank || $0 == UInt8(ascii: ",") }
+        guard rest.take("<") else { return nil }
+        let target = rest.take { $0 != UInt8(ascii: ">") }
+        // Without the angle bracket, the rest is empty.
+        guard rest.take(">") else { return nil }
         var relations: [String]?
         var parameters: [WebLink.Parameter] = []
         while let (name, value) = parameter() {
@@ -43,15 +40,15 @@ struct WebLinkReader {
     /// The next parameter of a link, undecoded; `nil` at the end of the link (appendix B.3).
     private mutating func parameter() -> (name: String, value: [UInt8])? {
         while true {
-            skip(\.isBlank)
-            guard take(UInt8(ascii: ";")) else { return nil }
-            skip(\.isBlank)
-            let name = prefix { !$0.isBlank && !"=;,".utf8.contains($0) }
-            skip(\.isBlank)
+            rest.skip(while: \.isBlank)
+            guard rest.take(";") else { return nil }
+            rest.skip(while: \.isBlank)
+            let name = rest.take { !$0.isBlank && !"=;,".utf8.contains($0) }
+            rest.skip(while: \.isBlank)
             var value: [UInt8] = []
-            if take(UInt8(ascii: "=")) {
-                skip(\.isBlank)
-                value = take(UInt8(ascii: "\"")) ? quoted() : unquoted()
+            if rest.take("=") {
+                rest.skip(while: \.isBlank)
+                value = rest.take("\"") ? quoted() : unquoted()
             }
             // An empty parameter is ignored (RFC 9110, 5.6.6).
             if !name.isEmpty { return (String(decoding: name, as: UTF8.self).lowercased(), value) }
@@ -60,7 +57,7 @@ struct WebLinkReader {
 
     /// The value up to the next delimiter, without blanks at its end.
     private mutating func unquoted() -> [UInt8] {
-        let text = prefix { !";,".utf8.contains($0) }
+        let text = rest.take { !";,".utf8.contains($0) }
         let end = text.lastIndex { !$0.isBlank }.map { $0 + 1 } ?? text.startIndex
         return Array(text[..<end])
     }
@@ -68,14 +65,11 @@ struct WebLinkReader {
     /// The text up to the closing quotation mark, which may be missing (appendix B.4).
     private mutating func quoted() -> [UInt8] {
         var text: [UInt8] = []
-        while index < bytes.count {
-            var byte = bytes[index]
-            index += 1
+        while var byte = rest.popFirst() {
             if byte == UInt8(ascii: "\"") { break }
             if byte == UInt8(ascii: "\\") {
-                guard index < bytes.count else { break }
-                byte = bytes[index]
-                index += 1
+                guard let escaped = rest.popFirst() else { break }
+                byte = escaped
             }
             text.append(byte)
         }
@@ -91,21 +85,5 @@ struct WebLinkReader {
     private static func words(of value: [UInt8]) -> [String] {
         value.split(maxSplits: WebLink.maximumParameters, whereSeparator: \.isBlank).prefix(WebLink.maximumParameters)
             .map { String(decoding: $0, as: UTF8.self) }
-    }
-
-    // MARK: Bytes
-
-    private mutating func take(_ byte: UInt8) -> Bool {
-        guard index < bytes.count, bytes[index] == byte else { return false }
-        index += 1
-        return true
-    }
-
-    private mutating func skip(_ isSkipped: (UInt8) -> Bool) { _ = prefix(while: isSkipped) }
-
-    private mutating func prefix(while isIncluded: (UInt8) -> Bool) -> ArraySlice<UInt8> {
-        let start = index
-        while index < bytes.count, isIncluded(bytes[index]) { index += 1 }
-        return bytes[start..<index]
     }
 }

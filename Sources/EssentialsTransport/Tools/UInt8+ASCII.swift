@@ -54,13 +54,27 @@ extension UInt8 {
     }
 }
 
-extension Substring.UTF8View {
+/// Steps of parsers that remove from the front what they have read, such as those over a `Substring.UTF8View`.
+extension Collection<UInt8> where SubSequence == Self {
     /// Removes the first byte if it is this character.
+    @inlinable
     package mutating func take(_ character: Unicode.Scalar) -> Bool {
         guard first == UInt8(ascii: character) else { return false }
         removeFirst()
         return true
     }
+
+    /// Removes and returns the bytes before the first one that does not meet a condition.
+    @inlinable
+    package mutating func take(while isTaken: (UInt8) -> Bool) -> Self {
+        let taken = prefix(while: isTaken)
+        self = self[taken.endIndex...]
+        return taken
+    }
+
+    /// Removes the bytes before the first one that does not meet a condition.
+    @inlinable
+    package mutating func skip(while isSkipped: (UInt8) -> Bool) { self = drop(while: isSkipped) }
 }
 
 extension [UInt8] {

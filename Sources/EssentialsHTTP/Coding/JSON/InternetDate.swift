@@ -87,9 +87,8 @@ enum InternetDate {
 
         private mutating func fraction() -> Double? {
             guard rest.take(".") || rest.take(",") else { return 0 }
-            let digits = rest.prefix(while: \.isASCIIDigit)
+            let digits = rest.take(while: \.isASCIIDigit)
             guard !digits.isEmpty else { return nil }
-            rest = rest[digits.endIndex...]
             return Double("0." + String(decoding: digits.prefix(18), as: UTF8.self))
         }
 

@@ -49,7 +49,7 @@ struct MediaTypeReader {
                 found.append(parameter)
             } catch {
                 if isStrict { throw error }
-                rest = rest.drop { $0 != UInt8(ascii: ";") }
+                rest.skip { $0 != UInt8(ascii: ";") }
             }
         }
         return found
@@ -64,10 +64,9 @@ struct MediaTypeReader {
         if rest.take("\"") {
             value = try quoted(name)
         } else {
-            let bytes = rest.prefix(while: \.isTokenCharacter)
+            let bytes = rest.take(while: \.isTokenCharacter)
             guard !bytes.isEmpty else { throw Fault(text: "the parameter “\(name)” has no value") }
             value = String(decoding: bytes, as: UTF8.self)
-            rest = rest[bytes.endIndex...]
         }
         skipSpace()
         guard rest.isEmpty || rest.first == UInt8(ascii: ";") else {
@@ -97,10 +96,8 @@ struct MediaTypeReader {
 
     /// The token at this position in lower case; empty without one.
     private mutating func token() -> String {
-        let bytes = rest.prefix(while: \.isTokenCharacter)
-        rest = rest[bytes.endIndex...]
-        return String(decoding: bytes, as: UTF8.self).lowercased()
+        String(decoding: rest.take(while: \.isTokenCharacter), as: UTF8.self).lowercased()
     }
 
-    private mutating func skipSpace() { rest = rest.drop(while: \.isBlank) }
+    private mutating func skipSpace() { rest.skip(while: \.isBlank) }
 }
