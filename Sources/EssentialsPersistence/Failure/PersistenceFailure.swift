@@ -1,3 +1,5 @@
+import EssentialsTools
+
 /// The error type of persistence services.
 ///
 /// A failure says what happened, to which rows, and what to try. Its texts contain no values of rows except ids.
@@ -27,13 +29,7 @@ public struct PersistenceFailure: Error, Sendable {
         var isOfOpening = false
     }
 
-    private final class Storage: Sendable {
-        let content: Content
-
-        init(_ content: Content) { self.content = content }
-    }
-
-    private let storage: Storage
+    private let storage: Shared<Content>
 
     /// Creates a failure.
     ///
@@ -52,18 +48,18 @@ public struct PersistenceFailure: Error, Sendable {
         ids: [StoredValue] = [], conflicts: [Conflict] = [], violations: [ConstraintViolation] = [],
         underlying: (any Error)? = nil
     ) {
-        storage = Storage(
+        storage = Shared(
             Content(
                 reason: reason, message: message, remedy: remedy, store: store, model: model, ids: ids,
                 conflicts: conflicts, violations: violations, underlying: underlying))
     }
 
-    private init(_ content: Content) { storage = Storage(content) }
+    private init(_ content: Content) { storage = Shared(content) }
 
     /// The failure with a model, unless it names one already.
     package func naming(model: String) -> PersistenceFailure {
         guard self.model == nil else { return self }
-        var content = storage.content
+        var content = storage.values
         content.model = model
         return PersistenceFailure(content)
     }
@@ -71,7 +67,7 @@ public struct PersistenceFailure: Error, Sendable {
     /// The failure with the ids of rows, unless it names some already.
     package func naming(ids: [StoredValue]) -> PersistenceFailure {
         guard self.ids.isEmpty, !ids.isEmpty else { return self }
-        var content = storage.content
+        var content = storage.values
         content.ids = ids
         return PersistenceFailure(content)
     }
@@ -79,7 +75,7 @@ public struct PersistenceFailure: Error, Sendable {
     /// The failure with a store, unless it names one already.
     package func naming(store: String) -> PersistenceFailure {
         guard self.store == nil else { return self }
-        var content = storage.content
+        var content = storage.values
         content.store = store
         return PersistenceFailure(content)
     }
@@ -87,7 +83,7 @@ public struct PersistenceFailure: Error, Sendable {
     /// The failure for a store that did not open. A reason that concerns a call becomes
     /// ``Reason-swift.struct/opening``, because no call was made.
     package func ofOpening() -> PersistenceFailure {
-        var content = storage.content
+        var content = storage.values
         content.isOfOpening = true
         if reason.isOfCalls { content.reason = .opening }
         return PersistenceFailure(content)
@@ -96,36 +92,36 @@ public struct PersistenceFailure: Error, Sendable {
     /// The failure of an import, with the report of the rows that were stored before it.
     package func importing(_ report: ImportReport) -> PersistenceFailure {
         guard imported == nil else { return self }
-        var content = storage.content
+        var content = storage.values
         content.imported = report
         return PersistenceFailure(content)
     }
 
     /// The kind of failure. Its ``Reason-swift.struct/name`` is stable across versions.
-    public var reason: Reason { storage.content.reason }
+    public var reason: Reason { storage.values.reason }
     /// What happened, in one sentence.
-    public var message: String { storage.content.message }
+    public var message: String { storage.values.message }
     /// What to try. `nil` if nothing helps, as after a cancellation.
-    public var remedy: String? { storage.content.remedy ?? reason.remedy }
+    public var remedy: String? { storage.values.remedy ?? reason.remedy }
     /// The path or the name of the store.
-    public var store: String? { storage.content.store }
+    public var store: String? { storage.values.store }
     /// The table of the model, if the failure concerns one model.
-    public var model: String? { storage.content.model }
+    public var model: String? { storage.values.model }
     /// The ids of the rows, as far as they are known.
-    public var ids: [StoredValue] { storage.content.ids }
+    public var ids: [StoredValue] { storage.values.ids }
     /// The conflicts of a save that failed with ``Reason-swift.struct/conflict``: at most 100.
-    public var conflicts: [Conflict] { storage.content.conflicts }
+    public var conflicts: [Conflict] { storage.values.conflicts }
     /// The constraints that a save violated, if it failed with ``Reason-swift.struct/constraint``: at most 100 rows in
     /// all. Empty if only ``ids`` names the rows.
-    public var violations: [ConstraintViolation] { storage.content.violations }
+    public var violations: [ConstraintViolation] { storage.values.violations }
     /// The report of the rows that an import stored before it failed. `nil` for all other calls.
-    public var imported: ImportReport? { storage.content.imported }
+    public var imported: ImportReport? { storage.values.imported }
     /// The underlying error, if any.
-    public var underlying: (any Error)? { storage.content.underlying }
+    public var underlying: (any Error)? { storage.values.underlying }
 
     /// The number that earlier persistence services reported for this failure: 2000 for an error of the caller's own
     /// code, 2001 for a store that is not ready or could not be opened, whatever the reason. `nil` for all others.
-    public var legacyCode: Int? { storage.content.isOfOpening ? 2001 : reason.legacyCode }
+    public var legacyCode: Int? { storage.values.isOfOpening ? 2001 : reason.legacyCode }
 }
 
 /// Two failures are equal if they have the same reason, store, model and ids.

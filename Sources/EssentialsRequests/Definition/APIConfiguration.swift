@@ -1,4 +1,5 @@
 public import EssentialsHTTP
+import EssentialsTools
 
 /// How the requests of a definition are sent. A component without its own configuration inherits that of its parent.
 ///

@@ -1,4 +1,5 @@
 public import EssentialsHTTP
+import EssentialsTools
 
 /// How requests are sent: the same settings for one request, a definition, an environment and a service.
 ///
@@ -210,11 +211,4 @@ extension RequestSettings: CustomReflectable {
         ]
         return Mirror(self, children: all.compactMap { name, value in value.map { (label: name, value: $0) } })
     }
-}
-
-/// Values that are large and rarely changed, so that each copy of what has them is one reference.
-final class Shared<Values: Sendable>: Sendable {
-    let values: Values
-
-    init(_ values: Values) { self.values = values }
 }

@@ -1,3 +1,5 @@
+import EssentialsTools
+
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
 #else
@@ -38,13 +40,7 @@ public struct RequestFailure: Error, Sendable {
         package var isTemporary = false
     }
 
-    private final class Storage: Sendable {
-        let content: Content
-
-        init(_ content: Content) { self.content = content }
-    }
-
-    private let storage: Storage
+    private let storage: Shared<Content>
 
     /// Creates a failure.
     ///
@@ -64,17 +60,17 @@ public struct RequestFailure: Error, Sendable {
         attempt: Int = 1, transmission: Transmission? = nil, response: FailedResponse? = nil,
         chain: [CertificateFacts] = [], underlying: (any Error)? = nil
     ) {
-        storage = Storage(
+        storage = Shared(
             Content(
                 reason: reason, phase: phase, message: message, remedy: remedy, host: host, attempt: attempt,
                 transmission: transmission, response: response, chain: chain, underlying: underlying))
     }
 
-    private init(_ content: Content) { storage = Storage(content) }
+    private init(_ content: Content) { storage = Shared(content) }
 
     /// The failure with some parts changed.
     package func changed(_ change: (inout Content) -> Void) -> RequestFailure {
-        var content = storage.content
+        var content = storage.values
         change(&content)
         return RequestFailure(content)
     }
@@ -90,7 +86,7 @@ public struct RequestFailure: Error, Sendable {
         return changed { $0.request = "\(method.rawValue) \(Substring(shown))" }
     }
 
-    private var content: Content { storage.content }
+    private var content: Content { storage.values }
 
     /// The kind of failure. Its ``Reason/name`` is stable across versions.
     public var reason: Reason { content.reason }
