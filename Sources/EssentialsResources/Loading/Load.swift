@@ -223,6 +223,18 @@ enum LoadOutcome: Sendable {
     static let cancelled = LoadOutcome.failed(cancelledFailure)
 }
 
+extension RequestFailure {
+    /// The failure of foreign code: a `RequestFailure` as it is, a cancellation as `cancelled`, and any other error with
+    /// this reason and message.
+    init(thrown error: any Error, _ reason: Reason, _ message: String, host: String? = nil) {
+        switch error {
+        case let failure as RequestFailure: self = failure
+        case is CancellationError: self = LoadOutcome.cancelledFailure
+        default: self.init(reason, message, remedy: "See the underlying error.", host: host, underlying: error)
+        }
+    }
+}
+
 /// Which stored responses a load accepts.
 ///
 /// ```swift

@@ -182,14 +182,8 @@ struct ResourceExchange: Sendable {
             return try await decorator(call) { request throws(RequestFailure) in
                 try await send(request, decorators.dropLast())
             }
-        } catch let failure as RequestFailure {
-            throw failure
-        } catch is CancellationError {
-            throw LoadOutcome.cancelledFailure
         } catch {
-            throw RequestFailure(
-                .invalidRequest, "A decorator has ended the request.", remedy: "See the underlying error.",
-                underlying: error)
+            throw RequestFailure(thrown: error, .invalidRequest, "A decorator has ended the request.")
         }
     }
 
@@ -219,14 +213,8 @@ struct ResourceExchange: Sendable {
     ) async throws(RequestFailure) {
         do {
             try await change(&request)
-        } catch let failure as RequestFailure {
-            throw failure
-        } catch is CancellationError {
-            throw LoadOutcome.cancelledFailure
         } catch {
-            throw RequestFailure(
-                .invalidRequest, "A change of the request has failed.", remedy: "See the underlying error.",
-                underlying: error)
+            throw RequestFailure(thrown: error, .invalidRequest, "A change of the request has failed.")
         }
     }
 

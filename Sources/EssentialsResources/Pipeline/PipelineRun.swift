@@ -61,15 +61,11 @@ struct PipelineRun: Sendable {
             let next = try await transformer.apply(to: entity, codecs)
             if let data = next.content as? Data { bytes = data }
             state = .success(next)
-        } catch let failure as RequestFailure {
-            state = .failure(failure)
-        } catch is CancellationError {
-            state = .failure(LoadOutcome.cancelledFailure)
         } catch {
             state = .failure(
                 RequestFailure(
-                    .decoding, "A transformer could not read the response.", remedy: "See the underlying error.",
-                    host: start.url?.origin.host.text, underlying: error))
+                    thrown: error, .decoding, "A transformer could not read the response.",
+                    host: start.url?.origin.host.text))
         }
     }
 
