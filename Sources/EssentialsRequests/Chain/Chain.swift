@@ -118,7 +118,7 @@ struct Chain: Sendable {
             add { SigningStage(interceptors: settings.configuration.interceptors, next: $0) }
         }
         // Digest credentials are computed from the signed URL, and no other stage sees a 401 that Digest handles.
-        add { DigestStage(clock: clock, next: $0) }
+        add { DigestStage(drain: BodyDrain(clock: clock), next: $0) }
         // Every attempt has its own cookies: those of the request, the environment or the service. Those of every response are
         // stored, including a 401 that Digest handles, whose next attempt sends them.
         add { CookieStage(adds: !isIntercepted, stores: true, next: $0) }

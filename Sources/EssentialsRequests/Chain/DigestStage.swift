@@ -7,11 +7,11 @@ import EssentialsHTTP
 /// answer, and other origins receive none. A hop that already has an `Authorization` field keeps it. If all challenges
 /// are weaker than the minimum of the credentials, the request fails as `authorization`.
 final class DigestStage: Stage {
-    let clock: any Clock<Duration>
+    let drain: BodyDrain
     let next: RemainingStages
 
-    init(clock: any Clock<Duration>, next: RemainingStages) {
-        self.clock = clock
+    init(drain: BodyDrain, next: RemainingStages) {
+        self.drain = drain
         self.next = next
     }
 
@@ -37,7 +37,7 @@ final class DigestStage: Stage {
                 return response
             }
             attempt = following
-            await BodyDrain(clock: clock).drain(response.body, record.cancellation)
+            await drain.drain(response.body, record.cancellation)
             let limited = try record.deadline.limited(
                 request, between: "a challenge and its answer", after: "the server had sent a challenge")
             response = try await next.send(session.authorized(limited, attempt, signed), record)
