@@ -123,13 +123,8 @@ public final class ServiceLocator: Sendable {
             // The key contains the type, so this is a service of the type. A cast would cost more than the search.
             return memory.assumingMemoryBound(to: type).pointee
         case .slot(let slot):
-            return try withUnsafeTemporaryAllocation(of: type, capacity: 1) { buffer throws(ServiceLocatorError) in
-                let memory = buffer.baseAddress!
-                guard try provide(ObjectIdentifier(type), named: name, from: slot, into: memory) else {
-                    throw missing(type, name: name)
-                }
-                return memory.move()
-            }
+            guard let service = try provide(type, named: name, from: slot) else { throw missing(type, name: name) }
+            return service
         }
     }
 
@@ -153,10 +148,7 @@ public final class ServiceLocator: Sendable {
         case .service(let memory):
             return memory.assumingMemoryBound(to: type).pointee
         case .slot(let slot):
-            return try withUnsafeTemporaryAllocation(of: type, capacity: 1) { buffer throws(ServiceLocatorError) in
-                let memory = buffer.baseAddress!
-                return try provide(ObjectIdentifier(type), named: name, from: slot, into: memory) ? memory.move() : nil
-            }
+            return try provide(type, named: name, from: slot)
         }
     }
 
@@ -296,6 +288,17 @@ public final class ServiceLocator: Sendable {
         }
         if let memory = slot._withUnsafeGuaranteedRef({ $0.readyService }) { return .service(memory) }
         return .slot(slot)
+    }
+
+    /// The service of a type from the first slot on the search path that provides one; `nil` if there is none.
+    @inlinable
+    func provide<Service: Sendable>(
+        _ type: Service.Type, named name: String?, from first: Unmanaged<Slot>?
+    ) throws(ServiceLocatorError) -> Service? {
+        try withUnsafeTemporaryAllocation(of: type, capacity: 1) { buffer throws(ServiceLocatorError) in
+            let memory = buffer.baseAddress!
+            return try provide(ObjectIdentifier(type), named: name, from: first, into: memory) ? memory.move() : nil
+        }
     }
 
     /// Initializes the memory with the service of the first slot on the search path that provides one, beginning with
