@@ -41,10 +41,9 @@ extension ScriptedTransport {
         headerFields: HTTPFields = [:], after delay: Duration = .zero, under environment: RequestURL? = nil,
         fileID: String = #fileID, line: Int = #line
     ) -> ScriptedRule where Request.Response: Encodable {
-        on(request, under: environment, fileID: fileID, line: line).answer(
-            ScriptedAnswer(
-                status, model: model, codecs: request.definition.codecs ?? .standard, headerFields: headerFields,
-                after: delay))
+        stub(
+            request, status: status, error: model, headerFields: headerFields, after: delay, under: environment,
+            fileID: fileID, line: line)
     }
 
     /// Answers a definition with several models, one for each request. The last one is repeated.

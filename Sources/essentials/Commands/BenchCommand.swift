@@ -40,12 +40,7 @@ struct BenchCommand: AsyncParsableCommand {
         transform: MethodArgument.read)
     var method: HTTPRequest.Method?
 
-    @Option(
-        name: .customLong("expect"),
-        help: ArgumentHelp(
-            "The statuses that count as success, as numbers and ranges. (default: 200-299)", valueName: "200-299,404"),
-        transform: StatusSet.init)
-    var expected = StatusSet.successful
+    @OptionGroup var statuses: StatusOptions
 
     @OptionGroup(title: "Request") var request: RequestOptions
     @OptionGroup(title: "Body") var content: BodyOptions
@@ -105,7 +100,7 @@ struct BenchCommand: AsyncParsableCommand {
             }
         try StandardStream.output.write(lines.map { $0 + "\n" }.joined())
         if result.earlyEnd == .interrupted { throw RequestFailure(.cancelled, "The load was interrupted.") }
-        let (failed, unexpected) = (result.record.failureCount, result.record.unexpectedCount(expected))
+        let (failed, unexpected) = (result.record.failureCount, result.record.unexpectedCount(statuses.expected))
         guard failed + unexpected > 0 else { return }
         throw RequestFailure(
             result.record.rankedFailures.first?.reason ?? .status,

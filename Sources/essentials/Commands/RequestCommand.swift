@@ -107,7 +107,7 @@ extension RequestCommand {
         let service = try request.service(
             over: transport, in: environment, retry: sending.retry.policy, cookies: sending.cookies.storage(), log: log)
         var expecting = sent
-        expecting.expectedStatus = StatusExpectation(output.expected.ranges)
+        expecting.expectedStatus = StatusExpectation(output.statuses.expected.ranges)
         if let directory = outbox?.directory {
             return OutboxExchange(expecting, over: service, directory: directory, in: environment)
         }

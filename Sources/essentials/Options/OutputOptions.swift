@@ -4,12 +4,7 @@ import ServiceEssentials
 
 /// Options for the output of a response.
 struct OutputOptions: ParsableArguments {
-    @Option(
-        name: .customLong("expect"),
-        help: ArgumentHelp(
-            "The statuses that count as success, as numbers and ranges. (default: 200-299)", valueName: "200-299,404"),
-        transform: StatusSet.init)
-    var expected = StatusSet.successful
+    @OptionGroup var statuses: StatusOptions
 
     @Flag(
         name: [.customShort("f"), .customLong("fail")],
@@ -171,6 +166,16 @@ struct StyleOptions: ParsableArguments {
         if let value = variable("CLICOLOR_FORCE"), !value.isEmpty, value != "0" { return true }
         return isTerminal && variable("CLICOLOR") != "0" && variable("TERM") != "dumb"
     }
+}
+
+/// The option for the statuses that are a success.
+struct StatusOptions: ParsableArguments {
+    @Option(
+        name: .customLong("expect"),
+        help: ArgumentHelp(
+            "The statuses that count as success, as numbers and ranges. (default: 200-299)", valueName: "200-299,404"),
+        transform: StatusSet.init)
+    var expected = StatusSet.successful
 }
 
 /// The format of error messages.

@@ -40,7 +40,7 @@ struct StreamedExchange: Exchange {
         let clock = ContinuousClock()
         let start = clock.now
         let response = try await service.send(request)
-        let isExpected = output.expected.contains(response.status.code)
+        let isExpected = output.statuses.expected.contains(response.status.code)
         if printsHead { try print(response.head, response.connection) }
         let progress = isExpected && file != nil ? receiveProgress : nil
         // The length of a compressed body is not the number of bytes that are written.
@@ -65,7 +65,7 @@ struct StreamedExchange: Exchange {
         options.maximumSize = maximumBody.map(Int64.init)
         var request = request
         // The body of an unexpected response must not replace the file.
-        request.expectedStatus = StatusExpectation(output.expected.ranges)
+        request.expectedStatus = StatusExpectation(output.statuses.expected.ranges)
         let file = try await service.download(
             request, to: path, options: options, progress: receiveProgress)
         if printsHead { try print(file.head, file.connection) }
@@ -93,7 +93,7 @@ struct StreamedExchange: Exchange {
         _ response: DataResponse, to file: OutputFile?, _ progress: ProgressReport?
     ) async throws(RequestFailure) -> Int {
         let host = response.url?.origin.host.text
-        let isHidden = output.hidesUnexpectedBody && !output.expected.contains(response.status.code)
+        let isHidden = output.hidesUnexpectedBody && !output.statuses.expected.contains(response.status.code)
         var printer = BodyPrinter(output.bodyStyle, type: response.headerFields[.contentType])
         var count = 0
         var chunks = response.body.makeAsyncIterator()
