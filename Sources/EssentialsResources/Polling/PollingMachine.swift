@@ -22,7 +22,7 @@ struct RefreshSchedule: Sendable, Hashable {
 ///
 /// The machine owns no clock and no random source: both are passed to its methods. Each method returns the next action,
 /// which replaces the previous one.
-struct RefreshMachine: Sendable {
+struct PollingMachine: Sendable {
     /// The next action.
     enum Action: Sendable, Hashable {
         /// Do nothing until something else happens.

@@ -13,7 +13,7 @@ final class ResourcePolling: Sendable {
         case left(number: UInt64)
         case began
         /// A load has ended, with this failure if it has failed.
-        case ended(RefreshMachine.Outcome, RequestFailure?)
+        case ended(PollingMachine.Outcome, RequestFailure?)
         /// A load failed at a time before the resource was polled.
         case hadFailed(RequestFailure, at: Duration)
         case configured(ResourceRefresh?, version: UInt64)
@@ -28,7 +28,7 @@ final class ResourcePolling: Sendable {
     }
 
     fileprivate struct State {
-        var machine: RefreshMachine
+        var machine: PollingMachine
         /// The events that the machine has not received yet.
         var events: [Event] = []
         /// The numbers of the running loads.
@@ -47,7 +47,7 @@ final class ResourcePolling: Sendable {
 
     /// The result of passing events to the machine.
     private struct Result {
-        let action: RefreshMachine.Action
+        let action: PollingMachine.Action
         let step: UInt64
         /// The rules to call. The number is that of the observer; `nil` means the configuration.
         let rules: [(number: UInt64?, isDone: @Sendable (AnyResource) -> Bool)]
@@ -61,7 +61,7 @@ final class ResourcePolling: Sendable {
 
     init(_ facts: ResourceFacts, _ timer: PollingTimer) {
         self.timer = timer
-        let machine = RefreshMachine(
+        let machine = PollingMachine(
             lastEnd: [facts.contentTime, facts.failureTime].compactMap { $0 }.max(), hasFailed: facts.failure != nil,
             isReachable: timer.isReachable)
         var state = State(machine: machine)
@@ -100,7 +100,7 @@ final class ResourcePolling: Sendable {
             else { return }
             for number in state.loads where !loads.contains(where: { $0.number == number }) {
                 let isOutcome = number == machine.committed
-                let outcome = !isOutcome ? RefreshMachine.Outcome.cancelled : facts.failure == nil ? .success : .failure
+                let outcome = !isOutcome ? PollingMachine.Outcome.cancelled : facts.failure == nil ? .success : .failure
                 state.events.append(.ended(outcome, outcome == .failure ? facts.failure : nil))
             }
             let last = state.loads.last ?? 0
@@ -139,7 +139,7 @@ final class ResourcePolling: Sendable {
     }
 
     private static func advance(_ state: inout State, _ moment: Moment) -> Result? {
-        var action: RefreshMachine.Action?
+        var action: PollingMachine.Action?
         var hasOutcome = false
         for event in state.events {
             // Only the last action counts, but a demanded load is never forgotten.
@@ -157,7 +157,7 @@ final class ResourcePolling: Sendable {
 
     private static func apply(
         _ event: Event, _ state: inout State, _ moment: Moment
-    ) -> RefreshMachine.Action {
+    ) -> PollingMachine.Action {
         let (now, random) = (moment.now, moment.random)
         switch event {
         case .joined(let refresh, let number):

@@ -2,13 +2,13 @@ import Testing
 
 @testable import EssentialsResources
 
-@Suite struct RefreshMachineTests {
+@Suite struct PollingMachineTests {
     private static let five = RefreshSchedule(every: .seconds(5))
     private static let two = RefreshSchedule(every: .seconds(2))
 
     /// A machine with one observer, whose first load ended at 100 s.
-    private func polling(_ schedule: RefreshSchedule = five) -> RefreshMachine {
-        var machine = RefreshMachine(schedule)
+    private func polling(_ schedule: RefreshSchedule = five) -> PollingMachine {
+        var machine = PollingMachine(schedule)
         _ = machine.observerJoined(nil, now: .seconds(99), random: 0)
         _ = machine.loadBegan(now: .seconds(99))
         _ = machine.loadEnded(.success, now: .seconds(100), random: 0)
@@ -73,7 +73,7 @@ import Testing
 
     @Test("The countdown of a resource that was never loaded begins with its first observer")
     func neverLoaded() {
-        var machine = RefreshMachine(Self.five)
+        var machine = PollingMachine(Self.five)
         #expect(machine.timerFired(now: .seconds(9)) == .rest)
         #expect(machine.observerJoined(nil, now: .seconds(10), random: 0) == .wait(until: .seconds(15)))
         #expect(machine.observerJoined(nil, now: .seconds(14), random: 0) == .wait(until: .seconds(15)))
@@ -115,13 +115,13 @@ import Testing
 
     @Test("The countdown of content that is older than the polling began when its load ended")
     func earlierLoad() {
-        var machine = RefreshMachine(Self.five, lastEnd: .seconds(100))
+        var machine = PollingMachine(Self.five, lastEnd: .seconds(100))
         #expect(machine.observerJoined(nil, now: .seconds(103), random: 9) == .wait(until: .seconds(105)))
-        var old = RefreshMachine(Self.five, lastEnd: .seconds(100))
+        var old = PollingMachine(Self.five, lastEnd: .seconds(100))
         #expect(old.observerJoined(nil, now: .seconds(200), random: 9) == .load)
-        var failed = RefreshMachine(Self.five, lastEnd: .seconds(100), hasFailed: true)
+        var failed = PollingMachine(Self.five, lastEnd: .seconds(100), hasFailed: true)
         #expect(failed.observerJoined(nil, now: .seconds(103), random: 9) == .wait(until: .seconds(110)))
-        var unreachable = RefreshMachine(Self.five, lastEnd: .seconds(100), isReachable: false)
+        var unreachable = PollingMachine(Self.five, lastEnd: .seconds(100), isReachable: false)
         #expect(unreachable.observerJoined(nil, now: .seconds(200), random: 9) == .rest)
         #expect(unreachable.reachabilityChanged(true, now: .seconds(201)) == .load)
     }

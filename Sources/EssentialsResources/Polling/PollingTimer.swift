@@ -60,7 +60,7 @@ final class PollingTimer: Sendable {
     /// Performs an action of a resource's machine.
     ///
     /// - Parameter step: The number of the action. An action that a later one has overtaken has no effect.
-    func apply(_ action: RefreshMachine.Action, step: UInt64, _ polling: ResourcePolling, _ core: ResourceCore) {
+    func apply(_ action: PollingMachine.Action, step: UInt64, _ polling: ResourcePolling, _ core: ResourceCore) {
         let (ended, released) = state.withLock { state -> (Task<Void, Never>?, Waiting?) in
             guard !state.isStopped, step > polling.appliedStep.load(ordering: .relaxed) else { return (nil, nil) }
             polling.appliedStep.store(step, ordering: .relaxed)

@@ -4,9 +4,9 @@ import Testing
 @testable import EssentialsResources
 
 /// Compares the machine with a record of all events, in which nothing is summed up.
-@Suite struct RefreshReferenceTests {
+@Suite struct PollingReferenceTests {
     private enum Event {
-        case joined(Int?), left(Int?), configured(Int?), scheduleEnded(Int?), began, ended(RefreshMachine.Outcome)
+        case joined(Int?), left(Int?), configured(Int?), scheduleEnded(Int?), began, ended(PollingMachine.Outcome)
         case reachable(Bool), refused, end, timer
     }
 
@@ -47,7 +47,7 @@ import Testing
         }
 
         /// The action at a time.
-        func action(at now: Int) -> RefreshMachine.Action {
+        func action(at now: Int) -> PollingMachine.Action {
             guard !observers.isEmpty, running == 0, isReachable, !isEnded, !isDemanded, let start,
                 let least = (observers + [configured]).compactMap({ $0 }).min()
             else { return .rest }
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    private static func apply(_ event: Event, to machine: inout RefreshMachine, at time: Int) -> RefreshMachine.Action {
+    private static func apply(_ event: Event, to machine: inout PollingMachine, at time: Int) -> PollingMachine.Action {
         let now = Duration.seconds(time)
         func schedule(_ seconds: Int?) -> RefreshSchedule? { seconds.map { RefreshSchedule(every: .seconds($0)) } }
         return switch event {
@@ -100,7 +100,7 @@ import Testing
         var numbers = SeededNumbers(state: seed)
         for sequence in 0..<RandomSequences.count {
             await Task.yield()
-            var (machine, account, now) = (RefreshMachine(), Account(), 0)
+            var (machine, account, now) = (PollingMachine(), Account(), 0)
             for step in 0..<RandomSequences.steps {
                 now += Int.random(in: 0...4, using: &numbers)
                 let event = Self.event(after: account, &numbers)
