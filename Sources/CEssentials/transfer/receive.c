@@ -9,7 +9,7 @@
 #include "codings.h"
 #include "first_field.h"
 #include "head_framing.h"
-#include "head_lines.h"
+#include "head_refusals.h"
 
 #include <string.h>
 

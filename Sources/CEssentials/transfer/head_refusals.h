@@ -1,6 +1,6 @@
-// The lines of a response's head and trailers.
-#ifndef CE_HEAD_LINES_H
-#define CE_HEAD_LINES_H
+// Refuses lines of a response's head and trailers.
+#ifndef CE_HEAD_REFUSALS_H
+#define CE_HEAD_REFUSALS_H
 
 #include "../state/transfer_state.h"
 

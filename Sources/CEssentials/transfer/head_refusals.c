@@ -1,5 +1,5 @@
 // Judges each line of a response's head when it arrives, before libcurl acts on the whole head (RFC 9112, 4 and 5).
-#include "head_lines.h"
+#include "head_refusals.h"
 
 #include "../base/text.h"
 #include "codings.h"
