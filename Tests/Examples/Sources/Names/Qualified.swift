@@ -1,6 +1,9 @@
 import EssentialsHTTP
+import EssentialsPersistence
+import EssentialsRequests
 import EssentialsTransport
 import Foundation
+import GRDB
 import Hummingbird
 import NIOSSL
 import ServiceEssentials
@@ -14,6 +17,8 @@ func text(of body: ServiceEssentials.ResponseBody) async throws -> Data {
 typealias APIMediaType = ServiceEssentials.MediaType
 
 func qualifiedNames() {
+    isSame(EssentialsPersistence.Column<EntityRow, Int>.self, ServiceEssentials.Column<EntityRow, Int>.self)
+    isSame((any EssentialsRequests.TypedRequest).self, (any ServiceEssentials.TypedRequest).self)
     isSame(EssentialsHTTP.MediaType.self, APIMediaType.self)
     isSame(EssentialsTransport.TLSVersion.self, ServiceEssentials.TLSVersion.self)
     isSame(EssentialsTransport.RequestBody.self, ServiceEssentials.RequestBody.self)
