@@ -1,6 +1,7 @@
 import Dispatch
 import EssentialsHTTP
 import EssentialsRequests
+import EssentialsTools
 import FoundationEssentials
 
 /// The result of the server for a fetch.
@@ -110,7 +111,7 @@ final class Fetch<Value: Codable & Sendable>: FetchWork {
             let response = try await requests.send(request.bound(to: operation.context))
             guard response.status != .notModified else { throw notModified(response) }
             let model = try await reader.model(from: response, to: request.method)
-            if isOptional, (model as? any OptionalModel)?.isNothing == true { return nothing(model, in: operation) }
+            if isOptional, (model as? any AnyOptional)?.isNothing == true { return nothing(model, in: operation) }
             let age = response.storedUse?.age ?? .zero
             var emission = FetchEmission(model: ModelBox(model), isCached: false, age: age, operation: operation)
             let storage = storage(of: response, for: &emission, in: operation, isShared: isShared)
@@ -120,12 +121,12 @@ final class Fetch<Value: Codable & Sendable>: FetchWork {
         }
     }
 
-    private var isOptional: Bool { Value.self is any OptionalModel.Type }
+    private var isOptional: Bool { Value.self is any AnyOptional.Type }
 
     private func served(_ failure: RequestFailure, in operation: FetchOperation) -> ServedModel {
         let isGone = failure.reason == .status && [404, 410].contains(failure.status?.code)
         guard isGone || failure.reason == .emptyBody else { return .failure(failure) }
-        if let nothing = (Value.self as? any OptionalModel.Type)?.nothing as? Value {
+        if let nothing = (Value.self as? any AnyOptional.Type)?.nothing as? Value {
             return self.nothing(nothing, in: operation)
         }
         return isGone ? .gone(failure) : .empty

@@ -1,3 +1,5 @@
+import EssentialsTools
+
 /// A column of a model, with the type of its values.
 ///
 /// ```swift
@@ -55,13 +57,4 @@ public struct ModelColumn<Model: PersistentModel>: Sendable, Hashable {
     public let storage: ColumnStorage
     /// Whether the column may hold NULL.
     public let isOptional: Bool
-}
-
-/// Optionals of all types.
-protocol AnyOptional {
-    static var wrapped: Any.Type { get }
-}
-
-extension Optional: AnyOptional {
-    static var wrapped: Any.Type { Wrapped.self }
 }

@@ -1,3 +1,5 @@
+import EssentialsTools
+
 /// The columns of a model, each named once beside its property.
 ///
 /// ```swift

@@ -1,4 +1,5 @@
 public import EssentialsHTTP
+import EssentialsTools
 public import FoundationEssentials
 
 /// The type of a member of a definition that has a default: a value, an optional value, or something a value is made from.
@@ -78,7 +79,7 @@ enum ErrorModelDeclaration {
             guard Declared.self == Checked.self || !(model is AnyClass) else { throw unchecked(model, of: component) }
             return model
         }
-        if let optional = declared as? any OptionalDeclaration, optional.isNil { return nil }
+        if let optional = declared as? any AnyOptional, optional.isNothing { return nil }
         throw RequestFailure(
             .invalidRequest, "The errorModel of \(component) is not the type of a model.",
             remedy:
@@ -97,13 +98,4 @@ enum ErrorModelDeclaration {
                 "Use a struct, or let the compiler check the class: “static var errorModel: (any (Decodable & "
                 + "Sendable).Type)? { \(model).self }”.")
     }
-}
-
-/// An optional value of an unknown type.
-private protocol OptionalDeclaration {
-    var isNil: Bool { get }
-}
-
-extension Optional: OptionalDeclaration {
-    fileprivate var isNil: Bool { self == nil }
 }

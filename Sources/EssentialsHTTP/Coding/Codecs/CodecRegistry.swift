@@ -1,3 +1,5 @@
+import EssentialsTools
+
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
 #else
@@ -148,7 +150,7 @@ extension CodecRegistry {
     private static func emptyModel<Model>(
         _ type: Model.Type, status: HTTPResponse.Status, method: HTTPRequest.Method
     ) -> Model? {
-        if let optional = type as? any OptionalModel.Type { return optional.nothing as? Model }
+        if let optional = type as? any AnyOptional.Type { return optional.nothing as? Model }
         if type == EmptyResponse.self { return EmptyResponse() as? Model }
         if let bytes = BytesCodec.model(type, Data()) { return bytes }
         let isWithoutBody = [204, 205, 304].contains(status.code) || method == .head
@@ -162,15 +164,6 @@ extension CodecRegistry {
                 + "codecs are registered for: \(shownPatterns).",
             remedy: "Register a codec, or request Data.")
     }
-}
-
-/// Makes the `nil` of an optional model whose type is known only at run time.
-private protocol OptionalModel {
-    static var nothing: Any { get }
-}
-
-extension Optional: OptionalModel {
-    static var nothing: Any { Self.none as Any }
 }
 
 /// A model for responses whose body does not matter. It accepts any body, also an empty one.
