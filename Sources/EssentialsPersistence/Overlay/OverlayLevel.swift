@@ -100,11 +100,6 @@ package struct OverlayLevel: Sendable {
         try set(OverlayEntry(from: own.map(\.base) ?? below, to: row, keeping: keeping), at: key, replacing: own)
     }
 
-    /// Takes over an entry of a level above, or replaces an entry of this level.
-    mutating func set(_ new: OverlayEntry?, at key: RowKey) throws(PersistenceFailure) {
-        try set(new, at: key, replacing: entry(key))
-    }
-
     private mutating func set(
         _ new: OverlayEntry?, at key: RowKey, replacing old: OverlayEntry?
     ) throws(PersistenceFailure) {

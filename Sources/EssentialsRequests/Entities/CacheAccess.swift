@@ -116,9 +116,6 @@ package final class CacheAccess: Sendable {
         if starts { Task { await self.run() } }
     }
 
-    /// Lets no entity of a scope be found any more, and removes them in the background.
-    package func forget(_ scope: EntityScope) { remove([scope]) { _ in } }
-
     /// Lets no entity of several scopes be found any more, and removes them in the background.
     ///
     /// - Parameter end: Called with whether the cache has removed them. If it has failed, it tries again.

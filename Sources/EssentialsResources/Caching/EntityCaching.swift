@@ -86,12 +86,6 @@ final class EntityCaching: Sendable {
         return removal
     }
 
-    /// Removes the entities of a scope.
-    ///
-    /// - Returns: Whether all caches have removed them. A cache that has failed tries again in the background.
-    @discardableResult
-    func removeAll(in scope: EntityScope) async -> Bool { await remove([scope]).isDone() }
-
     /// Writes the pending changes of the caches, for at most the given time.
     func flush(within deadline: Duration) async {
         let accesses = accesses.filter { !$0.isIdle }

@@ -24,7 +24,7 @@ extension HTTPResourceService {
         guard !configuration.caches.isEmpty else { return nil }
         let address = core.address
         // The environment is compared after the address was read, so the address belongs to this environment.
-        guard address.failure == nil, isAdopted(environment), environment.admitsEntities else { return nil }
+        guard address.failure == nil, adoption.isAdopted(environment), environment.admitsEntities else { return nil }
         let allowsSensitive = configuration.values.storesSensitiveResponses
         let variant = core.variant.headerFields.map { "\($0.name.canonicalName): \($0.value)" }
         var key = EntityKey(

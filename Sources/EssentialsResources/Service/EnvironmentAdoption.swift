@@ -207,8 +207,6 @@ final class AdoptedEnvironment: Sendable {
 
     var versioned: VersionedSnapshot { identity.versioned }
     var snapshot: EnvironmentSnapshot { identity.snapshot }
-    /// The fingerprint of the environment's trust policy; empty if it has none.
-    var trustFingerprint: String { identity.trustFingerprint }
     /// The scope of the credentials of the environment's origin.
     var scope: CredentialScope? { context?.scope }
 

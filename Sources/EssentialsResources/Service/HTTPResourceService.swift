@@ -52,7 +52,6 @@ public final class HTTPResourceService: ResourceService {
     }
 
     let requests: any DataRequestService
-    let environment: any EnvironmentService
     /// Loads resources outside the base URL.
     let open: (any DataRequestService)?
     let configuration: Configuration
@@ -120,7 +119,6 @@ public final class HTTPResourceService: ResourceService {
         if let problem = EntityCacheRules.problem(of: configuration.defaults, cache, over: requests) { throw problem }
         self.requests = requests
         responseCache = requests.responseCaching
-        self.environment = environment
         self.open = open
         self.configuration = configuration
         loadLog = LoadLog(configuration.logger)
@@ -220,9 +218,6 @@ public final class HTTPResourceService: ResourceService {
     /// Adopts the current environment; see ``EnvironmentAdoption/adopt()``.
     @discardableResult
     func adoptEnvironment() -> AdoptedEnvironment { adoption.adopt() }
-
-    /// Whether an environment is still in use.
-    func isAdopted(_ environment: AdoptedEnvironment) -> Bool { adoption.isAdopted(environment) }
 
     /// Joins a running load of a resource, or starts one, unless the resource is fresh.
     ///

@@ -36,8 +36,6 @@
         var isUsable: Bool { isDamaged.withLock { !$0 } }
         /// Whether much memory would stay in use after emptying the tables.
         var isLarge: Bool { state.withLock { $0.written > Self.maximumWritten } }
-        /// The tables that have temporary tables and a view.
-        var mountedTables: Set<String> { state.withLock { $0.mounted } }
 
         /// Runs a closure in a transaction over one state of the file and the pending rows of a scope.
         func read<Result>(

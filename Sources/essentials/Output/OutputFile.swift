@@ -11,7 +11,6 @@ import ServiceEssentials
 final class OutputFile: Sendable {
     /// The new version of the file, whose lock shows other processes that it is being written; `nil` for a device or pipe.
     private let version: AtomicFile?
-    private let path: String
     private let writer: DescriptorWriter
     private let isOpen = Mutex(true)
 
@@ -29,7 +28,6 @@ final class OutputFile: Sendable {
             throw RequestFailure(.file, "“\(path)” is a directory.", remedy: "Name a file in it.")
         }
         let descriptor: Int32
-        self.path = path
         if let existing, !existing.isRegular, !existing.isLink {
             version = nil
             descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | (followsLink ? 0 : O_NOFOLLOW))

@@ -109,7 +109,7 @@ struct CacheFaultTests {
         fixture.cache.set(fixture.entity("Ada"), for: CacheFixture.key)
         let latch = Latch()
         fixture.cache.stalls(latch)
-        access.forget(.everything)
+        access.remove([.everything]) { _ in }
         #expect(await access.entity(for: CacheFixture.key) == nil)
         latch.open()
         await access.flush()
@@ -157,7 +157,7 @@ struct CacheFaultTests {
             $0.pipeline.cache(in: other, at: .raw)
         }
         try await service.resource("item", as: Item.self).load()
-        #expect(await service.caching.removeAll(in: EntityScope(origin: "https://h")))
+        #expect(await service.caching.remove([EntityScope(origin: "https://h")]).isDone())
         #expect(fixture.cache.entities.isEmpty)
         #expect(other.entities.isEmpty)
     }
