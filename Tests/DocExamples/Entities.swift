@@ -10,26 +10,13 @@ import ServiceEssentials
 @testable import EssentialsRequests
 @testable import EssentialsResources
 
-private struct Item: Codable, Sendable {}
-private struct Cart: Codable, Sendable {
-    static let empty = Cart()
-    var items: [Item] = []
-}
-private struct User: Codable, Sendable {
-    var name = ""
-    var accountID = ""
-}
-private struct Order: Codable, Sendable {}
-private struct Price: Codable, Sendable { var name = "" }
-private struct File: Codable, Sendable {}
+private typealias Cart = ShopModels.Cart
+private typealias User = ShopModels.User
+private typealias Order = ShopModels.Order
+private typealias Price = ShopModels.Price
+private typealias File = ShopModels.File
+private typealias Shop = ShopModels.Shop
 
-private struct Shop: Sendable {
-    let service: any ResourceService
-    var cart: Resource<Cart> { service.resource("cart") }
-    var orders: Resource<[Order]> { service.resource("orders") }
-    var prices: Resource<[Price]> { service.resource("prices") }
-    func user(_ id: String) -> Resource<User> { service.resource("users", id) }
-}
 private struct Account { var id = "" }
 
 private let (id, name) = ("7", "")

@@ -9,23 +9,16 @@ import ServiceEssentials
 
 @testable import EssentialsFetching
 
-private struct Item: Codable, Sendable {}
-private struct Cart: Codable, Sendable {
-    static let empty = Cart()
-    var items: [Item] = []
-}
-private struct User: Codable, Sendable {
-    var name = ""
-    var accountID = ""
-}
+private typealias Item = ShopModels.Item
+private typealias Cart = ShopModels.Cart
+private typealias User = ShopModels.User
+private typealias Film = ShopModels.Film
+private typealias Order = ShopModels.Order
+private typealias Price = ShopModels.Price
+private typealias File = ShopModels.File
+private typealias Picture = ShopModels.Picture
+private typealias Shop = ShopModels.Shop
 private struct NewUser: Codable, Sendable { var name = "" }
-private struct Film: Codable, Sendable, Identifiable {
-    var id = 1
-    var url = ""
-}
-private struct Order: Codable, Sendable {}
-private struct Price: Codable, Sendable { var name = "" }
-private struct File: Codable, Sendable {}
 private struct Contact: Codable, Sendable, Identifiable {
     var id = 1
     var name = ""
@@ -38,13 +31,6 @@ private struct Coin: Codable, Sendable, Identifiable, Equatable {
     var name = ""
     var symbol = ""
     var pictureURL = ""
-}
-private struct Picture: Codable, Sendable {
-    static let grey = Picture()
-    static let broken = Picture()
-    init() {}
-    init(_ bytes: Data) throws {}
-    init(decoding bytes: Data) throws {}
 }
 
 private enum Users: APIService {
@@ -70,13 +56,6 @@ private struct CoinService: FetchingService, ModelCaching {
     let cache: any AsyncCache
     var problems: CacheProblemLog { given() }
     func coins(from source: FetchSource? = nil) -> Emissions<[Coin]> { get("coins", from: source) }
-}
-private struct Shop: Sendable {
-    let service: any ResourceService
-    var cart: Resource<Cart> { service.resource("cart") }
-    var orders: Resource<[Order]> { service.resource("orders") }
-    var prices: Resource<[Price]> { service.resource("prices") }
-    func user(_ id: String) -> Resource<User> { service.resource("users", id) }
 }
 private struct Settings {
     var language: String { get async { "" } }

@@ -10,44 +10,20 @@ import ServiceEssentials
 @testable import EssentialsRequests
 @testable import EssentialsResources
 
-private struct Item: Codable, Sendable {}
-private struct Cart: Codable, Sendable {
-    static let empty = Cart()
-    var items: [Item] = []
-}
+private typealias Item = ShopModels.Item
+private typealias Cart = ShopModels.Cart
+private typealias User = ShopModels.User
+private typealias Film = ShopModels.Film
+private typealias Order = ShopModels.Order
+private typealias Receipt = ShopModels.Receipt
+private typealias Price = ShopModels.Price
+private typealias Picture = ShopModels.Picture
+private typealias Users = ShopModels.Users
+private typealias Shop = ShopModels.Shop
 private struct Add: Codable, Sendable { init(_ item: Item) {} }
-private struct User: Codable, Sendable {
-    var name = ""
-    var accountID = ""
-}
-private struct Film: Codable, Sendable, Identifiable {
-    var id = 1
-    var url = ""
-}
-private struct Order: Codable, Sendable {}
-private struct Receipt: Codable, Sendable {}
-private struct Price: Codable, Sendable { var name = "" }
-private struct Picture: Codable, Sendable {
-    static let grey = Picture()
-    static let broken = Picture()
-    init() {}
-    init(_ bytes: Data) throws {}
-    init(decoding bytes: Data) throws {}
-}
 private struct ImageView { var image = Picture() }
 private enum Footer { case spinner, button, empty }
 
-private enum Users: APIService {
-    static func get(id: Int) -> APIRequest<User> { request(.get, "users/\(id)") }
-    static func rename(id: Int, to name: String) -> APIRequest<User> { request(.patch, "users/\(id)") }
-}
-private struct Shop: Sendable {
-    let service: any ResourceService
-    var cart: Resource<Cart> { service.resource("cart") }
-    var orders: Resource<[Order]> { service.resource("orders") }
-    var prices: Resource<[Price]> { service.resource("prices") }
-    func user(_ id: String) -> Resource<User> { service.resource("users", id) }
-}
 private struct Entry { let url: ResourceURL }
 private struct Table { func bucket(_ hash: some Hashable) -> [Entry] { [] } }
 

@@ -9,17 +9,10 @@ import ServiceEssentials
 
 @testable import EssentialsResources
 
-private struct Item: Codable, Sendable {}
-private struct Cart: Codable, Sendable {
-    static let empty = Cart()
-    var items: [Item] = []
-}
-private struct User: Codable, Sendable {
-    var name = ""
-    var accountID = ""
-}
-private struct Order: Codable, Sendable {}
-private struct Price: Codable, Sendable { var name = "" }
+private typealias Cart = ShopModels.Cart
+private typealias User = ShopModels.User
+private typealias Order = ShopModels.Order
+private typealias Price = ShopModels.Price
 private struct Problem: Codable, Sendable {}
 
 private struct Settings {

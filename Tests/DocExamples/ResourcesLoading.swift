@@ -9,37 +9,14 @@ import ServiceEssentials
 
 @testable import EssentialsResources
 
-private struct Item: Codable, Sendable {}
-private struct Cart: Codable, Sendable {
-    static let empty = Cart()
-    var items: [Item] = []
-}
-private struct User: Codable, Sendable {
-    var name = ""
-    var accountID = ""
-}
-private struct Film: Codable, Sendable, Identifiable {
-    var id = 1
-    var url = ""
-}
-private struct Order: Codable, Sendable {}
-private struct Receipt: Codable, Sendable {}
-private struct Price: Codable, Sendable { var name = "" }
-private struct Picture: Codable, Sendable {
-    static let grey = Picture()
-    static let broken = Picture()
-    init() {}
-    init(_ bytes: Data) throws {}
-    init(decoding bytes: Data) throws {}
-}
-
-private struct Shop: Sendable {
-    let service: any ResourceService
-    var cart: Resource<Cart> { service.resource("cart") }
-    var orders: Resource<[Order]> { service.resource("orders") }
-    var prices: Resource<[Price]> { service.resource("prices") }
-    func user(_ id: String) -> Resource<User> { service.resource("users", id) }
-}
+private typealias Cart = ShopModels.Cart
+private typealias User = ShopModels.User
+private typealias Film = ShopModels.Film
+private typealias Order = ShopModels.Order
+private typealias Receipt = ShopModels.Receipt
+private typealias Price = ShopModels.Price
+private typealias Picture = ShopModels.Picture
+private typealias Shop = ShopModels.Shop
 
 private let app = Application()
 private let (show, draw) = (app, app)

@@ -9,19 +9,8 @@ import ServiceEssentials
 
 @testable import EssentialsResources
 
-private struct Picture: Codable, Sendable {
-    static let grey = Picture()
-    static let broken = Picture()
-    init() {}
-    init(_ bytes: Data) throws {}
-    init(decoding bytes: Data) throws {}
-}
-private struct Report: Codable, Sendable {
-    static let none = Report()
-    init() {}
-    init(_ bytes: Data) throws {}
-    func sorted() -> Report { self }
-}
+private typealias Picture = ShopModels.Picture
+private typealias Report = ShopModels.Report
 
 private let app = Application()
 private let show = app

@@ -9,38 +9,16 @@ import ServiceEssentials
 
 @testable import EssentialsResources
 
-private struct Item: Codable, Sendable {}
-private struct Cart: Codable, Sendable {
-    static let empty = Cart()
-    var items: [Item] = []
-}
-private struct User: Codable, Sendable {
-    var name = ""
-    var accountID = ""
-}
-private struct Film: Codable, Sendable, Identifiable {
-    var id = 1
-    var url = ""
-}
-private struct Order: Codable, Sendable {}
-private struct Receipt: Codable, Sendable {}
-private struct Price: Codable, Sendable { var name = "" }
-private struct File: Codable, Sendable {}
+private typealias Cart = ShopModels.Cart
+private typealias User = ShopModels.User
+private typealias Film = ShopModels.Film
+private typealias Order = ShopModels.Order
+private typealias Receipt = ShopModels.Receipt
+private typealias Price = ShopModels.Price
+private typealias File = ShopModels.File
+private typealias Report = ShopModels.Report
+private typealias Shop = ShopModels.Shop
 private struct Line: Codable, Sendable {}
-private struct Report: Codable, Sendable {
-    static let none = Report()
-    init() {}
-    init(_ bytes: Data) throws {}
-    func sorted() -> Report { self }
-}
-
-private struct Shop: Sendable {
-    let service: any ResourceService
-    var cart: Resource<Cart> { service.resource("cart") }
-    var orders: Resource<[Order]> { service.resource("orders") }
-    var prices: Resource<[Price]> { service.resource("prices") }
-    func user(_ id: String) -> Resource<User> { service.resource("users", id) }
-}
 
 private let app = Application()
 private let (show, bar, showBadge) = (app, app, app)

@@ -9,36 +9,14 @@ import ServiceEssentials
 
 @testable import EssentialsResources
 
-private struct Item: Codable, Sendable {}
-private struct Cart: Codable, Sendable {
-    static let empty = Cart()
-    var items: [Item] = []
-}
-private struct User: Codable, Sendable {
-    var name = ""
-    var accountID = ""
-}
-private struct Order: Codable, Sendable {}
-private struct Price: Codable, Sendable { var name = "" }
-private struct Picture: Codable, Sendable {
-    static let grey = Picture()
-    static let broken = Picture()
-    init() {}
-    init(_ bytes: Data) throws {}
-    init(decoding bytes: Data) throws {}
-}
+private typealias Cart = ShopModels.Cart
+private typealias User = ShopModels.User
+private typealias Order = ShopModels.Order
+private typealias Price = ShopModels.Price
+private typealias Picture = ShopModels.Picture
+private typealias Users = ShopModels.Users
+private typealias Shop = ShopModels.Shop
 
-private enum Users: APIService {
-    static func get(id: Int) -> APIRequest<User> { request(.get, "users/\(id)") }
-    static func rename(id: Int, to name: String) -> APIRequest<User> { request(.patch, "users/\(id)") }
-}
-private struct Shop: Sendable {
-    let service: any ResourceService
-    var cart: Resource<Cart> { service.resource("cart") }
-    var orders: Resource<[Order]> { service.resource("orders") }
-    var prices: Resource<[Price]> { service.resource("prices") }
-    func user(_ id: String) -> Resource<User> { service.resource("users", id) }
-}
 private struct Account { var id = "" }
 
 private let (id, name, token) = ("7", "", "")
