@@ -161,3 +161,26 @@ private func modelReaderExample() async throws {
     let copy = try await reader.model(from: storedBytes, as: .json)
     use(user, copy)
 }
+
+// Cache/CacheUse.swift
+private func cacheUseExample() async throws {
+    let response = try await requests.send(DataRequest(.get, "films"))
+    print(response.cache?.outcome ?? .bypassed, response.cache?.age ?? .zero)
+    print(response.cacheStatus ?? "-")  // ServiceEssentials; hit; ttl=376
+}
+
+// Cache/ResponseCache.swift
+private func responseCacheExample() async throws {
+    var options = ResponseCache.Options()
+    options.staleIfError = .seconds(3_600)
+    let cache = ResponseCache(options: options)
+    use(cache)
+}
+
+// Cache/ResponseCache.swift
+private func responseCacheConfigurationExample() {
+    let cache = ResponseCache(memory: .bytes(32 << 20))
+    var configuration = HTTPDataRequestService.Configuration()
+    configuration.cache = cache
+    use(configuration)
+}

@@ -57,6 +57,13 @@ private func credentialsExample() async throws {
     requests.setAuthorization(try .digest(user: "ada", password: "…"))       // with import ServiceEssentials
 }
 
+// Authorization/Credentials.swift
+private func credentialsAccountExample(user: (id: String, name: String)) async throws {
+    var credentials = try Credentials.bearer(token)
+    credentials.account = EntityPartition(user.id)
+    requests.setAuthorization(credentials)
+}
+
 // Authorization/DigestMachine.swift
 private func digestMachineExample(challenge: DigestChallenge, request: DigestRequest, random: String, another: String) throws {
     var machine = DigestMachine()

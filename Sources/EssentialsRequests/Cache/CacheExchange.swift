@@ -183,11 +183,14 @@ struct CacheExchange {
         case .makeStale(let index):
             let entry = stored.entries[index]
             let stale = CacheEntry(
-                head: entry.head.madeStale(options), identity: ResponseIdentity(load: number, body: entry.identity.body))
+                head: entry.head.madeStale(options), identity: ResponseIdentity(load: number, body: entry.identity.body)
+            )
             _ = await cache.store.freshen(stale, for: lookup.key, since: stored.ticket)
             return passed(response, number, reason, nil)
         case .fetchAgain:
-            guard response.status == .notModified, !conditions.isEmpty else { return passed(response, number, reason, nil) }
+            guard response.status == .notModified, !conditions.isEmpty else {
+                return passed(response, number, reason, nil)
+            }
             await BodyDrain(clock: stage.clock.clock).drain(response.body, record.cancellation)
             let again = try record.deadline.limited(
                 request, between: "two attempts", after: "the server had confirmed a response that is not stored")
@@ -237,7 +240,9 @@ struct CacheExchange {
         }
         let old = replaced.map { stored.entries[$0] }
         var body = number
-        if let old, let former = await cache.store.body(of: old, lookup.key), former == data { body = old.identity.body }
+        if let old, let former = await cache.store.body(of: old, lookup.key), former == data {
+            body = old.identity.body
+        }
         let entry = CacheEntry(head: head, identity: ResponseIdentity(load: number, body: body))
         let isStored = await cache.store.store(
             entry, data, for: lookup.key, replacing: old?.identity.body, since: stored.ticket)
@@ -271,7 +276,8 @@ struct CacheExchange {
         let mayStore = record.submission.mayStore
         let isStored = mayStore ? await cache.store.freshen(entry, for: lookup.key, since: stored.ticket) : false
         // The condition was the caller's own, or the method was HEAD: the response is for the caller.
-        guard response.status == .notModified, conditions.contains(.ifNoneMatch) || conditions.contains(.ifModifiedSince)
+        guard response.status == .notModified,
+            conditions.contains(.ifNoneMatch) || conditions.contains(.ifModifiedSince)
         else {
             _ = passed(response, number, reason, nil)
             return response

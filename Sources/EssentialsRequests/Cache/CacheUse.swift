@@ -35,7 +35,8 @@ public struct CacheUse: Sendable, Hashable {
     let status: CacheStatus
 
     init(
-        _ outcome: Outcome, _ status: CacheStatus, age: Duration = .zero, timeLeft: Duration? = nil, isStored: Bool = false
+        _ outcome: Outcome, _ status: CacheStatus, age: Duration = .zero, timeLeft: Duration? = nil,
+        isStored: Bool = false
     ) {
         (self.outcome, self.status, self.age) = (outcome, status, age)
         (self.timeLeft, self.isStored) = (timeLeft, isStored)

@@ -11,6 +11,8 @@ final class MemoryResponseStore: ResponseStore {
     static let overhead = 512
     /// The maximum number of responses to one URL that differ in the fields that `Vary` names.
     static let maximumVariants = 8
+    /// The part of the budget that one response may take.
+    static let part = 16
 
     /// The largest response that is stored: a sixteenth of the budget.
     let largest: Int
@@ -20,7 +22,7 @@ final class MemoryResponseStore: ResponseStore {
     /// - Parameter bytes: The budget for heads, bodies and 512 bytes for each response.
     init(bytes: Int) {
         budget = max(bytes, 0)
-        largest = budget / 16
+        largest = budget / Self.part
         // Of a small budget, a shard could not hold the largest response.
         let count = budget < 1 << 20 ? 1 : 8
         shards = (0..<count).map { _ in Shard() }
@@ -118,7 +120,8 @@ private final class Shard: Sendable {
         // What is replaced or evicted is released without the lock.
         var released: [MemoryEntry] = []
         let isStored = state.withLock { state in
-            guard !state.isClosed, !state.invalidated.forbid(key.url, since: ticket.epoch), !key.partition.hasEnded else {
+            guard !state.isClosed, !state.invalidated.forbid(key.url, since: ticket.epoch), !key.partition.hasEnded
+            else {
                 return false
             }
             var entries = state.entries[key] ?? []

@@ -148,7 +148,7 @@ public final class ResponseCache: Sendable {
         }
     }
 
-    private static let maximumSessions = 1_024
+    static let maximumSessions = 1_024
     private let sessions = Mutex(CookieSessions())
 }
 

@@ -9,6 +9,7 @@ package enum EventStreamRules {
         request.options.delivery = .streamed
         request.options.idleTimeout = idleTimeout
         request.settings.joins = false
+        request.settings.cachePolicy = .bypass
         request.retry = .never
     }
 

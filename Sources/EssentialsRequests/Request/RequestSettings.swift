@@ -205,7 +205,8 @@ extension RequestSettings: CustomReflectable {
     /// The settings that are set, for debuggers and `dump`.
     public var customMirror: Mirror {
         let all: [(String, Any?)] = [
-            ("retry", retry), ("redirects", redirects), ("limits", limits), ("cookies", cookies), ("joins", joins), ("cachePolicy", cachePolicy),
+            ("retry", retry), ("redirects", redirects), ("limits", limits), ("cookies", cookies), ("joins", joins),
+            ("cachePolicy", cachePolicy),
             ("isIdempotent", isIdempotent),
             ("finishesOnShutdown", finishesOnShutdown),
         ]

@@ -7,7 +7,9 @@ import Testing
 @Suite("The article LimitsOfStages")
 struct LimitsOfStagesTests {
     private static let head = "| Limit | Default | Over it | Why |"
-    private static let sections = ["Retries", "Tokens", "Cookies", "Limits of origins and shared requests"]
+    private static let sections = [
+        "Retries", "Tokens", "Cookies", "Limits of origins and shared requests", "Response cache",
+    ]
 
     private static func rows() throws -> [[String]] {
         let article = try ArticleText("LimitsOfStages")
@@ -142,10 +144,26 @@ struct LimitsOfStagesTests {
         ]
     }
 
+    private static func ofCache() throws -> [String: String] {
+        let old: HTTPFields = [.lastModified: "Mon, 01 Jan 1990 00:00:00 GMT"]
+        let date = try #require(HTTPDate.date(from: "Thu, 01 Jan 2026 00:00:00 GMT"))
+        let heuristic = Freshness.heuristicLifetime(of: old, sentAt: date) ?? .zero
+        return [
+            "`memory`: bytes of all responses": size(ResponseCache.Memory.standard.bytes),
+            "part of the memory for one response": MemoryResponseStore.part == 16 ? "a sixteenth" : "another part",
+            "bytes that count for each response, beside head and body": count(MemoryResponseStore.overhead),
+            "responses of one URL that differ in the fields of `Vary`": count(MemoryResponseStore.maximumVariants),
+            "URLs whose removal is remembered, in an eighth of the memory": count(Clearings<RequestURL>.maximum),
+            "cookies of hosts whose logout is remembered": count(ResponseCache.maximumSessions),
+            "days of a lifetime without a field of the server": count(Int(heuristic / .seconds(86_400))),
+        ]
+    }
+
     @Test("The article on the limits of the stages has the values of the code")
     func values() throws {
         let shown = try Dictionary(Self.rows().map { ($0[0], $0[1]) }) { "\($0) and \($1)" }
-        let known = try [Self.ofRetries, Self.ofTokens(), Self.ofCookies, Self.ofOrigins].flatMap { $0.map { $0 } }
+        let known = try [Self.ofRetries, Self.ofTokens(), Self.ofCookies, Self.ofOrigins, Self.ofCache()]
+            .flatMap { $0.map { $0 } }
         for (name, value) in known { #expect(shown[name] == value, "\(name)") }
         #expect(Set(shown.keys) == Set(known.map(\.key)))
         #expect(known.count == shown.count)

@@ -186,7 +186,8 @@ private struct CacheModelRun {
         let response = try await services[index].response(path, policy, fields: [.acceptLanguage: language])
         trace.append("\(index) \(policy) \(path) \(language): \(response.text) \(response.cacheStatus ?? "")")
         let whose = "\(accounts[index].map { "Bearer \($0)" } ?? "-")/\(tenants[index])/\(language)/"
-        guard response.status == .ok, response.text.hasPrefix(whose), let version = Int(response.text.dropFirst(whose.count))
+        guard response.status == .ok, response.text.hasPrefix(whose),
+            let version = Int(response.text.dropFirst(whose.count))
         else { return "expected \(whose), got \(response.status) \(response.text)" }
         let oldest = oldestVersion(path, policy)
         return version >= oldest && version <= server.version(of: path) ? nil : "version \(version) is before \(oldest)"
