@@ -52,6 +52,12 @@ private func cacheDirectivesExample() async throws {
     if directives.forbidsStoring { return }
 }
 
+// Caching/ByteRange.swift
+private func byteRangeExample() async throws {
+    let bytes = ByteRange("bytes=-500")?.resolved(length: 1_000)     // 500..<1000
+    use(bytes)
+}
+
 // Caching/EntityTag.swift
 private func entityTagExample() async throws {
     let tag = EntityTag("W/\"1\"")

@@ -58,7 +58,9 @@ struct RequestDemands {
     private(set) var directives = CacheDirectives()
     /// Whether parts of the body are wanted.
     private(set) var hasRange = false
-    /// Whether there is a condition that a cache leaves to the server: `If-Match`, `If-Unmodified-Since` or `If-Range`.
+    /// Whether the parts are wanted of one version only: `If-Range`.
+    private(set) var hasIfRange = false
+    /// Whether there is a condition that a cache leaves to the server: `If-Match` or `If-Unmodified-Since`.
     private(set) var hasServerCondition = false
     /// Whether there is `If-None-Match` or `If-Modified-Since`.
     private(set) var hasCondition = false
@@ -81,7 +83,8 @@ struct RequestDemands {
     private mutating func addCondition(_ name: String) {
         switch name {
         case "if-none-match", "if-modified-since": hasCondition = true
-        case "if-match", "if-unmodified-since", "if-range": hasServerCondition = true
+        case "if-match", "if-unmodified-since": hasServerCondition = true
+        case "if-range": hasIfRange = true
         default: break
         }
     }

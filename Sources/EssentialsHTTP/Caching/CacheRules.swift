@@ -8,6 +8,8 @@ package enum CacheAnswer: Sendable, Hashable {
     case serveAndValidate(Int, StoredUse)
     /// The caller has what is stored, so that the response is 304.
     case notModified(Int, StoredUse)
+    /// A part of the stored response is served: 206, or 416 if the body has no such bytes.
+    case part(Int, StoredUse, ByteRange)
     /// The server is asked with these fields beside those of the request. If that fails, ``CacheRules/mayServe`` decides
     /// about the stored response at the index.
     case validate(conditions: HTTPFields, fallback: Int?)
@@ -36,6 +38,7 @@ package enum CacheRules {
         let demands = RequestDemands(request.fields)
         let wantsStored =
             options.isOffline || request.policy == .onlyIfStored || demands.directives.requiresStored
+        if demands.hasRange, let part = part(for: request, demands, stored, now, options) { return part }
         if let reason = passing(request, demands, options) {
             return wantsStored ? .unavailable : .forward(reason, fallback: nil)
         }
@@ -90,7 +93,26 @@ package enum CacheRules {
     ) -> ForwardReason? {
         guard request.method == .get || request.method == .head else { return .method }
         if request.policy == .bypass && !options.isOffline || demands.directives.forbidsStoring { return .bypass }
-        return demands.hasRange || demands.hasServerCondition ? .request : nil
+        return demands.hasRange || demands.hasIfRange || demands.hasServerCondition ? .request : nil
+    }
+
+    /// A part of a fresh response. Nothing is known of parts of what was unpacked, and the response to a condition is not a
+    /// part (RFC 9110, 14.2).
+    private static func part(
+        for request: CacheRequest, _ demands: RequestDemands, _ stored: [StoredHead], _ now: CacheMoment,
+        _ options: CacheOptions
+    ) -> CacheAnswer? {
+        guard request.method == .get, request.policy != .bypass, !demands.directives.forbidsStoring,
+            !demands.hasCondition, !demands.hasServerCondition,
+            let range = request.fields[.range].flatMap({ ByteRange($0) }), let index = request.newest(of: stored)
+        else { return nil }
+        let head = stored[index]
+        let use = head.use(at: now)
+        guard head.status == .ok, !head.isUnpacked, use.kind == .fresh,
+            verdict(on: head, use, request, demands, now, options) == .serve
+        else { return nil }
+        if demands.hasIfRange, request.fields[.ifRange] != ResumeValidator(head.fields)?.text { return nil }
+        return .part(index, use, range)
     }
 
     private enum Verdict { case serve, serveAndValidate, ask }

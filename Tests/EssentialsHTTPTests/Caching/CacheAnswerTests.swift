@@ -61,10 +61,58 @@ import Testing
         #expect(Fixtures.answer(unpacks, [plain]).index == 0 && Fixtures.answer(keeps, [plain]).index == 0)
     }
 
-    @Test("K16: A request for a part is forwarded")
-    func ranges() {
-        let answer = Fixtures.answer(Fixtures.request([.range: "bytes=0-1"]), [head("max-age=10")])
-        #expect(answer == .forward(.request, fallback: nil))
+    @Test(
+        "K16: A fresh whole response answers one range, unless a condition or several ranges are for the server",
+        arguments: [
+            ([.range: "bytes=0-1"], .part), ([.range: "bytes=0-1, 3-4"], .forward), ([.range: "lines=0-1"], .forward),
+            ([.range: "bytes=1-0"], .forward), ([.range: "bytes=0-1", .ifRange: "\"a\""], .part),
+            ([.range: "bytes=0-1", .ifRange: "\"b\""], .forward),
+            ([.range: "bytes=0-1", .ifRange: "W/\"a\""], .forward),
+            ([.range: "bytes=0-1", .ifNoneMatch: "\"a\""], .forward), ([.range: "bytes=0-1", .ifMatch: "*"], .forward),
+            ([.range: "bytes=0-1", .cacheControl: "no-cache"], .forward),
+            ([.range: "bytes=0-1", .cacheControl: "no-store"], .forward), ([.ifRange: "\"a\""], .forward),
+        ] as [(HTTPFields, AnswerKind)])
+    func ranges(fields: HTTPFields, kind: AnswerKind) {
+        let request = Fixtures.request(fields)
+        #expect(Fixtures.answer(request, [head("max-age=10")], at: 1).kind == kind)
+        #expect(Fixtures.answer(request, [head("max-age=10")], at: 10).kind == .forward)
+        let (coded, missing): (HTTPFields, HTTPFields) = (
+            [.cacheControl: "max-age=10", .contentEncoding: "gzip"], [.cacheControl: "max-age=10"]
+        )
+        #expect(Fixtures.answer(request, [Fixtures.head(coded, isUnpacked: true)], at: 1).kind == .forward)
+        #expect(Fixtures.answer(request, [Fixtures.head(missing, status: 404)], at: 1).kind == .forward)
+        #expect(Fixtures.answer(Fixtures.request(fields, method: .head), [head("max-age=10")]).kind == .forward)
+        #expect(Fixtures.answer(Fixtures.request(fields, policy: .bypass), [head("max-age=10")]).kind == .forward)
+    }
+
+    @Test("K16: A response with a weak tag has no validator for a part, and a date has to be a second old")
+    func rangeValidators() {
+        func kind(_ fields: HTTPFields, _ validator: String) -> AnswerKind {
+            let request = Fixtures.request([.range: "bytes=0-", .ifRange: validator])
+            return Fixtures.answer(request, [head("max-age=10", fields)], at: 1).kind
+        }
+        let modified = Fixtures.date(-9)
+        #expect(kind([.eTag: "W/\"a\""], "W/\"a\"") == .forward)
+        #expect(kind([.lastModified: modified, .date: Fixtures.dateText], modified) == .part)
+        #expect(kind([.lastModified: modified, .date: modified], modified) == .forward)
+        #expect(kind([.lastModified: modified], modified) == .forward)
+    }
+
+    @Test(
+        "K16: A range is resolved against the length of the body",
+        arguments: [
+            ("bytes=0-1", 0..<2), ("bytes=0-", 0..<10), ("bytes=9-20", 9..<10), ("BYTES=-3", 7..<10),
+            ("bytes=-99", 0..<10),
+            ("bytes=10-", nil), ("bytes=-0", nil), ("bytes=0-9223372036854775807", 0..<10),
+        ] as [(String, Range<Int64>?)])
+    func resolved(text: String, range: Range<Int64>?) throws {
+        #expect(try #require(ByteRange(text)).resolved(length: 10) == range)
+        #expect(try #require(ByteRange(text)).resolved(length: 0) == nil)
+        for malformed in [
+            "", "bytes", "bytes=", "bytes=-", "bytes=a-", "bytes=2-1", "bytes=1", "bytes=+1-2", "bytes=1-2-3",
+        ] {
+            #expect(ByteRange(malformed) == nil, "\(malformed)")
+        }
     }
 
     /// Directives of the request, directives of the response, seconds after it, and what is done.

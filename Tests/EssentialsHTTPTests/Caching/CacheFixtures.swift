@@ -73,7 +73,7 @@ enum CacheFixtures {
 }
 
 /// The kind of an answer, for tables.
-enum AnswerKind: String, Sendable { case serve, stale, background, notModified, validate, forward, unavailable }
+enum AnswerKind: String, Sendable { case serve, stale, background, notModified, part, validate, forward, unavailable }
 
 extension CacheAnswer {
     var kind: AnswerKind {
@@ -81,6 +81,7 @@ extension CacheAnswer {
         case .serve(_, let use): use.kind == .fresh ? .serve : .stale
         case .serveAndValidate: .background
         case .notModified: .notModified
+        case .part: .part
         case .validate: .validate
         case .forward: .forward
         case .unavailable: .unavailable
