@@ -26,7 +26,11 @@ struct CacheExchange {
     private var heads: [StoredHead] { stored.entries.map(\.head) }
 
     /// The response, stored or from the server.
-    func response() async throws(RequestFailure) -> TransportResponse {
+    ///
+    /// - Parameter hasWaited: Whether the request has waited for a validation that has stored a response. It then asks the
+    ///   server itself if it cannot use that.
+    /// - Returns: `nil` if the request has waited for the validation of another one, so that it is looked up again.
+    func response(_ hasWaited: inout Bool) async throws(RequestFailure) -> TransportResponse? {
         let now = stage.clock.moment
         switch CacheRules.answer(to: lookup.request, stored: heads, now: now, options: options) {
         case .serve(let index, let use):
@@ -35,12 +39,18 @@ struct CacheExchange {
             return try await fetched(.uriMiss, conditions: [:], fallback: nil)
         case .notModified(let index, let use):
             return notModified(index, use, at: now)
+        case .part(let index, let use, let range):
+            if let response = try await part(range, of: index, use, at: now) { return response }
+            return try await fetched(.uriMiss, conditions: [:], fallback: nil)
         case .serveAndValidate(let index, _):
             // The server is asked first, and what is stale is served only if that fails.
             let conditions = CacheRules.conditions(for: lookup.request, stored: heads)
             return try await fetched(.stale, conditions: conditions, fallback: index)
         case .validate(let conditions, let fallback):
-            return try await fetched(.stale, conditions: conditions, fallback: fallback)
+            guard !hasWaited, let shared = sharedValidation(fallback) else {
+                return try await fetched(.stale, conditions: conditions, fallback: fallback)
+            }
+            return try await validated(shared, conditions, fallback, &hasWaited)
         case .forward(let reason, let fallback):
             return try await fetched(reason, conditions: policyFields, fallback: fallback)
         case .unavailable: throw unavailable
@@ -52,16 +62,14 @@ struct CacheExchange {
     /// The stored response; `nil` if its body is gone.
     private func served(
         _ index: Int, _ use: StoredUse, at now: CacheMoment, isValidated: Bool = false, head: StoredHead? = nil,
-        load: UInt64? = nil, status: CacheStatus? = nil
+        load: UInt64? = nil, status: CacheStatus? = nil, part: ByteRange? = nil, trouble: CacheTrouble? = nil
     ) async throws(RequestFailure) -> TransportResponse? {
         let entry = stored.entries[index]
         let head = head ?? entry.head
         let data = request.method == .head ? Data() : await cache.store.body(of: entry, lookup.key)
         guard let data else { return nil }
         try record.submission.check(request)
-        if case .collected(let limit) = request.options.delivery, data.count > limit {
-            throw ResponseBody.tooLarge(limit).changed { $0.host = request.hostText }
-        }
+        if part == nil { try check(data.count) }
         report(data)
         let outcome: CacheUse.Outcome = isValidated ? .validated : use.kind == .fresh ? .hit : .stale
         record.isFromCache = true
@@ -69,10 +77,40 @@ struct CacheExchange {
             CacheUse(
                 outcome, status ?? CacheStatus(hitFor: use.timeLeft), age: use.age, timeLeft: use.timeLeft,
                 isStored: true),
-            ResponseIdentity(load: load ?? entry.identity.load, body: entry.identity.body))
+            ResponseIdentity(load: load ?? entry.identity.load, body: entry.identity.body), trouble: trouble)
         return TransportResponse(
             HTTPResponse(status: head.status, headerFields: head.servedFields(at: now, isValidated: isValidated)),
             body: ResponseBody(data))
+    }
+
+    /// Checks a stored body against the limit of the request.
+    private func check(_ count: Int) throws(RequestFailure) {
+        guard case .collected(let limit) = request.options.delivery, count > limit else { return }
+        throw ResponseBody.tooLarge(limit).changed { $0.host = request.hostText }
+    }
+
+    /// A range of a stored response (RFC 9110, 14.2 and 15.5.17); `nil` if its body is gone.
+    private func part(
+        _ range: ByteRange, of index: Int, _ use: StoredUse, at now: CacheMoment
+    ) async throws(RequestFailure) -> TransportResponse? {
+        guard let whole = try await served(index, use, at: now, part: range), let data = whole.body.data else {
+            return nil
+        }
+        var fields = whole.headerFields
+        let bytes = range.resolved(length: Int64(data.count))
+        guard let bytes else {
+            fields = HTTPFields(fields.filter { !HTTPFields.ofBody.contains($0.name) })
+            fields[.contentRange] = "bytes */\(data.count)"
+            return TransportResponse(
+                HTTPResponse(status: .rangeNotSatisfiable, headerFields: fields), body: ResponseBody(Data()))
+        }
+        try check(bytes.count)
+        fields[.contentRange] = "bytes \(bytes.lowerBound)-\(bytes.upperBound - 1)/\(data.count)"
+        fields[.contentLength] = "\(bytes.count)"
+        let start = data.startIndex
+        let part = data[(start + Int(bytes.lowerBound))..<(start + Int(bytes.upperBound))]
+        return TransportResponse(
+            HTTPResponse(status: .partialContent, headerFields: fields), body: ResponseBody(Data(part)))
     }
 
     /// Reports the progress of a body that is there already.
@@ -109,6 +147,50 @@ struct CacheExchange {
     }
 
     // MARK: Responses of the server
+
+    /// The validation that the request can share with others; `nil` if it wants an answer of its own.
+    ///
+    /// A response that has to be validated for each use is not used by requests that came later than its validation.
+    private func sharedValidation(_ index: Int?) -> CacheFlights.Key? {
+        guard let index, request.method == .get, lookup.request.policy == .standard,
+            !stored.entries[index].head.requiresValidation, !request.headerFields.contains(.cacheControl)
+        else { return nil }
+        return CacheFlights.Key(key: lookup.key, body: stored.entries[index].identity.body)
+    }
+
+    /// Validates a stale response, or waits for a validation that is running.
+    private func validated(
+        _ key: CacheFlights.Key, _ conditions: HTTPFields, _ fallback: Int?, _ hasWaited: inout Bool
+    ) async throws(RequestFailure) -> TransportResponse? {
+        switch stage.flights.arrive(key) {
+        case .lead(let flight):
+            var outcome = CacheFlights.Outcome.failed
+            defer { stage.flights.end(flight, key, outcome) }
+            let response = try await fetched(.stale, conditions: conditions, fallback: fallback)
+            outcome = record.cacheFacts?.trouble.map { .trouble($0) } ?? .stored
+            return response
+        case .follow(let flight):
+            let verdict = await stage.flights.verdict(
+                of: flight, within: record.deadline.remaining, stage.clock, record.cancellation)
+            switch verdict {
+            case .ended(.stored):
+                hasWaited = true
+                return nil
+            case .ended(.trouble(let trouble)):
+                if let fallback, let stale = try await stale(fallback, insteadOf: trouble, .stale) { return stale }
+                return nil
+            case .ended(.failed): return nil
+            case .cancelled:
+                throw RequestFailure(
+                    .cancelled, "The request was cancelled while it waited for the validation of another one.",
+                    phase: .waiting, host: request.hostText)
+            case .expired:
+                throw RequestFailure(
+                    .timeout, "The validation that the request waited for did not end before its deadline.",
+                    phase: .waiting, host: request.hostText)
+            }
+        }
+    }
 
     /// What the policy of the request says to caches on the way, unless the request says it itself.
     private var policyFields: HTTPFields {
@@ -160,7 +242,7 @@ struct CacheExchange {
         let now = stage.clock.moment
         guard let use = CacheRules.mayServe(stored.entries[index].head, insteadOf: trouble, now: now, options: options)
         else { return nil }
-        return try await served(index, use, at: now)
+        return try await served(index, use, at: now, trouble: trouble)
     }
 
     /// Stores a response, or uses it to confirm a stored one.

@@ -9,6 +9,7 @@ final class CacheStage: Stage {
     let cache: ResponseCache
     let partitions: CachePartitions
     let clock: RequestClock
+    let flights = CacheFlights()
     let next: RemainingStages
 
     init(_ cache: ResponseCache, _ partitions: CachePartitions, clock: RequestClock, next: RemainingStages) {
@@ -26,12 +27,18 @@ final class CacheStage: Stage {
         }
         let lookup = CacheStageLookup(request, record, self)
         guard lookup.request.policy != .bypass else { return try await passing(request, record) }
-        let stored = await cache.store.lookup(lookup.key)
-        let exchange = CacheExchange(self, lookup, stored, request, record)
-        // What was looked up for credentials that were cleared meanwhile is shown to nobody.
-        try record.cancellation.check(host: request.hostText)
-        try record.submission.check(request)
-        return try await exchange.response()
+        var (request, hasWaited) = (request, false)
+        while true {
+            let stored = await cache.store.lookup(lookup.key)
+            let exchange = CacheExchange(self, lookup, stored, request, record)
+            // What was looked up for credentials that were cleared meanwhile is shown to nobody.
+            try record.cancellation.check(host: request.hostText)
+            try record.submission.check(request)
+            if let response = try await exchange.response(&hasWaited) { return response }
+            request = try record.deadline.limited(
+                request, between: "the validation of another request and its own sending",
+                after: "it had waited for that validation")
+        }
     }
 
     /// Sends a request that goes past the cache.

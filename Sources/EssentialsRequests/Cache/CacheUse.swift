@@ -55,6 +55,10 @@ public struct CacheUse: Sendable, Hashable {
 final class CacheFacts: Sendable {
     let use: CacheUse
     let identity: ResponseIdentity
+    /// The failure or status in place of which a stale response is served.
+    let trouble: CacheTrouble?
 
-    init(_ use: CacheUse, _ identity: ResponseIdentity) { (self.use, self.identity) = (use, identity) }
+    init(_ use: CacheUse, _ identity: ResponseIdentity, trouble: CacheTrouble? = nil) {
+        (self.use, self.identity, self.trouble) = (use, identity, trouble)
+    }
 }

@@ -54,6 +54,7 @@ final class CacheOrigin: Sendable {
             sent.withLock { $0.append(request) }
             let handler = handler.withLock { $0 }
             let reply = await handler(request)
+            if Task.isCancelled { throw RequestFailure(.cancelled, "The request was cancelled.") }
             if let failure = reply.failure { throw failure }
             var fields = reply.fields
             if fields[.date] == nil { fields[.date] = HTTPDate.text(of: clock.date) }

@@ -237,6 +237,50 @@ struct CacheStageTests {
         #expect(second.text == "here" && second.redirects.count == 1 && origin.count == 2)
     }
 
+    @Test("Requests for one stale response wait for one validation")
+    func singleFlight() async throws {
+        let origin = CacheOrigin { CacheOrigin.reply(to: $0, tag: "\"1\"", [.cacheControl: "max-age=10"], body: "one") }
+        let service = try origin.service(ResponseCache())
+        _ = try await service.text("a")
+        origin.clock.advance(by: .seconds(20))
+        let gate = LoopbackGate()
+        origin.answer { request in
+            await gate.opened()
+            return CacheOrigin.reply(to: request, tag: "\"1\"", [.cacheControl: "max-age=10"], body: "one")
+        }
+        let readers = (0..<1_000).map { _ in Task { try await service.text("a") } }
+        await until { origin.count == 2 && service.requestsInFlight == 1_000 }
+        gate.open()
+        for reader in readers { #expect(try await reader.value == "one") }
+        #expect(origin.count == 2)
+    }
+
+    @Test("If the request that validates is cancelled or fails, the next one validates")
+    func failedFlight() async throws {
+        let origin = CacheOrigin { CacheOrigin.reply(to: $0, tag: "\"1\"", [.cacheControl: "max-age=10"], body: "one") }
+        let service = try origin.service(ResponseCache())
+        _ = try await service.text("a")
+        origin.clock.advance(by: .seconds(20))
+        let gate = LoopbackGate()
+        origin.answer { request in
+            await gate.opened()
+            return CacheOrigin.reply(to: request, tag: "\"1\"", [.cacheControl: "max-age=10"], body: "one")
+        }
+        let leader = Task { try await service.text("a") }
+        await until { origin.count == 2 }
+        let followers = (0..<3).map { _ in Task { try await service.text("a") } }
+        await until { service.requestsInFlight == 4 }
+        followers[0].cancel()
+        await #expect(throws: RequestFailure.self) { try await followers[0].value }
+        leader.cancel()
+        await until { origin.count == 3 }
+        gate.open()
+        await #expect(throws: RequestFailure.self) { try await leader.value }
+        #expect(try await followers[1].value == "one")
+        #expect(try await followers[2].value == "one")
+        #expect(origin.count == 3)
+    }
+
     @Test("A body that exceeds the limit of the request is a failure for hits too")
     func limits() async throws {
         let origin = CacheOrigin { _ in .init(fields: [.cacheControl: "max-age=60"], body: "0123456789") }
@@ -246,6 +290,22 @@ struct CacheStageTests {
         request.options.delivery = .collected(upTo: 5)
         let failure = await #expect(throws: RequestFailure.self) { try await service.send(request) }
         #expect(failure?.reason == .tooLarge && origin.count == 1)
+    }
+
+    @Test("A byte range is answered from a whole stored response, and its part is not stored")
+    func ranges() async throws {
+        let origin = CacheOrigin { _ in
+            .init(fields: [.cacheControl: "max-age=60", .eTag: "\"1\""], body: "0123456789")
+        }
+        let service = try origin.service(ResponseCache())
+        _ = try await service.text("a")
+        let part = try await service.response("a", fields: [.range: "bytes=2-4"])
+        #expect(part.status == .partialContent && part.text == "234")
+        #expect(part.headerFields[.contentRange] == "bytes 2-4/10" && part.headerFields[.contentLength] == "3")
+        #expect(try await service.text("a", fields: [.range: "bytes=-3"]) == "789")
+        let outside = try await service.response("a", fields: [.range: "bytes=10-"])
+        #expect(outside.status == .rangeNotSatisfiable && outside.headerFields[.contentRange] == "bytes */10")
+        #expect(try await service.text("a") == "0123456789" && origin.count == 1)
     }
 
     @Test("A stored Set-Cookie is shown but not stored in the jar again")
