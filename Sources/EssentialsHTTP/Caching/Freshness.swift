@@ -89,7 +89,7 @@ package struct Freshness: Sendable, Hashable {
 
     /// The date of a field; `nil` without one, and with one that has none of the three forms.
     package static func date(_ name: HTTPField.Name, of fields: HTTPFields, _ now: Date) -> Date? {
-        fields[name].flatMap { HTTPDate.strictDate(from: $0, now: now) }
+        fields.joined(name).flatMap { HTTPDate.strictDate(from: $0, now: now) }
     }
 
     /// The seconds that a cache on the way has written into the response (RFC 9111, 5.1). Of several the first counts, and

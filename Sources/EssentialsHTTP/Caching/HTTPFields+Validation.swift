@@ -44,10 +44,17 @@ extension HTTPFields {
 
 /// The fields of a connection, which are about the next hop alone.
 extension HTTPFields {
-    private static let ofConnection: Set<String> = [
-        "connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "proxy-connection",
-        "proxy-authenticate", "proxy-authentication-info", "proxy-authorization",
-    ]
+    private static func isOfConnection(_ field: HTTPField) -> Bool {
+        let name = field.name.canonicalName
+        guard let first = name.utf8.first, "cktup".utf8.contains(first) else { return false }
+        return switch name {
+        case "connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "proxy-connection",
+            "proxy-authenticate", "proxy-authentication-info", "proxy-authorization":
+            true
+        default: false
+        }
+    }
+
     /// The fields that `Connection` cannot take away, because it must not list them (RFC 9110, 7.6.1), and because a
     /// response would be fresh for longer without them, or be used for other requests.
     private static let ofEveryCache: Set<String> = [
@@ -56,17 +63,12 @@ extension HTTPFields {
 
     /// The fields without those of the connection: those that `Connection` lists, and those that always are (RFC 9111, 3.1).
     package var withoutConnection: HTTPFields {
+        guard contains(where: Self.isOfConnection) else { return self }
         var removed: Set<String> = []
         for field in self where field.name == .connection {
             removed.formUnion(FieldList.members(of: field.value.lowercased().utf8))
         }
         removed.subtract(Self.ofEveryCache)
-        var kept = HTTPFields()
-        kept.reserveCapacity(count)
-        for field in self {
-            let name = field.name.canonicalName
-            if !Self.ofConnection.contains(name), !removed.contains(name) { kept.append(field) }
-        }
-        return kept
+        return HTTPFields(filter { !Self.isOfConnection($0) && !removed.contains($0.name.canonicalName) })
     }
 }

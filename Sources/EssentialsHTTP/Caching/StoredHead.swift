@@ -74,7 +74,7 @@ package struct StoredHead: Sendable, Hashable {
         isImmutable = directives.isImmutable
         staleWhileRevalidate = directives.staleWhileRevalidate.map { .seconds($0) } ?? options.staleWhileRevalidate
         staleIfError = directives.staleIfError.map { .seconds($0) } ?? options.staleIfError
-        tag = EntityTag(fields[.eTag])
+        tag = EntityTag(fields.joined(.eTag))
         hasCoding = fields.contains(.contentEncoding)
         validatedFields = Set(directives.validatedFields)
     }

@@ -9,30 +9,22 @@ package struct VarySelection: Sendable, Hashable {
         package let name: HTTPField.Name
         /// The value with its lines joined, as it was sent; `nil` if the field was not sent.
         package let value: String?
-        /// The value in the form in which values are compared.
-        let form: String?
 
-        package init(name: HTTPField.Name, value: String?) {
-            self.name = name
-            self.value = value
-            form = value.map { VaryRules.form(of: $0, in: name) }
-        }
+        package init(name: HTTPField.Name, value: String?) { (self.name, self.value) = (name, value) }
 
         /// Values with one form are equal.
         package static func == (one: Member, other: Member) -> Bool {
-            one.name == other.name && VaryRules.areEqual(one.form, other.form)
+            one.name == other.name && one.matches(other.value)
         }
 
-        package func hash(into hasher: inout Hasher) {
-            hasher.combine(name)
-            hasher.combine(form)
-        }
+        /// Equal values can have different texts.
+        package func hash(into hasher: inout Hasher) { hasher.combine(name) }
 
-        /// Whether a request with this value has the same.
+        /// Whether a request with this value has the same. Most have the same text.
         func matches(_ other: String?) -> Bool {
             if VaryRules.areEqual(value, other) { return true }
-            guard let other, form != nil else { return false }
-            return VaryRules.areEqual(form, VaryRules.form(of: other, in: name))
+            guard let value, let other else { return false }
+            return VaryRules.areEqual(VaryRules.form(of: value, in: name), VaryRules.form(of: other, in: name))
         }
     }
 

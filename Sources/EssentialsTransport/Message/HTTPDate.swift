@@ -72,22 +72,54 @@ public enum HTTPDate {
     ///   - text: The field's value.
     ///   - now: Determines the century of a two-digit year: the date is at most 50 years in the future, to the second.
     package static func strictDate(from text: String, now: Date = Date()) -> Date? {
+        if let date = preferredDate(from: text) { return date }
         var bytes = text.utf8.map { (0x41...0x5a).contains($0) ? $0 | 0x20 : $0 }
         let month: Int
         if let comma = bytes.firstIndex(of: UInt8(ascii: ",")), longDays.contains(Array(bytes[..<comma])) {
             guard fits(bytes[comma...], ", 00-aaa-00 00:00:00 gmt") else { return nil }
             month = comma + 5
         } else {
-            guard shortDays.contains(Array(bytes.prefix(3))) else { return nil }
-            let isAscTime = bytes.dropFirst(3).first == UInt8(ascii: " ")
-            let template = isAscTime ? " aaa _0 00:00:00 0000" : ", 00 aaa 0000 00:00:00 gmt"
-            guard fits(bytes[3...], template) else { return nil }
-            month = isAscTime ? 4 : 8
+            guard shortDays.contains(Array(bytes.prefix(3))), fits(bytes[3...], " aaa _0 00:00:00 0000") else {
+                return nil
+            }
+            month = 4
         }
         bytes[month] &= 0xdf
         // The zone, or the digits of a year, which do not change.
         for index in bytes.indices.suffix(3) where bytes[index] >= 0x61 { bytes[index] &= 0xdf }
         return date(from: String(decoding: bytes, as: UTF8.self), now: now)
+    }
+
+    /// A date in the preferred format, which nearly all responses have; `nil` for other texts. It allocates nothing.
+    private static func preferredDate(from text: String) -> Date? {
+        var text = text
+        return text.withUTF8 { bytes in
+            guard bytes.count == 29,
+                zip(bytes, preferredForm).allSatisfy({ byte, form in
+                    form == UInt8(ascii: "0") ? byte.isASCIIDigit : form == UInt8(ascii: "a") || byte == form
+                })
+            else { return nil }
+            func letters(_ index: Int) -> UInt32 { code(bytes[index..<(index + 3)]) }
+            func number(_ index: Int) -> Int { Int(bytes[index] & 15) * 10 + Int(bytes[index + 1] & 15) }
+            guard dayCodes.contains(letters(0)), letters(26) == zoneCode,
+                let month = monthCodes.firstIndex(of: letters(8))
+            else { return nil }
+            let (day, year) = (number(5), number(12) * 100 + number(14))
+            let (hour, minute, second) = (number(17), number(20), number(23))
+            let dayNumber = daysSince1970(year: year, month: month + 1, day: day)
+            guard hour < 24, minute < 60, second <= 60, civil(dayNumber) == (year, month + 1, day) else { return nil }
+            return Date(timeIntervalSince1970: Double(dayNumber * secondsInDay + hour * 3600 + minute * 60 + second))
+        }
+    }
+
+    private static let preferredForm = Array("aaa, 00 aaa 0000 00:00:00 aaa".utf8)
+    private static let dayCodes = days.map { code($0.utf8) }
+    private static let monthCodes = months.map { code($0.utf8) }
+    private static let zoneCode = code("GMT".utf8)
+
+    /// Three letters without their case. A byte that is no letter has the code of none.
+    private static func code(_ letters: some Sequence<UInt8>) -> UInt32 {
+        letters.reduce(0) { $0 << 8 | UInt32($1 | 0x20) }
     }
 
     private static let shortDays = days.map { Array($0.lowercased().utf8) }
