@@ -2,6 +2,7 @@ import EssentialsCurl
 import EssentialsHTTP
 import EssentialsTestKit
 import FoundationEssentials
+import Glibc
 import Testing
 
 /// The certificates of `Fixtures/certificates`, by the names in `Fixtures/README.md`.
@@ -213,6 +214,26 @@ enum AttackBench {
         }
         expectNothingSeen(by: server, since: before, at: gate, sourceLocation: sourceLocation)
         return found
+    }
+
+    /// Expects that a weak certificate is refused although the OpenSSL of this process is configured to accept it. It is
+    /// for tests in a process of their own, where OpenSSL has not read its configuration yet.
+    static func expectRefusalDespiteConfiguration(_ text: String, of chain: String) async throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "openssl-\(getpid()).cnf").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let configuration = """
+            openssl_conf = main
+            [main]
+            ssl_conf = ssl
+            [ssl]
+            system_default = system
+            [system]
+            CipherString = DEFAULT@SECLEVEL=0
+            """
+        try Data(configuration.utf8).write(to: URL(filePath: path))
+        setenv("OPENSSL_CONF", path, 1)
+        let policy = try policy([Fixture.key(chain)])
+        try await expectRefusal(.trustChain, text, of: server(chain), under: policy)
     }
 
     /// Sends one request under its own policy and expects the server's "ok".
