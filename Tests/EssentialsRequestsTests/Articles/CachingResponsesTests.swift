@@ -50,10 +50,10 @@ struct CachingResponsesTests {
 
         // Article begins
         cache.isOffline = true
-        do {
+        do throws(RequestFailure) {
             show(try await requests.get("films", as: [Film].self).count)
-        } catch let failure as RequestFailure where failure.reason == .notCached {
-            show("not stored")
+        } catch {
+            show(error.reason == .notCached ? "not stored" : error.message)
         }
         // Article ends
         #expect(shown.last == "1" && transport.requests.count == 2)
