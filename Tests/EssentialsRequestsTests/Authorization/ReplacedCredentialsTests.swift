@@ -120,7 +120,7 @@ import Testing
             service.enter("alice")
             let bob = bob
             await race {
-                if round % 2 == 0 { service.setAuthorization(bob) } else { service.authorization.clear(origin) {} }
+                if round % 2 == 0 { service.setAuthorization(bob) } else { _ = service.authorization.clear(origin) {} }
             } _: {
                 for _ in 0..<20 { _ = service.operation().admits("alice") }
             }

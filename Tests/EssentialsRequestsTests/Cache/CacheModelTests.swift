@@ -80,7 +80,7 @@ private final class ModelServer: Sendable {
 
 /// One sequence.
 private struct CacheModelRun {
-    let server = ModelServer()
+    let server: ModelServer
     let origin: CacheOrigin
     let cache = ResponseCache(memory: .bytes(1 << 20))
     var random: SeededNumbers
@@ -103,11 +103,13 @@ private struct CacheModelRun {
     ]
 
     init(seed: UInt64) throws {
-        let server = server
+        let server = ModelServer()
+        self.server = server
         let clock = Mutex<ManualClock?>(nil)
-        origin = CacheOrigin { request in
+        let origin = CacheOrigin { request in
             await server.reply(to: request, at: clock.withLock { $0 }?.bootTime.elapsed ?? .zero)
         }
+        self.origin = origin
         clock.withLock { $0 = origin.clock }
         random = SeededNumbers(state: seed)
         accounts = [nil, nil, nil]
