@@ -59,8 +59,8 @@ struct WhatHappensToARequestTests {
     func diagram() throws {
         let article = try ArticleText("WhatHappensToARequest")
         let names = [
-            "prepare", "status", "joining", "redirects", "receiving", "retries", "tokens", "limits", "signing",
-            "Digest", "cookies",
+            "prepare", "status", "joining", "redirects", "receiving", "cache", "retries", "tokens", "limits",
+            "signing", "Digest", "cookies",
         ]
         let drawn = article.blocks("text").joined().compactMap { line in
             line.split(separator: " ").dropFirst().first.map(String.init)
@@ -70,8 +70,8 @@ struct WhatHappensToARequestTests {
         #expect(rows.map(\.first) == names)
 
         let types = [
-            "PrepareStage", "StatusStage", "JoinStage", "RedirectStage", "ReceivingStage", "RetryStage", "TokenStage",
-            "GateStage", "CookieStage", "SigningStage", "DigestStage", "CookieStage", "TransportStage",
+            "PrepareStage", "StatusStage", "JoinStage", "RedirectStage", "ReceivingStage", "CacheStage", "RetryStage",
+            "TokenStage", "GateStage", "CookieStage", "SigningStage", "DigestStage", "CookieStage", "TransportStage",
         ]
         let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
         let file = root.appending(path: "Sources/EssentialsRequests/Chain/Chain.swift")

@@ -62,8 +62,8 @@ private final class ModelServer: Sendable {
             return .init(status: .noContent)
         }
         let (fields, gate) = state.withLock { state in (state.styles[path] ?? [:], state.held.take()) }
-        let text = Self.text(request, version(of: path))
-        let language = request.headerFields[.acceptLanguage] ?? "-"
+        let text = Self.text(request, fields, version(of: path))
+        let language = Self.language(request, fields)
         let tag = "\"\(version(of: path))\(language)\""
         await gate?.opened()
         return CacheOrigin.reply(to: request, tag: tag, fields, body: text)
@@ -71,10 +71,17 @@ private final class ModelServer: Sendable {
 
     private static let tenant = HTTPField.Name("X-Tenant")
 
-    static func text(_ request: TransportRequest, _ version: Int) -> String {
+    /// The language of a response, if it depends on that.
+    static func language(_ request: TransportRequest, _ style: HTTPFields) -> String {
+        let varies = style[.vary]?.contains("Accept-Language") == true
+        return varies ? request.headerFields[.acceptLanguage] ?? "-" : "*"
+    }
+
+    private static func text(_ request: TransportRequest, _ style: HTTPFields, _ version: Int) -> String {
         let fields = request.headerFields
+        let varies = server.state.withLock { $0.styles[path]?[.vary]?.contains("Accept-Language") == true }
         let whose = "\(fields[.authorization] ?? "-")/\(tenant.flatMap { fields[$0] } ?? "-")"
-        return "\(whose)/\(fields[.acceptLanguage] ?? "-")/\(version)"
+        return "\(whose)/\(language(request, style))/\(version)"
     }
 }
 
@@ -90,8 +97,8 @@ private struct CacheModelRun {
     /// Whose credentials each service has, and in which environment it is.
     private var accounts: [String?]
     private var tenants: [String]
-    /// When the responses of a path were removed last.
-    private var invalidations: [String: Duration] = [:]
+    /// The version of a path when its responses were removed last.
+    private var removals: [String: Int] = [:]
     private var late: [Task<String, any Error>] = []
 
     private static let paths = ["/a", "/b", "/c"]
@@ -143,7 +150,7 @@ private struct CacheModelRun {
         case 10:
             trace.append("post \(path)")
             _ = try await services[index].send(.post(path, body: ["x": 1]))
-            invalidations[path] = now
+            removals[path] = server.version(of: path)
         case 11:
             trace.append("change \(path)")
             server.change(path, at: now)
@@ -165,7 +172,7 @@ private struct CacheModelRun {
         case 17:
             trace.append("invalidate \(path)")
             await cache.invalidate(try RequestURL("https://h" + path))
-            invalidations[path] = now
+            removals[path] = server.version(of: path)
         case 18: await hold(index, path)
         default: try await release()
         }
@@ -187,7 +194,7 @@ private struct CacheModelRun {
         let language = ["de", "en"].randomElement(using: &random) ?? "de"
         let response = try await services[index].response(path, policy, fields: [.acceptLanguage: language])
         trace.append("\(index) \(policy) \(path) \(language): \(response.text) \(response.cacheStatus ?? "")")
-        let whose = "\(accounts[index].map { "Bearer \($0)" } ?? "-")/\(tenants[index])/\(language)/"
+        let whose = "\(accounts[index].map { "Bearer \($0)" } ?? "-")/\(tenants[index])/\(varies ? language : "*")/"
         guard response.status == .ok, response.text.hasPrefix(whose),
             let version = Int(response.text.dropFirst(whose.count))
         else { return "expected \(whose), got \(response.status) \(response.text)" }
@@ -197,7 +204,7 @@ private struct CacheModelRun {
 
     /// The oldest version that a response may have.
     private func oldestVersion(_ path: String, _ policy: CachePolicy) -> Int {
-        let removed = server.version(of: path, at: invalidations[path] ?? .zero)
+        let removed = removals[path] ?? 0
         switch policy {
         case .revalidate, .reload, .bypass: return server.version(of: path)
         case .preferStored, .onlyIfStored: return removed
