@@ -131,3 +131,14 @@ extension Duration {
     /// The duration in whole seconds, rounded up. It is 0 for a negative duration, and never near an overflow.
     var wholeSeconds: Int { milliseconds / 1000 + (milliseconds % 1000 > 0 ? 1 : 0) }
 }
+
+extension CurlTransport.Configuration {
+    /// Where requests go if their URLs do not decide it alone; see `TrustBearing.route`.
+    ///
+    /// A proxy is no part of it: over TLS the policy decides who responds, and plain `http` is whatever the network says.
+    var route: String {
+        guard unixSocket != nil || networkInterface != nil || !addressOverrides.isEmpty else { return "" }
+        let overrides = addressOverrides.map { "\($0.host):\($0.port)=\($0.address)" }.sorted()
+        return ([unixSocket ?? "", networkInterface ?? ""] + overrides).joined(separator: "\u{1}")
+    }
+}

@@ -66,6 +66,7 @@ public final class CurlTransport: TrustBearing {
     }
 
     package var trustPolicy: TrustPolicy { trust.policy }
+    package var route: String { configuration.route }
 
     /// Sends a request; see the protocol. It can be called from any task, and blocks no thread.
     public func send(_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse {

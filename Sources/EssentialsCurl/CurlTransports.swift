@@ -64,6 +64,7 @@ public final class CurlTransports: TrustBearing {
     }
 
     package var trustPolicy: TrustPolicy { policy }
+    package var route: String { configuration.route }
 
     /// Sends a request; see the protocol.
     ///

@@ -24,6 +24,8 @@ struct CachePartition: Sendable, Hashable {
 
     /// The fingerprint of the trust policy under which the request is sent.
     let trust: String
+    /// Where requests go if their URLs do not decide it alone; empty if they do.
+    let route: String
     /// The name and the header fields of the environment; empty at other origins, which do not receive the fields.
     let environment: String
     let account: Account

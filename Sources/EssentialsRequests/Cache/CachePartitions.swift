@@ -18,19 +18,25 @@ final class CachePartitions: Sendable {
 
     /// The fingerprint of requests without a policy of their own.
     private let trust: String
+    /// Where the transport sends requests. One that does not say it shares responses with no other.
+    private let route: String
     /// Tells the services with interceptors apart, because what they sign is not known; empty without interceptors.
     private let signer: String
     private let cache: ResponseCache
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - transport: Sends the requests that have no policy of their own. One that does not say under which policy it sends
-    ///     them shares responses with no other service.
+    ///   - transport: Sends the requests.
     ///   - isSigned: Whether interceptors can sign requests.
     init(of cache: ResponseCache, over transport: any Transport, isSigned: Bool) {
         self.cache = cache
         let own = "\u{1}" + String.randomAlphanumeric(22)
-        trust = (transport as? any TrustBearing).map { TrustFingerprint.text(of: $0.trustPolicy) } ?? own
+        if let bearing = transport as? any TrustBearing {
+            trust = TrustFingerprint.text(of: bearing.trustPolicy)
+            route = bearing.route
+        } else {
+            (trust, route) = ("", own)
+        }
         signer = isSigned ? own : ""
     }
 
@@ -47,7 +53,7 @@ final class CachePartitions: Sendable {
         }
         let cookies = record.rules.usesCookies ? record.rules.hop(request).cookieChoice : nil
         return CachePartition(
-            trust: trust(of: request), environment: environment, account: account,
+            trust: trust(of: request), route: route, environment: environment, account: account,
             secrets: secrets(of: request.headerFields, besides: field), cookies: cookies,
             session: cookies.map { cache.session(of: origin.host, $0) } ?? 0)
     }

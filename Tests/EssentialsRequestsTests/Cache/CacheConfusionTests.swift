@@ -57,13 +57,12 @@ struct CacheConfusionTests {
     func environments(difference: Difference, isReversed: Bool) async throws {
         let origin = CacheOrigin([.cacheControl: "max-age=60"])
         let cache = ResponseCache()
-        let transport = origin.transport()
+        let transport = Trusting(policy: TrustPolicy(), transport: origin.transport())
         var environments = try difference.environments
         if isReversed { environments.reverse() }
         let services = try environments.map {
             try origin.service(cache, over: transport, environment: ConstantEnvironment($0))
         }
-        // The stub says nothing about its policy, so both have to be equal in that.
         try await expectSeparate(services, origin)
     }
 
@@ -90,6 +89,17 @@ struct CacheConfusionTests {
         try await expectSeparate(services, origin)
         let equal = try origin.service(cache, over: Trusting(policy: TrustPolicy(), transport: origin.transport()))
         #expect(try await equal.text("a") == "1")
+    }
+
+    @Test("Services over transports that go to different Unix sockets share nothing")
+    func routes() async throws {
+        let origin = CacheOrigin([.cacheControl: "max-age=60"])
+        let cache = ResponseCache()
+        let services = try ["/run/a", "/run/b"].map {
+            try origin.service(
+                cache, over: Trusting(policy: TrustPolicy(), transport: origin.transport(), route: $0))
+        }
+        try await expectSeparate(services, origin)
     }
 
     @Test("Two services over transports that do not say their policy share nothing")
@@ -261,6 +271,7 @@ struct CacheConfusionTests {
 private struct Trusting: TrustBearing {
     let policy: TrustPolicy
     let transport: StubTransport
+    var route = ""
     var trustPolicy: TrustPolicy { policy }
 
     func send(_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse {

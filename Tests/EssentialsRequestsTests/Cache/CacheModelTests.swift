@@ -79,7 +79,6 @@ private final class ModelServer: Sendable {
 
     private static func text(_ request: TransportRequest, _ style: HTTPFields, _ version: Int) -> String {
         let fields = request.headerFields
-        let varies = server.state.withLock { $0.styles[path]?[.vary]?.contains("Accept-Language") == true }
         let whose = "\(fields[.authorization] ?? "-")/\(tenant.flatMap { fields[$0] } ?? "-")"
         return "\(whose)/\(language(request, style))/\(version)"
     }
@@ -194,6 +193,7 @@ private struct CacheModelRun {
         let language = ["de", "en"].randomElement(using: &random) ?? "de"
         let response = try await services[index].response(path, policy, fields: [.acceptLanguage: language])
         trace.append("\(index) \(policy) \(path) \(language): \(response.text) \(response.cacheStatus ?? "")")
+        let varies = server.state.withLock { $0.styles[path]?[.vary]?.contains("Accept-Language") == true }
         let whose = "\(accounts[index].map { "Bearer \($0)" } ?? "-")/\(tenants[index])/\(varies ? language : "*")/"
         guard response.status == .ok, response.text.hasPrefix(whose),
             let version = Int(response.text.dropFirst(whose.count))
