@@ -54,7 +54,7 @@ final class CachePartitions: Sendable {
         let cookies = record.rules.usesCookies ? record.rules.hop(request).cookieChoice : nil
         return CachePartition(
             trust: trust(of: request), route: route, environment: environment, account: account,
-            secrets: secrets(of: request.headerFields, besides: field), cookies: cookies,
+            secrets: secrets(of: request.headerFields, besides: field, added: added(to: record)), cookies: cookies,
             session: cookies.map { cache.session(of: origin.host, $0) } ?? 0)
     }
 
@@ -77,13 +77,23 @@ final class CachePartitions: Sendable {
         return text
     }
 
-    /// A hash of the fields with secret names, such as an own `Authorization` or `X-Api-Key`; zero without them.
+    /// The fields that interceptors may have added or replaced. What they say, such as a tenant, can be about an account that
+    /// no `Vary` names.
+    private func added(to record: ExchangeRecord) -> Set<HTTPField.Name> {
+        signer.isEmpty ? [] : record.rules.redirects.sensitiveFields
+    }
+
+    /// A hash of the fields with secret names, such as an own `Authorization` or `X-Api-Key`, and of those that interceptors
+    /// have added; zero without them.
     ///
     /// - Parameter credentials: The value of `Authorization` that belongs to the scope of the request, which is a part of the
     ///   partition already.
-    private func secrets(of fields: HTTPFields, besides credentials: String?) -> UInt128 {
+    private func secrets(
+        of fields: HTTPFields, besides credentials: String?, added: Set<HTTPField.Name>
+    ) -> UInt128 {
         var writer: ByteWriter?
-        for field in fields where isSecret(field.name) {
+        for field in fields
+        where isSecret(field.name) || added.contains(field.name) && !HTTPFields.isTrace(field.name) {
             if field.name == .authorization, let credentials, field.value == credentials { continue }
             var bytes = writer ?? ByteWriter()
             bytes.append(text: field.name.canonicalName)

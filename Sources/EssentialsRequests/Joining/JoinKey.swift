@@ -117,7 +117,8 @@ extension HTTPFields {
         return HTTPFields(filter { !Self.isTrace($0.name) })
     }
 
-    private static func isTrace(_ name: HTTPField.Name) -> Bool {
+    /// Whether a field only connects records about a request.
+    static func isTrace(_ name: HTTPField.Name) -> Bool {
         // Most other names begin differently, and are not hashed.
         switch name.canonicalName.utf8.first {
         case UInt8(ascii: "b"), UInt8(ascii: "t"), UInt8(ascii: "u"), UInt8(ascii: "x"): traceNames.contains(name)

@@ -247,6 +247,25 @@ struct CacheConfusionTests {
         #expect(origin.requests.map(\.url.origin.host.text) == ["h", "cdn", "h"])
     }
 
+    @Test("A field that an interceptor adds separates responses, unless it only traces the request")
+    func addedFields() async throws {
+        let tenant = Mutex("a")
+        let origin = CacheOrigin([.cacheControl: "max-age=60"])
+        let service = try origin.service(ResponseCache()) { configuration in
+            configuration.interceptors = [
+                Intercepting { draft in
+                    try draft.add(.checked(name: "X-Tenant", value: tenant.withLock { $0 }))
+                    try draft.add(.checked(name: "X-Request-ID", value: "\(UInt64.random(in: 0 ... .max))"))
+                }
+            ]
+        }
+        #expect(try await service.text("a") == "1")
+        tenant.withLock { $0 = "b" }
+        #expect(try await service.text("a") == "2")
+        tenant.withLock { $0 = "a" }
+        #expect(try await service.text("a") == "1")
+    }
+
     @Test("Responses to signed requests are stored only for a named account")
     func signed() async throws {
         struct Signer: RequestInterceptor {
