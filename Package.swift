@@ -308,8 +308,13 @@ let package = Package(
 // Tests/Sanitizers.txt says what they leave out.
 if let sanitizer = Context.environment["ESSENTIALS_SANITIZER"] {
     let list = try String(contentsOfFile: "\(Context.packageDirectory)/Tests/Sanitizers.txt", encoding: .utf8)
+    // On a busy machine, the thread sanitizer too judges only the modules that call C.
+    let isReduced = Context.environment["ESSENTIALS_SANITIZED"] == "core"
     let omitted = list.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
-        .filter { $0.count == 3 && ($0[0] == sanitizer || $0[0] == "both") }
+        .filter {
+            $0.count == 3
+                && ($0[0] == sanitizer || $0[0] == "both" || isReduced && $0[0] == "address" && $0[1] == "target")
+        }
     package.products = []
     package.targets.removeAll { target in omitted.contains { $0[1] == "target" && $0[2] == target.name } }
     for target in package.targets where target.type != .system {
