@@ -7,8 +7,6 @@ internal import ThreadCounters
 /// The response cache: hits beside the same GET over a transport that responds at once, responses that are stored, a herd at
 /// a stale response, and many URLs.
 enum CacheCost {
-    private static let body = Data(repeating: UInt8(ascii: "x"), count: 1_024)
-
     /// Responds at once, with a body of 1 KiB.
     private struct Origin: Transport {
         let lifetime: Int
@@ -21,7 +19,7 @@ enum CacheCost {
                 .date: "Thu, 01 Jan 2026 00:00:00 GMT", .server: "bench",
             ]
             return TransportResponse(
-                HTTPResponse(status: .ok, headerFields: fields), body: ResponseBody(CacheCost.body))
+                HTTPResponse(status: .ok, headerFields: fields), body: ResponseBody(Data(repeating: UInt8(ascii: "x"), count: 1_024)))
         }
 
         func send(
