@@ -19,7 +19,8 @@ enum CacheCost {
                 .date: "Thu, 01 Jan 2026 00:00:00 GMT", .server: "bench",
             ]
             return TransportResponse(
-                HTTPResponse(status: .ok, headerFields: fields), body: ResponseBody(Data(repeating: UInt8(ascii: "x"), count: 1_024)))
+                HTTPResponse(status: .ok, headerFields: fields),
+                body: ResponseBody(Data(repeating: UInt8(ascii: "x"), count: 1_024)))
         }
 
         func send(
