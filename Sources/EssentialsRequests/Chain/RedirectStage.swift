@@ -19,7 +19,7 @@ final class RedirectStage: Stage {
         _ request: TransportRequest, _ record: ExchangeRecord
     ) async throws(RequestFailure) -> TransportResponse {
         record.deadline = SharedDeadline(of: request, clock: clock)
-        record.beginHop()
+        record.isFromCache = false
         let response = try await next.send(request, record)
         // Most requests end here.
         if !RedirectRules.isFollowed(response.statusCode), response.body.isWhole { return response }
