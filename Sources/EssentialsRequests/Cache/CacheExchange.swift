@@ -227,7 +227,8 @@ struct CacheExchange {
 
     /// Sends the request with further fields.
     private func sent(_ conditions: HTTPFields) async throws(RequestFailure) -> TransportResponse {
-        record.attemptTime = AttemptTime()
+        record.sentAt = nil
+        record.recordsTimes = true
         guard !conditions.isEmpty else { return try await stage.next.send(request, record) }
         var conditional = request
         for field in conditions { conditional.headerFields.append(field) }
@@ -252,7 +253,7 @@ struct CacheExchange {
         let isUnpacked = request.options.decompresses && response.headerFields.contains(.contentEncoding)
         let disposition = CacheRules.disposition(
             of: response.head, to: lookup.request, conditions: conditions, stored: heads,
-            requestedAt: record.attemptTime?.moment ?? now, now: now,
+            requestedAt: record.sentAt ?? now, now: now,
             sent: { [record, request] name in
                 CacheStageLookup.constant(name, request) ?? record.sentFields.joined(name)
             }, isUnpacked: isUnpacked, options: options)

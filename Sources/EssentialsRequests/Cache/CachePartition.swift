@@ -46,24 +46,7 @@ struct CachePartition: Sendable, Hashable {
 }
 
 /// The key of the stored responses of one URL in one partition. Which of them a request gets is decided by their `Vary`.
-///
-/// It is an object, because several tables hold it, and its hash is computed once.
-final class CacheKey: Sendable, Hashable {
+struct CacheKey: Sendable, Hashable {
     let partition: CachePartition
     let url: RequestURL
-    private let number: Int
-
-    init(partition: CachePartition, url: RequestURL) {
-        (self.partition, self.url) = (partition, url)
-        var hasher = Hasher()
-        hasher.combine(partition)
-        hasher.combine(url)
-        number = hasher.finalize()
-    }
-
-    static func == (one: CacheKey, other: CacheKey) -> Bool {
-        one === other || one.number == other.number && one.url == other.url && one.partition == other.partition
-    }
-
-    func hash(into hasher: inout Hasher) { hasher.combine(number) }
 }

@@ -155,7 +155,7 @@ extension ExchangeRecord {
         var whole = DataResponse(response, url: lastURL, redirects: hops, attempts: retries.attempt)
         whole.sentFields = sentFields
         if let cacheFacts {
-            (whole.cacheFacts, whole.identity) = (cacheFacts, cacheFacts.identity)
+            (whole.cache, whole.identity) = (cacheFacts.use, cacheFacts.identity)
             if cacheFacts.use.isFromCache {
                 whole.storedUse = StoredResponseUse(
                     age: cacheFacts.use.age, isStale: cacheFacts.use.outcome == .stale)
