@@ -23,10 +23,14 @@ final class CacheStage: Stage {
         _ request: TransportRequest, _ record: ExchangeRecord
     ) async throws(RequestFailure) -> TransportResponse {
         guard request.method == .get || request.method == .head, request.body.isEmpty else {
+            try request.refuseIfOnlyStored("responses to it are not stored")
             return request.method.isSafe ? try await next.send(request, record) : try await change(request, record)
         }
+        guard record.rules.cachePolicy != .bypass || cache.isOffline else {
+            try request.refuseIfOnlyStored("it goes past the cache")
+            return try await passing(request, record)
+        }
         let lookup = CacheStageLookup(request, record, self)
-        guard lookup.request.policy != .bypass else { return try await passing(request, record) }
         var (request, hasWaited) = (request, false)
         while true {
             let stored = await cache.store.lookup(lookup.key)

@@ -134,7 +134,7 @@ struct Chain: Sendable {
     /// - Throws: `notCached` if it accepts only a stored response, and the failures of the stages.
     @inline(__always)  // Most requests need no frame of a further function.
     func send(_ record: ExchangeRecord, _ log: RequestLog) async throws(RequestFailure) -> DataResponse {
-        if !storesResponses { try record.request.refuseIfOnlyStored() }
+        if !storesResponses { try record.request.refuseIfOnlyStored("this service stores none") }
         log.sends(record.request)
         record.log = log
         // The log of a failure needs the counts too.
@@ -168,12 +168,12 @@ extension ExchangeRecord {
 }
 
 extension TransportRequest {
-    /// Refuses a request that accepts only a stored response, because none is stored. An origin server does not know the
+    /// Refuses a request that accepts only a stored response, because there can be none. An origin server does not know the
     /// directive and would respond.
-    fileprivate func refuseIfOnlyStored() throws(RequestFailure) {
+    func refuseIfOnlyStored(_ reason: String) throws(RequestFailure) {
         guard headerFields.contains(.cacheControl), CacheDirectives(of: headerFields).requiresStored else { return }
         throw RequestFailure(
-            .notCached, "The request accepts only a stored response, and this service stores none.",
+            .notCached, "The request accepts only a stored response, and \(reason).",
             remedy: "Send it without only-if-cached (a resource: without .onlyIfStored), so that the server is asked.",
             host: url.origin.host.text, transmission: .unsent)
     }

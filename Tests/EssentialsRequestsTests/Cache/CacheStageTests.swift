@@ -176,6 +176,34 @@ struct CacheStageTests {
         #expect(try await service.text("a") == "2")
     }
 
+    @Test("An offline cache also answers requests and downloads that would go past it")
+    func offlineBypass() async throws {
+        let origin = CacheOrigin([.cacheControl: "max-age=60"])
+        let cache = ResponseCache()
+        let service = try origin.service(cache)
+        _ = try await service.text("a")
+        cache.isOffline = true
+        #expect(try await service.text("a", .bypass) == "1")
+        await #expect(throws: RequestFailure.self) { try await service.text("b", .bypass) }
+        let directory = try ScratchDirectory()
+        await #expect(throws: RequestFailure.self) {
+            try await service.download(DataRequest(.get, "b"), to: directory.path + "/b")
+        }
+        #expect(origin.count == 1)
+    }
+
+    @Test(
+        "A request that accepts only a stored response is not sent, whatever its method and policy",
+        arguments: [HTTPRequest.Method.get, .options, .post], [CachePolicy.standard, .bypass])
+    func onlyIfCached(method: HTTPRequest.Method, policy: CachePolicy) async throws {
+        let origin = CacheOrigin([:])
+        var request = DataRequest(method, "a", headerFields: [.cacheControl: "only-if-cached"])
+        request.cachePolicy = policy
+        let service = try origin.service(ResponseCache())
+        let failure = await #expect(throws: RequestFailure.self) { try await service.send(request) }
+        #expect(failure?.reason == .notCached && origin.count == 0)
+    }
+
     @Test("A stale response is served instead of a failure if the server allows it, after all retries")
     func staleIfError() async throws {
         let origin = CacheOrigin([.cacheControl: "max-age=1, stale-if-error=60"])
