@@ -174,11 +174,14 @@ private final class Shard: Sendable {
     }
 
     func remove(where isRemoved: (CacheKey) -> Bool) {
-        let released = state.withLock { state in
-            // The condition cannot be asked about what is on its way, so nothing of it is stored.
+        // The condition is not applied to responses that are on their way, so none of them is stored.
+        let keys = state.withLock { state in
             state.invalidated.clearAll()
-            return state.entries.keys.filter(isRemoved).flatMap { state.take($0) }
+            return Array(state.entries.keys)
         }
+        // The condition can be code of the application, so it runs without the lock.
+        let removed = keys.filter(isRemoved)
+        let released = state.withLock { state in removed.flatMap { state.take($0) } }
         withExtendedLifetime(released) {}
     }
 
