@@ -61,8 +61,6 @@ final class MemoryResponseStore: ResponseStore {
     func usage() async -> ResponseCache.Usage {
         shards.reduce(into: ResponseCache.Usage()) { $0.add($1.usage) }
     }
-
-    func close() async { for shard in shards { shard.close() } }
 }
 
 /// A response in memory. It never changes.
@@ -84,7 +82,6 @@ private final class Shard: Sendable {
         var order = EvictionOrder<CacheKey>()
         /// The invalidated URLs. What was looked up before is not stored.
         var invalidated = Clearings<RequestURL>()
-        var isClosed = false
     }
 
     private let state = Mutex(State())
@@ -120,7 +117,7 @@ private final class Shard: Sendable {
         // What is replaced or evicted is released without the lock.
         var released: [MemoryEntry] = []
         let isStored = state.withLock { state in
-            guard !state.isClosed, !state.invalidated.forbid(key.url, since: ticket.epoch), !key.partition.hasEnded
+            guard !state.invalidated.forbid(key.url, since: ticket.epoch), !key.partition.hasEnded
             else {
                 return false
             }
@@ -182,14 +179,6 @@ private final class Shard: Sendable {
         // The condition can be code of the application, so it runs without the lock.
         let removed = keys.filter(isRemoved)
         let released = state.withLock { state in removed.flatMap { state.take($0) } }
-        withExtendedLifetime(released) {}
-    }
-
-    func close() {
-        let released = state.withLock { state in
-            defer { state = State(isClosed: true) }
-            return state.entries
-        }
         withExtendedLifetime(released) {}
     }
 

@@ -38,9 +38,6 @@ protocol ResponseStore: Sendable {
 
     /// What is stored now.
     func usage() async -> ResponseCache.Usage
-
-    /// Removes everything and stores nothing more.
-    func close() async
 }
 
 /// A stored response without its body.
@@ -48,8 +45,6 @@ struct CacheEntry: Sendable {
     let head: StoredHead
     /// The number of the request that has fetched or confirmed it, and the number of its body.
     let identity: ResponseIdentity
-    /// When it was stored or confirmed.
-    var storedAt: CacheMoment { head.moment }
 }
 
 extension StoredHead {
