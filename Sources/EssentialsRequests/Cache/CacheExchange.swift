@@ -43,14 +43,11 @@ struct CacheExchange {
             if let response = try await part(range, of: index, use, at: now) { return response }
             return try await fetched(.uriMiss, conditions: [:], fallback: nil)
         case .serveAndValidate(let index, _):
-            // The server is asked first, and what is stale is served only if that fails.
+            // Nothing is validated in the background, so the server is asked first.
             let conditions = CacheRules.conditions(for: lookup.request, stored: heads)
-            return try await fetched(.stale, conditions: conditions, fallback: index)
+            return try await validated(conditions, index, &hasWaited)
         case .validate(let conditions, let fallback):
-            guard !hasWaited, let shared = sharedValidation(fallback) else {
-                return try await fetched(.stale, conditions: conditions, fallback: fallback)
-            }
-            return try await validated(shared, conditions, fallback, &hasWaited)
+            return try await validated(conditions, fallback, &hasWaited)
         case .forward(let reason, let fallback):
             return try await fetched(reason, conditions: policyFields, fallback: fallback)
         case .unavailable: throw unavailable
@@ -151,8 +148,8 @@ struct CacheExchange {
     /// The validation that the request can share with others; `nil` if it wants an answer of its own.
     ///
     /// A response that has to be validated for each use is not used by requests that came later than its validation.
-    private func sharedValidation(_ index: Int?) -> CacheFlights.Key? {
-        guard let index, request.method == .get, lookup.request.policy == .standard,
+    private func sharedValidation(_ index: Int) -> CacheFlights.Key? {
+        guard request.method == .get, lookup.request.policy == .standard,
             !stored.entries[index].head.requiresValidation, !request.headerFields.contains(.cacheControl)
         else { return nil }
         return CacheFlights.Key(key: lookup.key, body: stored.entries[index].identity.body)
@@ -160,12 +157,21 @@ struct CacheExchange {
 
     /// Validates a stale response, or waits for a validation that is running.
     private func validated(
-        _ key: CacheFlights.Key, _ conditions: HTTPFields, _ fallback: Int?, _ hasWaited: inout Bool
+        _ conditions: HTTPFields, _ fallback: Int?, _ hasWaited: inout Bool
     ) async throws(RequestFailure) -> TransportResponse? {
+        guard !hasWaited, let fallback, let key = sharedValidation(fallback) else {
+            return try await fetched(.stale, conditions: conditions, fallback: fallback)
+        }
         switch stage.flights.arrive(key) {
         case .lead(let flight):
             var outcome = CacheFlights.Outcome.failed
             defer { stage.flights.end(flight, key, outcome) }
+            // An earlier validation may have ended since the lookup.
+            let identity = stored.entries[fallback].identity
+            guard await cache.store.lookup(lookup.key).entries.contains(where: { $0.identity == identity }) else {
+                outcome = .stored
+                return nil
+            }
             let response = try await fetched(.stale, conditions: conditions, fallback: fallback)
             outcome = record.cacheFacts?.trouble.map { .trouble($0) } ?? .stored
             return response
@@ -177,8 +183,7 @@ struct CacheExchange {
                 hasWaited = true
                 return nil
             case .ended(.trouble(let trouble)):
-                if let fallback, let stale = try await stale(fallback, insteadOf: trouble, .stale) { return stale }
-                return nil
+                return try await stale(fallback, insteadOf: trouble, .stale)
             case .ended(.failed): return nil
             case .cancelled:
                 throw RequestFailure(

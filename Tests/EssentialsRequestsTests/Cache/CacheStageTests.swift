@@ -265,17 +265,35 @@ struct CacheStageTests {
         #expect(second.text == "here" && second.redirects.count == 1 && origin.count == 2)
     }
 
-    @Test("Requests for one stale response wait for one validation")
-    func singleFlight() async throws {
-        let origin = CacheOrigin { CacheOrigin.reply(to: $0, tag: "\"1\"", [.cacheControl: "max-age=10"], body: "one") }
+    /// A service with a stale response of "a", whose validation waits for the gate.
+    private func staleService(_ origin: CacheOrigin, _ gate: LoopbackGate) async throws -> HTTPDataRequestService {
+        let reply: @Sendable (TransportRequest) -> CacheOrigin.Reply = {
+            CacheOrigin.reply(to: $0, tag: "\"1\"", [.cacheControl: "max-age=10"], body: "one")
+        }
+        origin.answer { reply($0) }
         let service = try origin.service(ResponseCache())
         _ = try await service.text("a")
         origin.clock.advance(by: .seconds(20))
-        let gate = LoopbackGate()
         origin.answer { request in
             await gate.opened()
-            return CacheOrigin.reply(to: request, tag: "\"1\"", [.cacheControl: "max-age=10"], body: "one")
+            return reply(request)
         }
+        return service
+    }
+
+    @Test("Within stale-while-revalidate the server is asked before the response is served")
+    func staleWhileRevalidate() async throws {
+        let origin = CacheOrigin([.cacheControl: "max-age=1, stale-while-revalidate=60"])
+        let service = try origin.service(ResponseCache())
+        #expect(try await service.text("a") == "1")
+        origin.clock.advance(by: .seconds(10))
+        #expect(try await service.text("a") == "2")
+    }
+
+    @Test("Requests for one stale response wait for one validation")
+    func singleFlight() async throws {
+        let (origin, gate) = (CacheOrigin([:]), LoopbackGate())
+        let service = try await staleService(origin, gate)
         let readers = (0..<1_000).map { _ in Task { try await service.text("a") } }
         await until { origin.count == 2 && service.requestsInFlight == 1_000 }
         gate.open()
@@ -285,15 +303,8 @@ struct CacheStageTests {
 
     @Test("If the request that validates is cancelled or fails, the next one validates")
     func failedFlight() async throws {
-        let origin = CacheOrigin { CacheOrigin.reply(to: $0, tag: "\"1\"", [.cacheControl: "max-age=10"], body: "one") }
-        let service = try origin.service(ResponseCache())
-        _ = try await service.text("a")
-        origin.clock.advance(by: .seconds(20))
-        let gate = LoopbackGate()
-        origin.answer { request in
-            await gate.opened()
-            return CacheOrigin.reply(to: request, tag: "\"1\"", [.cacheControl: "max-age=10"], body: "one")
-        }
+        let (origin, gate) = (CacheOrigin([:]), LoopbackGate())
+        let service = try await staleService(origin, gate)
         let leader = Task { try await service.text("a") }
         await until { origin.count == 2 }
         let followers = (0..<3).map { _ in Task { try await service.text("a") } }
