@@ -17,6 +17,9 @@ package enum CacheDisposition: Sendable, Hashable {
 }
 
 extension CacheRules {
+    /// The delay of a response if a clock was set meanwhile: the response is stale.
+    private static let unknownDelay = Duration.seconds(CacheDirectives.maximumSeconds)
+
     /// What a cache does with a response.
     ///
     /// - Parameters:
@@ -42,7 +45,7 @@ extension CacheRules {
         if request.policy == .bypass { return .pass(.bypass) }
         let exchange = Exchange(
             response: response, request: request, conditions: conditions, stored: stored,
-            delay: now.elapsed(since: requestedAt) ?? .zero, now: now, isUnpacked: isUnpacked, options: options)
+            delay: now.elapsed(since: requestedAt) ?? unknownDelay, now: now, isUnpacked: isUnpacked, options: options)
         if CacheDirectives(ofRequest: request.fields).forbidsStoring { return .pass(.requestNoStore) }
         if request.method == .head { return exchange.headDisposition(sent) }
         if response.status == .notModified { return exchange.confirmation(sent) }

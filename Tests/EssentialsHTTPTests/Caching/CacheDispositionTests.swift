@@ -86,6 +86,17 @@ import Testing
         #expect(age([.age: "x"]) == .seconds(1) && age([.age: "-5"]) == .seconds(1))
     }
 
+    @Test("K4: A response is stale if a clock was set while it was on its way", arguments: [-3_600.0, 90_000])
+    func unknownDelay(jump: Double) throws {
+        let request = Fixtures.request()
+        let disposition = CacheRules.disposition(
+            of: Fixtures.response(200, [.cacheControl: "max-age=600"]), to: request, conditions: [:], stored: [],
+            requestedAt: Fixtures.moment(0, running: 1_000), now: Fixtures.moment(jump, running: 10, boot: 8),
+            sent: { request.value(of: $0) }, isUnpacked: false, options: CacheOptions())
+        let head = try #require(disposition.stored)
+        #expect(head.timeLeft(at: head.moment) < .zero)
+    }
+
     @Test("K8: The fields of the connection are not stored, and it cannot take away what rules a cache")
     func connection() throws {
         var fields: HTTPFields = [
