@@ -1,7 +1,7 @@
 import EssentialsHTTP
 import FoundationEssentials
 
-/// One request to a cache: what was found for it, and what becomes of it.
+/// Answers one request from what a lookup has found, or from the server.
 struct CacheExchange {
     private let stage: CacheStage
     private let lookup: CacheStageLookup
@@ -35,7 +35,7 @@ struct CacheExchange {
         switch CacheRules.answer(to: lookup.request, stored: heads, now: now, options: options) {
         case .serve(let index, let use):
             if let response = try await served(index, use, at: now) { return response }
-            // The body has gone since the lookup.
+            // The body was removed after the lookup.
             return try await fetched(.uriMiss, conditions: [:], fallback: nil)
         case .notModified(let index, let use):
             return notModified(index, use, at: now)
@@ -145,7 +145,7 @@ struct CacheExchange {
 
     // MARK: Responses of the server
 
-    /// The validation that the request can share with others; `nil` if it wants an answer of its own.
+    /// The validation that the request can share with others; `nil` if it needs a validation of its own.
     ///
     /// A response that has to be validated for each use is not used by requests that came later than its validation.
     private func sharedValidation(_ index: Int) -> CacheFlights.Key? {

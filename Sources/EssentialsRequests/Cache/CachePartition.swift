@@ -6,7 +6,7 @@ struct CachePartition: Sendable, Hashable {
     /// Whose credentials the request had.
     enum Account: Sendable, Hashable {
         /// No credentials.
-        case nobody
+        case anonymous
         /// The credentials of one scope, which keeps its identity through every refresh of a token.
         case session(Session)
         /// The account that the application has named.

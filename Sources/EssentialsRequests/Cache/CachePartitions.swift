@@ -46,7 +46,7 @@ final class CachePartitions: Sendable {
         let isOwn = !record.hasLeftOrigin && record.environment.map { $0.baseURL.origin == origin } ?? false
         var environment = ""
         if isOwn, let snapshot = record.environment { environment = text(of: snapshot) + signer }
-        var (account, field) = (CachePartition.Account.nobody, String?.none)
+        var (account, field) = (CachePartition.Account.anonymous, String?.none)
         if let scope = record.submission.scope, scope.hasCredentials, scope.origin == origin, !record.hasLeftOrigin {
             account = scope.account.map { .named($0) } ?? .session(.init(phase: scope.phase))
             if case .field(let value)? = scope.content { field = value }

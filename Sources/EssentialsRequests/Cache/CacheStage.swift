@@ -35,7 +35,7 @@ final class CacheStage: Stage {
         while true {
             let stored = await cache.store.lookup(lookup.key)
             let exchange = CacheExchange(self, lookup, stored, request, record)
-            // What was looked up for credentials that were cleared meanwhile is shown to nobody.
+            // Nothing stored is served if the credentials were cleared during the lookup.
             try record.cancellation.check(host: request.hostText)
             try record.submission.check(request)
             if let response = try await exchange.response(&hasWaited) { return response }

@@ -395,7 +395,7 @@ struct CacheStageTests {
         #expect(await cache.usage.responses == 0)
     }
 
-    @Test("A response of a cached service says so to interceptors, and is not signed")
+    @Test("Interceptors see whether an outcome comes from the cache")
     func interceptors() async throws {
         let origin = CacheOrigin([.cacheControl: "max-age=60"])
         let seen = Received()
