@@ -213,9 +213,14 @@ let package = Package(
             name: "EssentialsRequestsTests",
             dependencies: [
                 "EssentialsTools", "TestTools", "EssentialsStorage", "ServiceEssentials", "EssentialsTestKit",
-                "EssentialsResourcesTestKit", "ResourceProbe",
+                "EssentialsResourcesTestKit", "ResourceProbe", "CacheProbe",
             ],
             swiftSettings: settings),
+        // A client with a response cache, which a suite of tests for HTTP caches drives.
+        .executableTarget(
+            name: "CacheProbe",
+            dependencies: ["EssentialsTools", "EssentialsCurl", "EssentialsHTTP", "EssentialsRequests"],
+            path: "Tests/CacheProbe", swiftSettings: settings),
         // A program with an outbox or an entity cache, which tests start and kill.
         .executableTarget(
             name: "ResourceProbe", dependencies: ["ServiceEssentials"], path: "Tests/ResourceProbe",

@@ -73,6 +73,8 @@ struct BlobReceiver: Sendable {
         request.options.priority = .background
         request.raisablePriority = transfer.priority
         request.settings.joins = false
+        // A response cache would store the same bytes, and freshness is decided here.
+        request.settings.cachePolicy = .bypass
         if let condition {
             request.headerFields[condition.name] = condition.value
             request.expectedStatus = request.expectedStatus.union([304...304])

@@ -25,7 +25,7 @@ public import FoundationEssentials
 ///
 /// An address is a whole URL, or a path below the environment's base URL in which every character stands for itself. A
 /// whole URL outside the base URL is loaded without credentials, and only from the listed hosts; see
-/// `ForeignHost`. The data-request service should have no response cache, because it would store the same bytes.
+/// `ForeignHost`. Blobs go past a response cache of the data-request service, which would store the same bytes.
 ///
 /// Several processes can use one directory. Files have unique names and are renamed when they are complete, so the
 /// incomplete files of a killed process are never used. A file that another process has removed is loaded again. Each

@@ -10,9 +10,9 @@ package enum CacheAnswer: Sendable, Hashable {
     case notModified(Int, StoredUse)
     /// A part of the stored response is served: 206, or 416 if the body has no such bytes.
     case part(Int, StoredUse, ByteRange)
-    /// The server is asked with these fields beside those of the request. If that fails, ``CacheRules/mayServe`` decides
-    /// about the stored response at the index.
-    case validate(conditions: HTTPFields, fallback: Int?)
+    /// The server is asked about the stored response at the index, with these fields beside those of the request. If that
+    /// fails, ``CacheRules/mayServe`` decides about the stored response at the second index.
+    case validate(conditions: HTTPFields, Int, fallback: Int?)
     /// The request is sent as it is, with the ``CachePolicy/cacheControl`` of its policy.
     case forward(ForwardReason, fallback: Int?)
     /// Only a stored response is wanted, and there is none.
@@ -162,6 +162,6 @@ package enum CacheRules {
         if let own = request.policy.cacheControl, !request.fields.contains(.cacheControl) {
             conditions[.cacheControl] = own
         }
-        return .validate(conditions: conditions, fallback: fallback)
+        return .validate(conditions: conditions, index, fallback: fallback)
     }
 }

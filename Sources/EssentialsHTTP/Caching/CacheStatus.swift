@@ -27,14 +27,20 @@ package enum ForwardReason: String, Sendable, Hashable {
 /// // ServiceEssentials; fwd=stale; fwd-status=304; stored
 /// ```
 package struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
-    package let text: String
+    private enum Content: Hashable {
+        case hit(timeLeft: Duration)
+        case forwarded(
+            ForwardReason, status: Int?, isStored: Bool, isCollapsed: Bool, timeLeft: Duration?, NotStoredReason?)
+    }
+
+    private let content: Content
 
     package var description: String { text }
 
     /// The cache has served a stored response without asking.
     ///
     /// - Parameter timeLeft: How long the response stays fresh, which is negative if it is stale.
-    package init(hitFor timeLeft: Duration) { text = "ServiceEssentials; hit" + Self.ttl(timeLeft) }
+    package init(hitFor timeLeft: Duration) { content = .hit(timeLeft: timeLeft) }
 
     /// The cache has asked the server.
     ///
@@ -49,13 +55,23 @@ package struct CacheStatus: Sendable, Hashable, CustomStringConvertible {
         forwarded reason: ForwardReason, status: Int?, isStored: Bool = false, isCollapsed: Bool = false,
         timeLeft: Duration? = nil, detail: NotStoredReason? = nil
     ) {
-        var text = "ServiceEssentials; fwd=\(reason.rawValue)"
-        if let status { text += "; fwd-status=\(status)" }
-        if let timeLeft { text += Self.ttl(timeLeft) }
-        if isStored { text += "; stored" }
-        if isCollapsed { text += "; collapsed" }
-        if let detail { text += "; detail=\(Self.quoted(detail.text))" }
-        self.text = text
+        content = .forwarded(
+            reason, status: status, isStored: isStored, isCollapsed: isCollapsed, timeLeft: timeLeft, detail)
+    }
+
+    /// The text, which is made at each access, because few responses need it.
+    package var text: String {
+        switch content {
+        case .hit(let timeLeft): return "ServiceEssentials; hit" + Self.ttl(timeLeft)
+        case .forwarded(let reason, let status, let isStored, let isCollapsed, let timeLeft, let detail):
+            var text = "ServiceEssentials; fwd=\(reason.rawValue)"
+            if let status { text += "; fwd-status=\(status)" }
+            if let timeLeft { text += Self.ttl(timeLeft) }
+            if isStored { text += "; stored" }
+            if isCollapsed { text += "; collapsed" }
+            if let detail { text += "; detail=\(Self.quoted(detail.text))" }
+            return text
+        }
     }
 
     /// Whole seconds, rounded down, so that a response that has become stale has less than none. They have at most 15 digits

@@ -4,12 +4,13 @@
     package import Foundation
 #endif
 
-/// The head of a stored response, with everything that the rules need of it computed once.
+/// The head of a stored response, with everything that the rules need of it computed once. It never changes, and is an
+/// object, so that a lookup copies references.
 ///
 /// ```swift
 /// let isFresh = head.timeLeft(at: clock.moment) > .zero && !head.requiresValidation
 /// ```
-package struct StoredHead: Sendable, Hashable {
+package final class StoredHead: Sendable {
     package let status: HTTPResponse.Status
     /// The fields without those of the connection, and without `Age`.
     package let fields: HTTPFields
@@ -44,6 +45,8 @@ package struct StoredHead: Sendable, Hashable {
     package let hasCoding: Bool
     /// `Date`, or when the response was received.
     package let date: Date
+    /// The bytes of the fields, as lines of a head.
+    package let size: Int
     /// The fields that are served only after a validation.
     private let validatedFields: Set<HTTPField.Name>
 
@@ -56,6 +59,7 @@ package struct StoredHead: Sendable, Hashable {
         var fields = fields
         if fields.contains(.age) { fields[.age] = nil }
         self.fields = fields
+        size = fields.reduce(0) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count + 4 }
         let directives = CacheDirectives(of: fields)
         date = Freshness.date(.date, of: fields, moment.date) ?? moment.date
         let explicit = Freshness.explicitLifetime(of: fields, directives, sentAt: date, isShared: options.isShared)
@@ -98,13 +102,21 @@ package struct StoredHead: Sendable, Hashable {
             age: age ?? self.age, timeLeft: left, kind: left > .zero && !requiresValidation ? .fresh : .staleAllowed)
     }
 
-    /// The fields as they are served: with `Age`, and without those that the server wants to be validated first.
+    /// The fields that are served beside `Age`: those that the server wants to be validated first are left out.
     ///
     /// - Parameter isValidated: Whether the server has confirmed the response for this request.
+    package func fields(isValidated: Bool) -> HTTPFields {
+        if isValidated || validatedFields.isEmpty { return fields }
+        return HTTPFields(fields.filter { !validatedFields.contains($0.name) })
+    }
+
+    /// The value of `Age` with which the response is served, in whole seconds.
+    package func servedAge(at now: CacheMoment) -> Int64 { (age(at: now) ?? age).components.seconds }
+
+    /// The fields as they are served, with `Age`.
     package func servedFields(at now: CacheMoment, isValidated: Bool) -> HTTPFields {
-        let isWhole = isValidated || validatedFields.isEmpty
-        var served = isWhole ? fields : HTTPFields(fields.filter { !validatedFields.contains($0.name) })
-        served.append(HTTPField(name: .age, value: String((age(at: now) ?? age).components.seconds)))
+        var served = fields(isValidated: isValidated)
+        served.append(HTTPField(name: .age, value: String(servedAge(at: now))))
         return served
     }
 
@@ -113,6 +125,22 @@ package struct StoredHead: Sendable, Hashable {
         StoredHead(
             status: status, fields: fields, selection: selection, age: max(age, lifetime), moment: moment,
             isUnpacked: isUnpacked, options: options)
+    }
+}
+
+extension StoredHead: Hashable {
+    /// Whether both say the same about the same response.
+    package static func == (one: StoredHead, other: StoredHead) -> Bool {
+        one === other
+            || one.status == other.status && one.fields == other.fields && one.selection == other.selection
+                && one.age == other.age && one.moment == other.moment && one.isUnpacked == other.isUnpacked
+                && one.lifetime == other.lifetime && one.requiresValidation == other.requiresValidation
+                && one.staleWhileRevalidate == other.staleWhileRevalidate && one.staleIfError == other.staleIfError
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(status)
+        hasher.combine(age)
     }
 }
 

@@ -9,7 +9,8 @@ package protocol ResponseCaching: Sendable {
     var storesResponses: Bool { get }
 
     /// The responses by which the cache replaces or confirms the stored one of a URL in the background, such as after
-    /// `stale-while-revalidate` (RFC 5861, 3). It ends when the cache is closed.
+    /// `stale-while-revalidate` (RFC 5861, 3). It ends when the last one is no longer validated, at the latest when the
+    /// service is shut down.
     ///
     /// Each has an identity, and the body of the response that is stored now. One that came before this call is the first
     /// element, so that none is missed between a response and this call.
@@ -22,9 +23,9 @@ package protocol ResponseCaching: Sendable {
 extension HTTPDataRequestService: ResponseCaching {
     package var storesResponses: Bool { settings.configuration.cache != nil }
 
-    /// Ends at once, because no response is replaced or confirmed in the background.
     package func updates(of url: RequestURL, after load: UInt64) -> AsyncStream<DataResponse> {
-        AsyncStream { $0.finish() }
+        let configuration = settings.configuration
+        return configuration.cache?.updates(of: url, after: load, configuration.clock) ?? AsyncStream { nil }
     }
 }
 

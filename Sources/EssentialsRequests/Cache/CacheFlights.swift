@@ -12,12 +12,15 @@ final class CacheFlights: Sendable {
 
     /// How a validation has ended.
     enum Outcome: Sendable {
-        /// A response is stored that the waiting requests may use.
-        case stored
+        /// A response is stored that the waiting requests may use; `nil` if the response of the server was not stored.
+        case stored(ResponseIdentity?)
         /// The leader was answered with the stale response.
         case trouble(CacheTrouble)
-        /// The leader has failed or was cancelled, so another request validates.
+        /// The leader has failed. Each of the waiting requests asks the server itself, because that failure may not be
+        /// theirs, and one after the other they would all wait for a server that does not respond.
         case failed
+        /// The leader was cancelled or its time is over, so another request validates.
+        case left
     }
 
     /// How a wait has ended.
@@ -29,7 +32,7 @@ final class CacheFlights: Sendable {
 
     /// One validation.
     final class Flight: Sendable {
-        fileprivate let outcome = OneShot<Outcome>()
+        let outcome = OneShot<Outcome>()
     }
 
     enum Arrival {

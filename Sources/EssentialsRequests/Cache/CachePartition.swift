@@ -2,7 +2,9 @@ import EssentialsHTTP
 
 /// For whom and under which trust a response was fetched. It is part of the key of each stored response, so that a response
 /// is never found for another account, tenant or trust policy.
-struct CachePartition: Sendable, Hashable {
+///
+/// It is an object, because many keys hold it, and its hash is computed once.
+final class CachePartition: Sendable, Hashable {
     /// Whose credentials the request had.
     enum Account: Sendable, Hashable {
         /// No credentials.
@@ -22,20 +24,32 @@ struct CachePartition: Sendable, Hashable {
         func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(phase)) }
     }
 
-    /// The fingerprint of the trust policy under which the request is sent.
-    let trust: String
-    /// Where requests go if their URLs do not decide it alone; empty if they do.
-    let route: String
-    /// The name and the header fields of the environment; empty at other origins, which do not receive the fields.
-    let environment: String
-    let account: Account
-    /// A hash of the values of the request's own secret fields; zero if there are none.
-    let secrets: UInt128
-    /// The storage of cookies that the request uses. It is retained, so that no later storage can be taken for it.
-    let cookies: CookieChoice?
-    /// The number of the storage's session, which ends when a logout removes the cookies.
-    let session: UInt64
+    /// What tells partitions apart.
+    struct Content: Sendable, Hashable {
+        /// The fingerprint of the trust policy under which the request is sent.
+        let trust: String
+        /// Where requests go if their URLs do not decide it alone; empty if they do.
+        let route: String
+        /// The name and the header fields of the environment; empty at other origins, which do not receive the fields.
+        let environment: String
+        let account: Account
+        /// A hash of the values of the request's own secret fields; zero if there are none.
+        let secrets: UInt128
+        /// The storage of cookies that the request uses. It is retained, so that no later storage can be taken for it.
+        let cookies: CookieChoice?
+        /// The number of the storage's session, which ends when a logout removes the cookies.
+        let session: UInt64
+    }
 
+    let content: Content
+    fileprivate let number: Int
+
+    init(_ content: Content) {
+        self.content = content
+        number = content.hashValue
+    }
+
+    var account: Account { content.account }
     /// Whether the application has named the account.
     var isNamed: Bool { if case .named = account { true } else { false } }
 
@@ -43,10 +57,35 @@ struct CachePartition: Sendable, Hashable {
     var hasEnded: Bool {
         if case .session(let session) = account { session.phase.hasEnded } else { false }
     }
+
+    static func == (one: CachePartition, other: CachePartition) -> Bool {
+        one === other || one.number == other.number && one.content == other.content
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(number) }
 }
 
 /// The key of the stored responses of one URL in one partition. Which of them a request gets is decided by their `Vary`.
-struct CacheKey: Sendable, Hashable {
+///
+/// It is an object, because several tables hold it, and its hash is computed once.
+final class CacheKey: Sendable, Hashable {
     let partition: CachePartition
     let url: RequestURL
+    /// The hash of the URL, which divides the responses of all partitions.
+    let urlHash: Int
+
+    init(partition: CachePartition, url: RequestURL) {
+        (self.partition, self.url) = (partition, url)
+        urlHash = url.hashValue
+    }
+
+    static func == (one: CacheKey, other: CacheKey) -> Bool {
+        one === other
+            || one.urlHash == other.urlHash && one.partition == other.partition && one.url == other.url
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(urlHash)
+        hasher.combine(partition.number)
+    }
 }

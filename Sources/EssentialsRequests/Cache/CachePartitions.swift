@@ -10,6 +10,8 @@ final class CachePartitions: Sendable {
     private struct State {
         var trust: (policy: TrustPolicy, text: String)?
         var environment: (snapshot: EnvironmentSnapshot, text: String)?
+        /// The last partition, which is that of most requests.
+        var last: CachePartition?
         /// Whether the values of fields with these names are secrets.
         var secretNames: [HTTPField.Name: Bool] = [:]
     }
@@ -52,10 +54,14 @@ final class CachePartitions: Sendable {
             if case .field(let value)? = scope.content { field = value }
         }
         let cookies = record.rules.usesCookies ? record.rules.hop(request).cookieChoice : nil
-        return CachePartition(
+        let content = CachePartition.Content(
             trust: trust(of: request), route: route, environment: environment, account: account,
             secrets: secrets(of: request.headerFields, besides: field, added: added(to: record)), cookies: cookies,
             session: cookies.map { cache.session(of: origin.host, $0) } ?? 0)
+        if let last = state.withLock({ $0.last }), last.content == content { return last }
+        let partition = CachePartition(content)
+        state.withLock { $0.last = partition }
+        return partition
     }
 
     private func trust(of request: TransportRequest) -> String {

@@ -9,12 +9,16 @@ final class CacheStage: Stage {
     let cache: ResponseCache
     let partitions: CachePartitions
     let clock: RequestClock
-    let flights = CacheFlights()
+    let background: BackgroundValidations
     let next: RemainingStages
 
-    init(_ cache: ResponseCache, _ partitions: CachePartitions, clock: RequestClock, next: RemainingStages) {
+    init(
+        _ cache: ResponseCache, _ partitions: CachePartitions, _ background: BackgroundValidations, clock: RequestClock,
+        next: RemainingStages
+    ) {
         self.cache = cache
         self.partitions = partitions
+        self.background = background
         self.clock = clock
         self.next = next
     }
@@ -90,7 +94,12 @@ struct CacheStageLookup {
     let request: CacheRequest
 
     init(_ request: TransportRequest, _ record: ExchangeRecord, _ stage: CacheStage) {
-        key = CacheKey(partition: stage.partitions.partition(of: request, record), url: request.url)
+        let key = CacheKey(partition: stage.partitions.partition(of: request, record), url: request.url)
+        self.init(key, request, record, stage)
+    }
+
+    init(_ key: CacheKey, _ request: TransportRequest, _ record: ExchangeRecord, _ stage: CacheStage) {
+        self.key = key
         self.request = CacheRequest(
             method: request.method, url: request.url, fields: request.headerFields, policy: record.rules.cachePolicy,
             decompresses: request.options.decompresses

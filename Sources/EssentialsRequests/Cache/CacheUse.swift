@@ -55,10 +55,12 @@ public struct CacheUse: Sendable, Hashable {
 final class CacheFacts: Sendable {
     let use: CacheUse
     let identity: ResponseIdentity
+    /// Whether the stored response was fetched with credentials or other secrets.
+    let isPersonal: Bool
     /// The failure or status in place of which a stale response is served.
     let trouble: CacheTrouble?
 
-    init(_ use: CacheUse, _ identity: ResponseIdentity, trouble: CacheTrouble? = nil) {
-        (self.use, self.identity, self.trouble) = (use, identity, trouble)
+    init(_ use: CacheUse, _ identity: ResponseIdentity, isPersonal: Bool = false, trouble: CacheTrouble? = nil) {
+        (self.use, self.identity, self.isPersonal, self.trouble) = (use, identity, isPersonal, trouble)
     }
 }

@@ -28,31 +28,32 @@ final class MemoryResponseStore: ResponseStore {
         shards = (0..<count).map { _ in Shard() }
     }
 
-    private func shard(of url: RequestURL) -> Shard {
-        shards.count == 1 ? shards[0] : shards[Int(truncatingIfNeeded: UInt(bitPattern: url.hashValue) % 8)]
+    /// The shard of a URL, the same in all partitions.
+    private func shard(_ urlHash: Int) -> Shard {
+        shards.count == 1 ? shards[0] : shards[Int(UInt(bitPattern: urlHash) % UInt(shards.count))]
     }
 
-    func lookup(_ key: CacheKey) async -> CacheLookup { shard(of: key.url).lookup(key) }
+    func lookup(_ key: CacheKey) async -> CacheLookup { shard(key.urlHash).lookup(key) }
 
     func body(of entry: CacheEntry, _ key: CacheKey) async -> Data? {
-        shard(of: key.url).body(entry.identity.body, key)
+        shard(key.urlHash).body(entry.identity.body, key)
     }
 
     func store(
         _ entry: CacheEntry, _ body: Data, for key: CacheKey, replacing replaced: UInt64?, since ticket: CacheTicket
     ) async -> Bool {
-        let bytes = body.count + entry.head.size + Self.overhead
-        guard bytes <= largest else { return false }
-        let stored = MemoryEntry(entry, body: body, bytes: bytes)
-        return shard(of: key.url).store(
+        var stored = entry
+        stored.body = body
+        guard stored.bytes <= largest else { return false }
+        return shard(key.urlHash).store(
             stored, for: key, replacing: replaced, since: ticket, budget: budget / shards.count)
     }
 
     func freshen(_ entry: CacheEntry, for key: CacheKey, since ticket: CacheTicket) async -> Bool {
-        shard(of: key.url).freshen(entry, for: key, since: ticket)
+        shard(key.urlHash).freshen(entry, for: key, since: ticket)
     }
 
-    func invalidate(_ url: RequestURL) async { shard(of: url).invalidate(url) }
+    func invalidate(_ url: RequestURL) async { shard(url.hashValue).invalidate(url) }
 
     func remove(where isRemoved: @Sendable (CacheKey) -> Bool) async {
         for shard in shards { shard.remove(where: isRemoved) }
@@ -63,20 +64,16 @@ final class MemoryResponseStore: ResponseStore {
     }
 }
 
-/// A response in memory. It never changes.
-private final class MemoryEntry: Sendable {
-    let entry: CacheEntry
-    let body: Data
-    let bytes: Int
-
-    init(_ entry: CacheEntry, body: Data, bytes: Int) { (self.entry, self.body, self.bytes) = (entry, body, bytes) }
+extension CacheEntry {
+    /// The bytes that count for the budget.
+    fileprivate var bytes: Int { (body?.count ?? 0) + head.size + MemoryResponseStore.overhead }
 }
 
 /// A part of the responses under one lock.
 private final class Shard: Sendable {
     fileprivate struct State {
         /// The responses of each key, the most recently used last.
-        var entries: [CacheKey: [MemoryEntry]] = [:]
+        var entries: [CacheKey: [CacheEntry]] = [:]
         /// The keys of each URL, because an invalidation concerns all partitions.
         var keys: [RequestURL: Set<CacheKey>] = [:]
         var order = EvictionOrder<CacheKey>()
@@ -92,40 +89,40 @@ private final class Shard: Sendable {
             let ticket = CacheTicket(epoch: .now)
             guard let entries = state.entries[key] else { return CacheLookup(ticket: ticket) }
             state.order.use(key)
-            return CacheLookup(entries: entries.map(\.entry), ticket: ticket)
+            return CacheLookup(entries: entries, ticket: ticket)
         }
     }
 
     func body(_ number: UInt64, _ key: CacheKey) -> Data? {
         state.withLock { state in
-            guard let index = state.entries[key]?.firstIndex(where: { $0.entry.identity.body == number }) else {
-                return nil
-            }
-            let entry = state.entries[key]?[index]
+            guard let entries = state.entries[key],
+                let index = entries.firstIndex(where: { $0.identity.body == number })
+            else { return nil }
+            let entry = entries[index]
             // Of several variants, the one unused longest is replaced.
-            if let last = state.entries[key]?.indices.last, index < last, let entry {
+            if index < entries.count - 1 {
                 state.entries[key]?.remove(at: index)
                 state.entries[key]?.append(entry)
             }
-            return entry?.body
+            return entry.body
         }
     }
 
     func store(
-        _ new: MemoryEntry, for key: CacheKey, replacing replaced: UInt64?, since ticket: CacheTicket, budget: Int
+        _ new: CacheEntry, for key: CacheKey, replacing replaced: UInt64?, since ticket: CacheTicket, budget: Int
     ) -> Bool {
         // What is replaced or evicted is released without the lock.
-        var released: [MemoryEntry] = []
+        var released: [CacheEntry] = []
         let isStored = state.withLock { state in
             guard !state.invalidated.forbid(key.url, since: ticket.epoch), !key.partition.hasEnded
             else {
                 return false
             }
             var entries = state.entries[key] ?? []
-            let isReplaced = { (old: MemoryEntry) in
-                old.entry.identity.body == replaced || old.entry.head.selection == new.entry.head.selection
+            let isReplaced = { (old: CacheEntry) in
+                old.identity.body == replaced || old.head.selection == new.head.selection
             }
-            if entries.contains(where: { isReplaced($0) && $0.entry.identity.load > new.entry.identity.load }) {
+            if entries.contains(where: { isReplaced($0) && $0.identity.load > new.identity.load }) {
                 return false
             }
             released += entries.filter(isReplaced)
@@ -147,15 +144,14 @@ private final class Shard: Sendable {
         state.withLock { state in
             guard !state.invalidated.forbid(key.url, since: ticket.epoch), !key.partition.hasEnded,
                 var entries = state.entries[key],
-                let index = entries.firstIndex(where: { $0.entry.identity.body == entry.identity.body }),
-                entries[index].entry.identity.load < entry.identity.load
+                let index = entries.firstIndex(where: { $0.identity.body == entry.identity.body }),
+                entries[index].identity.load < entry.identity.load
             else { return false }
-            let old = entries[index]
-            let bytes = old.bytes - old.entry.head.size + entry.head.size
-            entries[index] = MemoryEntry(entry, body: old.body, bytes: bytes)
+            entries[index] = CacheEntry(
+                head: entry.head, identity: entry.identity, isPersonal: entry.isPersonal, body: entries[index].body)
             // A confirmation can have another `Vary`, and then replaces what was stored with the same selection.
             entries.removeAll {
-                $0.entry.identity.body != entry.identity.body && $0.entry.head.selection == entry.head.selection
+                $0.identity.body != entry.identity.body && $0.head.selection == entry.head.selection
             }
             state.put(entries, key)
             return true
@@ -192,13 +188,13 @@ private final class Shard: Sendable {
 
 extension Shard.State {
     /// Sets the responses of a key, of which there is at least one.
-    fileprivate mutating func put(_ entries: [MemoryEntry], _ key: CacheKey) {
+    fileprivate mutating func put(_ entries: [CacheEntry], _ key: CacheKey) {
         if self.entries.updateValue(entries, forKey: key) == nil { keys[key.url, default: []].insert(key) }
         order.insert(key, bytes: entries.reduce(0) { $0 + $1.bytes })
     }
 
     /// Removes the responses of a key and returns them.
-    fileprivate mutating func take(_ key: CacheKey) -> [MemoryEntry] {
+    fileprivate mutating func take(_ key: CacheKey) -> [CacheEntry] {
         order.remove(key)
         guard let removed = entries.removeValue(forKey: key) else { return [] }
         keys[key.url]?.remove(key)
@@ -207,9 +203,9 @@ extension Shard.State {
     }
 
     /// Removes variants of a key, the one unused longest first, until they fit.
-    fileprivate mutating func shrink(_ key: CacheKey, to budget: Int) -> [MemoryEntry] {
+    fileprivate mutating func shrink(_ key: CacheKey, to budget: Int) -> [CacheEntry] {
         guard var kept = entries[key] else { return [] }
-        var removed: [MemoryEntry] = []
+        var removed: [CacheEntry] = []
         while kept.count > 1, kept.reduce(0, { $0 + $1.bytes }) > budget { removed.append(kept.removeFirst()) }
         put(kept, key)
         return removed

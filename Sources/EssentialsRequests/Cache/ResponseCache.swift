@@ -14,8 +14,8 @@ import EssentialsTools
 /// credentials with which it was fetched: two accounts, tenants or policies never see each other's responses.
 ///
 /// The server decides what is stored and for how long, with the fields `Cache-Control`, `Expires`, `ETag` and
-/// `Last-Modified`. Each response says what the cache has done: ``DataResponse/cache``. Responses with a streamed body and
-/// downloads are not stored.
+/// `Last-Modified`. Each response says what the cache has done: ``DataResponse/cache``. A streamed body is stored when it was
+/// read to its end. Downloads go past the cache.
 ///
 /// All functions can be called from any thread. Nothing is written to a disk.
 public final class ResponseCache: Sendable {
@@ -66,6 +66,11 @@ public final class ResponseCache: Sendable {
     }
 
     let store: any ResponseStore
+    /// The validations of stale responses, shared by all services with this cache.
+    let flights = CacheFlights()
+    let updates = StoredUpdates()
+    /// The streamed bodies that are being stored.
+    let writers = CacheWriters()
     private let ownOptions: Options
     private let offline = Atomic<Bool>(false)
     private let lastNumber = Atomic<UInt64>(0)
@@ -124,6 +129,7 @@ public final class ResponseCache: Sendable {
     ///
     /// - Parameter accounts: The accounts whose credentials were cleared.
     func removePrivate(of origin: Origin, _ accounts: Set<EntityPartition>) async {
+        updates.remove { $0.url.origin == origin }
         await store.remove { key in
             if key.partition.hasEnded { return true }
             guard key.url.origin == origin, case .named(let account) = key.partition.account else { return false }
@@ -139,6 +145,7 @@ public final class ResponseCache: Sendable {
     /// The cookies of a host were removed. Responses to requests with them are not found any more.
     func endSession(of host: HostName, _ cookies: CookieChoice) {
         let number = nextNumber()
+        updates.remove { $0.url.origin.host == host }
         sessions.withLock { sessions in
             if sessions.numbers.count >= Self.maximumSessions {
                 // All sessions that were known or not begin anew.

@@ -5,6 +5,9 @@ import FoundationEssentials
 ///
 /// Nothing throws: a store that fails finds nothing, and stores nothing.
 protocol ResponseStore: Sendable {
+    /// The size of the largest body that is stored, in bytes.
+    var largest: Int { get }
+
     /// The stored responses of a key, with what a later change has to prove.
     func lookup(_ key: CacheKey) async -> CacheLookup
 
@@ -40,16 +43,15 @@ protocol ResponseStore: Sendable {
     func usage() async -> ResponseCache.Usage
 }
 
-/// A stored response without its body.
+/// A stored response.
 struct CacheEntry: Sendable {
     let head: StoredHead
     /// The number of the request that has fetched or confirmed it, and the number of its body.
     let identity: ResponseIdentity
-}
-
-extension StoredHead {
-    /// The bytes of the fields, as lines of a head.
-    var size: Int { fields.reduce(0) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count + 4 } }
+    /// Whether the requests that have fetched and confirmed it had credentials or other secrets.
+    let isPersonal: Bool
+    /// The body, if the lookup has found it together with the head; `nil` if it has to be asked for.
+    var body: Data?
 }
 
 /// What is stored under a key.

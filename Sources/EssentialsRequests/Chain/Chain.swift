@@ -82,7 +82,11 @@ struct Chain: Sendable {
     ///   - transport: Sends one hop.
     ///   - settings: The service's configuration. Stages that it does not need are not built.
     ///   - authorization: The credentials of the service.
-    init(over transport: any Transport, _ settings: ServiceSettings, _ authorization: AuthorizationStore) {
+    ///   - inFlight: The requests of the service, to which the stages may add their own.
+    init(
+        over transport: any Transport, _ settings: ServiceSettings, _ authorization: AuthorizationStore,
+        _ inFlight: RequestsInFlight = RequestsInFlight()
+    ) {
         let clock = settings.configuration.clock.clock
         let isIntercepted = !settings.configuration.interceptors.isEmpty
         let attempts = RepeatedAttempts(settings.configuration)
@@ -103,7 +107,8 @@ struct Chain: Sendable {
         // The response cache. Without one, ``send(_:_:)`` refuses requests for stored responses.
         if let cache = settings.configuration.cache {
             let partitions = CachePartitions(of: cache, over: transport, isSigned: isIntercepted)
-            add { CacheStage(cache, partitions, clock: settings.configuration.clock, next: $0) }
+            let background = BackgroundValidations(inFlight, settings)
+            add { CacheStage(cache, partitions, background, clock: settings.configuration.clock, next: $0) }
         }
         add { RetryStage(attempts, next: $0) }
 
@@ -155,7 +160,7 @@ extension ExchangeRecord {
         var whole = DataResponse(response, url: lastURL, redirects: hops, attempts: retries.attempt)
         whole.sentFields = sentFields
         if let cacheFacts {
-            (whole.cache, whole.identity) = (cacheFacts.use, cacheFacts.identity)
+            (whole.cacheFacts, whole.identity) = (cacheFacts, cacheFacts.identity)
             if cacheFacts.use.isFromCache {
                 whole.storedUse = StoredResponseUse(
                     age: cacheFacts.use.age, isStale: cacheFacts.use.outcome == .stale)

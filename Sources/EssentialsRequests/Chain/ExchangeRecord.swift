@@ -41,10 +41,8 @@ final class ExchangeRecord {
     var isFromCache = false
     /// What the response cache says about the response of the current hop; `nil` if it says nothing.
     var cacheFacts: CacheFacts?
-    /// When the last attempt was passed to the transport, if the response cache measures the age of its response.
-    var sentAt: CacheMoment?
-    /// Whether the response cache needs ``sentAt``.
-    var recordsTimes = false
+    /// Where the moment of the last attempt is noted; `nil` if the response cache does not need it.
+    var attemptTime: AttemptTime?
     /// Whether an interceptor has signed an attempt.
     var wasSigned = false
     /// Begins a hop.
@@ -82,6 +80,12 @@ final class ExchangeRecord {
 
     /// Keeps the head of a response for the log, because a failure does not contain its metrics.
     func keep(_ response: TransportResponse) { failedResponse = response.withoutBody }
+}
+
+/// When an attempt was passed to the transport. It is an object, because few requests have it.
+final class AttemptTime {
+    /// `nil` before the attempt.
+    var moment: CacheMoment?
 }
 
 /// What is fixed when a request is submitted, whatever changes while it runs.

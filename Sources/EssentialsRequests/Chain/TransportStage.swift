@@ -15,7 +15,7 @@ final class TransportStage: Stage {
         try record.cancellation.check(host: request.hostText)
         try record.submission.check(request)
         record.attempts += 1
-        if record.recordsTimes { record.sentAt = clock.moment }
+        if let time = record.attemptTime { time.moment = clock.moment }
         // A reference to the same fields, so this costs no allocation.
         record.sentFields = request.headerFields
         if record.rules.downloadProgress != nil, case .collected(let limit) = request.options.delivery {

@@ -29,10 +29,21 @@ package enum EntityCacheRules {
     /// a redirect may have been personal.
     package static func isPersonal(_ response: DataResponse, to request: DataRequest) -> Bool {
         if hasSecrets(request.headerFields) { return true }
-        // A double sends nothing.
-        guard let sent = response.sentFields else { return false }
-        if sent.isEmpty || hasSecrets(sent) { return true }
+        if let facts = response.cacheFacts, facts.use.isFromCache {
+            // Nothing was sent for a stored response. What counts is how it was fetched.
+            if facts.isPersonal { return true }
+        } else {
+            // A double sends nothing.
+            guard let sent = response.sentFields else { return false }
+            if sent.isEmpty || hasSecrets(sent) { return true }
+        }
         return response.redirects.contains { $0.leavesOrigin }
+    }
+
+    /// Whether a response that the response cache has received in the background may be for one account only.
+    package static func isPersonal(update response: DataResponse) -> Bool {
+        // A double does not say what it has sent.
+        response.cacheFacts.map(\.isPersonal) ?? true
     }
 
     /// Whether the name of a query item sounds secret.
@@ -43,7 +54,7 @@ package enum EntityCacheRules {
         }
     }
 
-    private static func hasSecrets(_ fields: HTTPFields) -> Bool {
+    static func hasSecrets(_ fields: HTTPFields) -> Bool {
         fields.contains { SecretName.isSecret($0.name.canonicalName, .stored) }
     }
 

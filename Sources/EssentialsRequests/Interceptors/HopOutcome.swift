@@ -28,8 +28,7 @@ public struct HopOutcome: Sendable {
     /// Whether the request accepts the response: it expects the status, or ``isRedirect`` is `true`. It is `false` if
     /// no response came.
     public let isExpected: Bool
-    /// Whether the response comes from the response cache, so that its metrics and its connection may be those of an
-    /// earlier request. The service has no response cache yet, so it is always `false` there.
+    /// Whether the response comes from the response cache, so that it has no metrics and no connection.
     public let isFromCache: Bool
     /// The collected body; `nil` if there is no response, and for bodies that interceptors must not read: those of
     /// expected streamed responses and of redirects. For an unexpected streamed response, it is the first 64 KiB.

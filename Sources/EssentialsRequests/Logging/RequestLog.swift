@@ -159,7 +159,9 @@ struct RequestLog: Sendable {
     // MARK: Metadata
 
     private static func counts(_ record: ExchangeRecord) -> Logger.Metadata {
-        ["attempt": "\(record.attempts)", "redirects": "\(record.hops.count)"]
+        var counts: Logger.Metadata = ["attempt": "\(record.attempts)", "redirects": "\(record.hops.count)"]
+        if let facts = record.cacheFacts { counts["cache"] = "\(facts.use.status.text)" }
+        return counts
     }
 
     private static func facts(of failure: RequestFailure) -> Logger.Metadata {

@@ -19,11 +19,13 @@ public struct DataResponse: Sendable {
     /// The header fields of the last attempt, as the transport received them; `nil` if a test double gives none. They
     /// contain credentials.
     package var sentFields: HTTPFields?
+    /// What the response cache says about the response of the last hop.
+    var cacheFacts: CacheFacts?
     /// What the response cache of the service has done for the response of the last hop; `nil` without a cache.
-    public internal(set) var cache: CacheUse?
+    public var cache: CacheUse? { cacheFacts?.use }
     /// The text of the field `Cache-Status` ([RFC 9211](https://www.rfc-editor.org/rfc/rfc9211)) with which the cache
     /// describes that, such as `ServiceEssentials; hit; ttl=376`; `nil` without a cache. The field itself is not added.
-    public var cacheStatus: String? { cache?.status.text }
+    public var cacheStatus: String? { cacheFacts?.use.status.text }
     /// How a response cache has served the response; `nil` if it came from the server.
     package var storedUse: StoredResponseUse?
     /// What a response cache says about the response, whether stored or not; `nil` if there is no cache.

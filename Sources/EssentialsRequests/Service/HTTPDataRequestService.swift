@@ -54,7 +54,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         self.transport = transport
         self.settings = settings
         privateState = PrivateStateStores(configuration.privateState, limit: Self.privateStateStoreLimit)
-        chain = Chain(over: transport, settings, authorization)
+        chain = Chain(over: transport, settings, authorization, inFlight)
         let cancels = configuration.onEnvironmentChange == .cancelRequests
         guard cancels || settings.joins != nil else { return }
         let (changes, inFlight, joins) = (environment.changes, inFlight, settings.joins)

@@ -11,6 +11,8 @@ final class ServiceSettings: Sendable {
     let joins: JoinedExchanges?
     /// The rules for each hop.
     let hops: HopRulesTable
+    /// How requests without a policy of their own use the response cache.
+    let cachePolicy: CachePolicy
     private let userAgent: HTTPField
     private let accept: KindFields
 
@@ -19,6 +21,7 @@ final class ServiceSettings: Sendable {
         self.configuration = configuration
         joins = configuration.interceptors.contains(where: \.preventsJoining) ? nil : JoinedExchanges()
         hops = HopRulesTable(configuration.settings, clock: configuration.clock)
+        cachePolicy = configuration.settings.cachePolicy ?? .standard
         userAgent = HTTPField(name: .userAgent, value: configuration.userAgent)
         accept = KindFields(configuration.accept, beside: userAgent)
     }

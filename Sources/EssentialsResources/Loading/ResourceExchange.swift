@@ -88,9 +88,9 @@ struct ResourceExchange: Sendable {
         try service.checkOpen()
         var request = DataRequest(.get, "")
         request.codecs = try core.addressAndDefinition.1?.request.get().codecs
-        // The credentials that the cache has sent are unknown.
         let received = try await read(
-            response, to: request, configuration.values.maximumBody, knownBody, since: nil, isPersonal: true)
+            response, to: request, configuration.values.maximumBody, knownBody, since: nil,
+            isPersonal: EntityCacheRules.isPersonal(update: response))
         return try await content(of: received, configuration, caches)
     }
 

@@ -134,7 +134,7 @@ extension RequestFailure.Reason {
         case .file: "Check the path and its permissions."
         case .queueFull: "Send fewer requests at once, or allow a longer queue."
         case .circuitOpen: "Try again after some time; the server seems to be down."
-        case .notCached: "Send the request without only-if-cached, so that the server is asked."
+        case .notCached: "Send the request with another cache policy, so that the server is asked."
         case .resources: "Free some memory, or raise the limits of open files and threads."
         case .closed: "Create a new transport or service."
         }

@@ -1,12 +1,14 @@
 /// The header fields of a response, which are parsed on first access.
 enum UnreadFields {
     case raw([UInt8])
+    /// Stored fields, to which `Age` is added in whole seconds.
+    case stored(HTTPFields, age: Int64)
     case read(HTTPFields)
 
     /// Whether there is a `Set-Cookie` field. Unparsed lines are searched and stay unparsed.
     var hasSetCookie: Bool {
         switch self {
-        case .read(let fields): fields.contains(.setCookie)
+        case .read(let fields), .stored(let fields, _): fields.contains(.setCookie)
         case .raw(let block): Self.hasSetCookie(block)
         }
     }
@@ -28,6 +30,10 @@ enum UnreadFields {
     mutating func read() -> HTTPFields {
         switch self {
         case .read(let fields): return fields
+        case .stored(var fields, let age):
+            fields.append(HTTPField(name: .age, value: String(age)))
+            self = .read(fields)
+            return fields
         case .raw(let block):
             let fields = HeaderBlock.read(block)
             self = .read(fields)

@@ -82,6 +82,16 @@ public struct TransportResponse: Sendable {
         self.body = body
     }
 
+    /// A stored response.
+    ///
+    /// - Parameter age: The value of its field `Age`, in seconds, which is added when the fields are read.
+    package init(_ status: HTTPResponse.Status, stored fields: HTTPFields, age: Int64, body: ResponseBody) {
+        content = Content(
+            status: status, fields: .stored(fields, age: age), metrics: TransportMetrics(),
+            connection: .read(ConnectionFacts()), trailerFields: nil, informational: [])
+        self.body = body
+    }
+
     /// The status code, without a reason phrase.
     package var statusCode: Int { content.status.code }
     /// The status.

@@ -17,7 +17,7 @@ import Testing
         #expect(
             Fixtures.answer(stored, at: 9.5)
                 == .serve(0, StoredUse(age: .seconds(9.5), timeLeft: .seconds(0.5), kind: .fresh)))
-        #expect(Fixtures.answer(stored, at: 10) == .validate(conditions: [.ifNoneMatch: "\"a\""], fallback: 0))
+        #expect(Fixtures.answer(stored, at: 10) == .validate(conditions: [.ifNoneMatch: "\"a\""], 0, fallback: 0))
         #expect(
             Fixtures.answer([Fixtures.head([.cacheControl: "max-age=10"])], at: 10) == .forward(.stale, fallback: 0))
         #expect(Fixtures.answer([head("max-age=10, no-cache")], at: 1).kind == .validate)
@@ -177,7 +177,7 @@ import Testing
         let revalidate = Fixtures.request(policy: .revalidate)
         #expect(
             Fixtures.answer(revalidate, [head("max-age=10")], at: 1)
-                == .validate(conditions: [.ifNoneMatch: "\"a\"", .cacheControl: "max-age=0"], fallback: nil))
+                == .validate(conditions: [.ifNoneMatch: "\"a\"", .cacheControl: "max-age=0"], 0, fallback: nil))
         let own = Fixtures.request([.cacheControl: "no-transform"], policy: .revalidate)
         #expect(Fixtures.answer(own, [head("max-age=10")], at: 1).conditions == [.ifNoneMatch: "\"a\""])
         let all: [CachePolicy] = [.revalidate, .reload, .standard, .preferStored, .onlyIfStored, .bypass]

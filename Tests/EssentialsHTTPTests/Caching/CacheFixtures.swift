@@ -88,11 +88,11 @@ extension CacheAnswer {
         }
     }
 
-    var conditions: HTTPFields? { if case .validate(let conditions, _) = self { conditions } else { nil } }
+    var conditions: HTTPFields? { if case .validate(let conditions, _, _) = self { conditions } else { nil } }
 
     var fallback: Int? {
         switch self {
-        case .validate(_, let fallback), .forward(_, let fallback): fallback
+        case .validate(_, _, let fallback), .forward(_, let fallback): fallback
         default: nil
         }
     }

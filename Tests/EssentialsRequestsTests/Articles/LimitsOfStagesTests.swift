@@ -155,6 +155,10 @@ struct LimitsOfStagesTests {
             "responses of one URL that differ in the fields of `Vary`": count(MemoryResponseStore.maximumVariants),
             "URLs whose removal is remembered, in an eighth of the memory": count(Clearings<RequestURL>.maximum),
             "cookies of hosts whose logout is remembered": count(ResponseCache.maximumSessions),
+            "validations in the background at the same time": count(BackgroundValidations.maximum),
+            "seconds of a validation in the background": count(Int(BackgroundValidations.time.components.seconds)),
+            "validations whose responses resources are told": count(StoredUpdates.maximum),
+            "streamed bodies that are stored at the same time": count(CacheWriters.maximum),
             "days of a lifetime without a field of the server": count(Int(heuristic / .seconds(86_400))),
         ]
     }

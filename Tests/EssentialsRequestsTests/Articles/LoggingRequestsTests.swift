@@ -136,6 +136,7 @@ struct LoggingRequestsTests {
         let fixture = try ServiceFixture(transport, fields: [.acceptLanguage: "en"]) {
             $0.logger = lines.logger(.trace)
             $0.logsCommands = true
+            $0.cache = ResponseCache()
         }
         _ = try await fixture.service.get("a", headerFields: [.acceptLanguage: "de"])
         let response = try #require(lines.metadata(of: "response"))

@@ -57,7 +57,7 @@ struct CacheConfusionTests {
     func environments(difference: Difference, isReversed: Bool) async throws {
         let origin = CacheOrigin([.cacheControl: "max-age=60"])
         let cache = ResponseCache()
-        let transport = Trusting(policy: TrustPolicy(), transport: origin.transport())
+        let transport = TrustedStub(origin.transport())
         var environments = try difference.environments
         if isReversed { environments.reverse() }
         let services = try environments.map {
@@ -84,10 +84,10 @@ struct CacheConfusionTests {
         let cache = ResponseCache()
         let policies = [TrustPolicy(), TrustPolicy(minimumTLS: .tls13)]
         let services = try policies.map {
-            try origin.service(cache, over: Trusting(policy: $0, transport: origin.transport()))
+            try origin.service(cache, over: TrustedStub(origin.transport(), policy: $0))
         }
         try await expectSeparate(services, origin)
-        let equal = try origin.service(cache, over: Trusting(policy: TrustPolicy(), transport: origin.transport()))
+        let equal = try origin.service(cache, over: TrustedStub(origin.transport()))
         #expect(try await equal.text("a") == "1")
     }
 
@@ -97,7 +97,7 @@ struct CacheConfusionTests {
         let cache = ResponseCache()
         let services = try ["/run/a", "/run/b"].map {
             try origin.service(
-                cache, over: Trusting(policy: TrustPolicy(), transport: origin.transport(), route: $0))
+                cache, over: TrustedStub(origin.transport(), route: $0))
         }
         try await expectSeparate(services, origin)
     }
@@ -170,7 +170,7 @@ struct CacheConfusionTests {
     func accounts() async throws {
         let origin = CacheOrigin([.cacheControl: "max-age=60"])
         let (cache, transport) = (ResponseCache(), origin.transport())
-        let trusting = Trusting(policy: TrustPolicy(), transport: transport)
+        let trusting = TrustedStub(transport)
         let services = try (0..<2).map { _ in try origin.service(cache, over: trusting) }
         func credentials(_ token: String, _ account: EntityPartition?) throws -> Credentials {
             var credentials = try Credentials.bearer(token)
@@ -237,7 +237,7 @@ struct CacheConfusionTests {
                 : .init(fields: [.cacheControl: "max-age=60"], body: "picture")
         }
         let (cache, transport) = (ResponseCache(), origin.transport())
-        let trusting = Trusting(policy: TrustPolicy(), transport: transport)
+        let trusting = TrustedStub(transport)
         let ada = try origin.service(cache, over: trusting)
         ada.setAuthorization(try .bearer("ada"))
         let bob = try origin.service(cache, over: trusting)
@@ -284,19 +284,6 @@ struct CacheConfusionTests {
         #expect(try await service.text("a") == "3")
         #expect(try await service.text("a") == "3")
     }
-}
-
-/// A transport that says its policy.
-private struct Trusting: TrustBearing {
-    let policy: TrustPolicy
-    let transport: StubTransport
-    var route = ""
-    var trustPolicy: TrustPolicy { policy }
-
-    func send(_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse {
-        try await transport.send(request)
-    }
-    func shutdown() async {}
 }
 
 private struct Provider: AccessTokenProvider {

@@ -106,6 +106,7 @@ private struct CacheModelRun {
         [.cacheControl: "max-age=10"], [.cacheControl: "private, max-age=10"], [.cacheControl: "no-store"],
         [.cacheControl: "no-cache"], [.cacheControl: "max-age=10", .vary: "Accept-Language"], [:],
         [.cacheControl: "max-age=5, must-revalidate", .vary: "Accept-Language, Authorization"],
+        [.cacheControl: "max-age=5, stale-while-revalidate=5"],
     ]
 
     init(seed: UInt64) throws {
@@ -120,7 +121,7 @@ private struct CacheModelRun {
         random = SeededNumbers(state: seed)
         accounts = [nil, nil, nil]
         tenants = ["t0", "t0", "t0"]
-        let transport = CacheModelTransport(transport: origin.transport())
+        let transport = TrustedStub(origin.transport())
         for path in Self.paths {
             let style = Self.styles.randomElement(using: &random) ?? [:]
             server.state.withLock { $0.styles[path] = style }
@@ -191,8 +192,11 @@ private struct CacheModelRun {
         let policies: [CachePolicy] = [.standard, .standard, .standard, .revalidate, .reload, .preferStored, .bypass]
         let policy = policies.randomElement(using: &random) ?? .standard
         let language = ["de", "en"].randomElement(using: &random) ?? "de"
-        let response = try await services[index].response(path, policy, fields: [.acceptLanguage: language])
-        trace.append("\(index) \(policy) \(path) \(language): \(response.text) \(response.cacheStatus ?? "")")
+        let isStreamed = Bool.random(using: &random)
+        let response = try await services[index].response(
+            path, policy, fields: [.acceptLanguage: language], isStreamed: isStreamed)
+        let stream = isStreamed ? "streamed " : ""
+        trace.append("\(index) \(policy) \(path) \(stream)\(language): \(response.text) \(response.cacheStatus ?? "")")
         let varies = server.state.withLock { $0.styles[path]?[.vary]?.contains("Accept-Language") == true }
         let whose = "\(accounts[index].map { "Bearer \($0)" } ?? "-")/\(tenants[index])/\(varies ? language : "*")/"
         guard response.status == .ok, response.text.hasPrefix(whose),
@@ -238,15 +242,4 @@ private struct CacheModelRun {
     }
 
     mutating func finish() async throws { try await release() }
-}
-
-/// A transport with a policy, so that the services share the cache.
-private struct CacheModelTransport: TrustBearing {
-    let transport: StubTransport
-    var trustPolicy: TrustPolicy { .system }
-
-    func send(_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse {
-        try await transport.send(request)
-    }
-    func shutdown() async {}
 }

@@ -12,6 +12,8 @@ final class CacheOrigin: Sendable {
         var fields: HTTPFields = [:]
         var body = ""
         var failure: RequestFailure?
+        /// The body as a stream; `nil` if it comes as a whole.
+        var stream: PiecesSource?
     }
 
     typealias Handler = @Sendable (TransportRequest) async -> Reply
@@ -60,8 +62,18 @@ final class CacheOrigin: Sendable {
             if fields[.date] == nil { fields[.date] = HTTPDate.text(of: clock.date) }
             let body = request.method == .head ? "" : reply.body
             return TransportResponse(
-                HTTPResponse(status: reply.status, headerFields: fields), body: ResponseBody(Data(body.utf8)))
+                HTTPResponse(status: reply.status, headerFields: fields),
+                body: Self.body(reply.stream, body, request))
         }
+    }
+
+    /// The body of a response, in two pieces if the request is streamed.
+    private static func body(_ stream: PiecesSource?, _ text: String, _ request: TransportRequest) -> ResponseBody {
+        if let stream { return ResponseBody(source: stream) }
+        guard case .streamed = request.options.delivery else { return ResponseBody(Data(text.utf8)) }
+        let half = text.index(text.startIndex, offsetBy: text.count / 2)
+        let pieces = [text[..<half], text[half...]].filter { !$0.isEmpty }
+        return ResponseBody(source: PiecesSource(pieces.map { String($0) }))
     }
 
     /// A service over the server.
@@ -81,6 +93,53 @@ final class CacheOrigin: Sendable {
     }
 }
 
+/// A body in pieces, whose end is a failure if there is one.
+final class PiecesSource: ResponseBody.Source {
+    private struct State {
+        var pieces: [String]
+        var isCancelled = false
+    }
+
+    private let failure: RequestFailure?
+    private let state: Mutex<State>
+
+    init(_ pieces: [String], failure: RequestFailure? = nil) {
+        self.failure = failure
+        state = Mutex(State(pieces: pieces))
+    }
+
+    var isCancelled: Bool { state.withLock { $0.isCancelled } }
+    var piecesLeft: Int { state.withLock { $0.pieces.count } }
+
+    func next() async throws(RequestFailure) -> BodyChunk? {
+        let (piece, isCancelled) = state.withLock { state in
+            (state.pieces.isEmpty ? nil : state.pieces.removeFirst(), state.isCancelled)
+        }
+        if isCancelled { throw RequestFailure(.cancelled, "The body was cancelled.") }
+        if let piece { return BodyChunk(Array(piece.utf8)) }
+        if let failure { throw failure }
+        return nil
+    }
+
+    func cancel() { state.withLock { $0.isCancelled = true } }
+}
+
+/// A transport with a policy, so that services over it share what they store.
+struct TrustedStub: TrustBearing {
+    let transport: StubTransport
+    let trustPolicy: TrustPolicy
+    let route: String
+
+    init(_ transport: StubTransport, policy: TrustPolicy = .system, route: String = "") {
+        (self.transport, trustPolicy, self.route) = (transport, policy, route)
+    }
+
+    func send(_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse {
+        try await transport.send(request)
+    }
+    func shutdown() async {}
+}
+
 extension DataResponse {
     /// The body as text.
     var text: String { String(decoding: body.data ?? Data(), as: UTF8.self) }
@@ -92,13 +151,16 @@ extension HTTPDataRequestService {
         try await response(path, policy, fields: fields).text
     }
 
-    /// Sends a GET and returns the response, whatever its status is.
+    /// Sends a GET and returns the response, whatever its status is. A streamed one is read to its end.
     func response(
-        _ path: String, _ policy: CachePolicy? = nil, fields: HTTPFields = [:]
+        _ path: String, _ policy: CachePolicy? = nil, fields: HTTPFields = [:], isStreamed: Bool = false
     ) async throws -> DataResponse {
         var request = DataRequest(.get, path, headerFields: fields)
         request.expectedStatus = .any
         request.cachePolicy = policy
-        return try await send(request)
+        if isStreamed { request.options.delivery = .streamed }
+        var response = try await send(request)
+        if isStreamed { response.body = ResponseBody(try await response.body.collect(upTo: 1 << 20)) }
+        return response
     }
 }

@@ -266,9 +266,11 @@ struct CacheStageTests {
     }
 
     /// A service with a stale response of "a", whose validation waits for the gate.
-    private func staleService(_ origin: CacheOrigin, _ gate: LoopbackGate) async throws -> HTTPDataRequestService {
+    private func staleService(
+        _ origin: CacheOrigin, _ gate: LoopbackGate, _ directive: String = ""
+    ) async throws -> HTTPDataRequestService {
         let reply: @Sendable (TransportRequest) -> CacheOrigin.Reply = {
-            CacheOrigin.reply(to: $0, tag: "\"1\"", [.cacheControl: "max-age=10"], body: "one")
+            CacheOrigin.reply(to: $0, tag: "\"1\"", [.cacheControl: "max-age=10" + directive], body: "one")
         }
         origin.answer { reply($0) }
         let service = try origin.service(ResponseCache())
@@ -281,19 +283,10 @@ struct CacheStageTests {
         return service
     }
 
-    @Test("Within stale-while-revalidate the server is asked before the response is served")
-    func staleWhileRevalidate() async throws {
-        let origin = CacheOrigin([.cacheControl: "max-age=1, stale-while-revalidate=60"])
-        let service = try origin.service(ResponseCache())
-        #expect(try await service.text("a") == "1")
-        origin.clock.advance(by: .seconds(10))
-        #expect(try await service.text("a") == "2")
-    }
-
-    @Test("Requests for one stale response wait for one validation")
-    func singleFlight() async throws {
+    @Test("Requests for one stale response wait for one validation", arguments: ["", ", must-revalidate"])
+    func singleFlight(directive: String) async throws {
         let (origin, gate) = (CacheOrigin([:]), LoopbackGate())
-        let service = try await staleService(origin, gate)
+        let service = try await staleService(origin, gate, directive)
         let readers = (0..<1_000).map { _ in Task { try await service.text("a") } }
         await until { origin.count == 2 && service.requestsInFlight == 1_000 }
         gate.open()
@@ -301,7 +294,68 @@ struct CacheStageTests {
         #expect(origin.count == 2)
     }
 
-    @Test("If the request that validates is cancelled or fails, the next one validates")
+    @Test("Each use of a response that has to be validated each time is validated by itself")
+    func unsharedFlight() async throws {
+        let (origin, gate) = (CacheOrigin([:]), LoopbackGate())
+        let service = try await staleService(origin, gate, ", no-cache")
+        let readers = (0..<3).map { _ in Task { try await service.text("a") } }
+        await until { origin.count == 4 }
+        gate.open()
+        for reader in readers { #expect(try await reader.value == "one") }
+    }
+
+    @Test("If the validation fails, the requests that waited for it ask the server themselves, all at the same time")
+    func failedValidation() async throws {
+        let (origin, gate) = (CacheOrigin([:]), LoopbackGate())
+        let service = try await staleService(origin, gate)
+        let leader = Task { try await service.text("a") }
+        await until { origin.count == 2 }
+        let followers = (0..<10).map { _ in Task { try await service.text("a") } }
+        await until { service.requestsInFlight == 11 }
+        let second = LoopbackGate()
+        origin.answer { _ in
+            await second.opened()
+            return .init(failure: RequestFailure(.connection, "No route to host."))
+        }
+        leader.cancel()
+        // The next one validates, and its failure is no reason for the others to fail.
+        await until { origin.count == 3 }
+        let third = LoopbackGate()
+        origin.answer { _ in
+            await third.opened()
+            return .init(failure: RequestFailure(.connection, "No route to host."))
+        }
+        second.open()
+        await until { origin.count == 12 }
+        third.open()
+        for follower in followers { await #expect(throws: RequestFailure.self) { try await follower.value } }
+        gate.open()
+        await #expect(throws: RequestFailure.self) { try await leader.value }
+        #expect(origin.count == 12)
+    }
+
+    @Test("Services that share a cache wait for one validation")
+    func flightOfTwoServices() async throws {
+        let origin = CacheOrigin([.cacheControl: "max-age=10"])
+        let (cache, transport, gate) = (ResponseCache(), TrustedStub(origin.transport()), LoopbackGate())
+        let services = [
+            try origin.service(cache, over: transport), try origin.service(cache, over: transport),
+        ]
+        origin.answer { CacheOrigin.reply(to: $0, tag: "\"1\"", [.cacheControl: "max-age=10"], body: "one") }
+        _ = try await services[0].text("a")
+        origin.clock.advance(by: .seconds(20))
+        origin.answer { request in
+            await gate.opened()
+            return CacheOrigin.reply(to: request, tag: "\"1\"", [.cacheControl: "max-age=10"], body: "one")
+        }
+        let readers = services.map { service in Task { try await service.text("a") } }
+        await until { services.allSatisfy { $0.requestsInFlight == 1 } && origin.count == 2 }
+        gate.open()
+        for reader in readers { #expect(try await reader.value == "one") }
+        #expect(origin.count == 2)
+    }
+
+    @Test("If the request that validates is cancelled, the next one validates")
     func failedFlight() async throws {
         let (origin, gate) = (CacheOrigin([:]), LoopbackGate())
         let service = try await staleService(origin, gate)

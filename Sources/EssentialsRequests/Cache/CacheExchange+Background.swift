@@ -1,0 +1,90 @@
+import EssentialsHTTP
+import EssentialsTools
+
+extension CacheExchange {
+    /// Validates a stale response that was served, unless that is done already or too much is.
+    ///
+    /// The exchange belongs to the service: it does not end with the request, and a shutdown ends it.
+    func validateInBackground(_ index: Int) {
+        let (entry, key) = (stored.entries[index], flightKey(index))
+        // Each use of such a response needs a validation of its own.
+        guard !entry.head.requiresValidation, let place = stage.background.begin(in: record.environment) else { return }
+        guard case .lead(let flight) = cache.flights.arrive(key) else { return stage.background.end(place) }
+        cache.updates.add(StoredUpdates.Update(key: lookup.key, flight: flight), to: entry.identity.load)
+        let background = BackgroundExchange(self, place, entry)
+        let task = Task.detached { [stage] in
+            let outcome = await background.outcome()
+            // In this order, so that who waits for the end finds the service without it.
+            stage.background.end(place)
+            stage.cache.flights.end(flight, key, outcome)
+        }
+        _ = place.cancellation.add { task.cancel() }
+    }
+}
+
+/// A validation that no request waits for.
+private struct BackgroundExchange: Sendable {
+    private let stage: CacheStage
+    private let key: CacheKey
+    private let entry: CacheEntry
+    private let request: TransportRequest
+    private let rules: ExchangeRules
+    private let environment: EnvironmentSnapshot?
+    private let submission: Submission
+    private let hasLeftOrigin: Bool
+    private let place: RequestsInFlight.Place
+
+    init(_ exchange: CacheExchange, _ place: RequestsInFlight.Place, _ entry: CacheEntry) {
+        let record = exchange.record
+        (stage, key, self.entry, self.place) = (exchange.stage, exchange.lookup.key, entry, place)
+        var request = exchange.request
+        request.raisablePriority = nil
+        request.options.delivery = .collected(upTo: exchange.cache.store.largest)
+        request.options.totalTimeout = min(
+            BackgroundValidations.time, request.options.totalTimeout ?? BackgroundValidations.time)
+        self.request = request
+        var rules = record.rules
+        (rules.downloadProgress, rules.cachePolicy) = (nil, .standard)
+        self.rules = rules
+        (environment, submission, hasLeftOrigin) = (record.environment, record.submission, record.hasLeftOrigin)
+    }
+
+    func outcome() async -> CacheFlights.Outcome {
+        let record = ExchangeRecord(
+            request, rules, id: place.id, environment: environment, submission: submission,
+            cancellation: place.cancellation)
+        record.hasLeftOrigin = hasLeftOrigin
+        record.deadline = SharedDeadline(of: request, clock: stage.clock.clock)
+        let log = stage.background.log(place, request)
+        record.log = log
+        let lookup = CacheStageLookup(key, request, record, stage)
+        let exchange = CacheExchange(stage, lookup, await stage.cache.store.lookup(key), request, record)
+        // Another request may have validated the response since it was served.
+        guard await exchange.isCurrent(entry) else { return .stored(nil) }
+        do throws(RequestFailure) {
+            guard try await exchange.validateAgain() else { return .failed }
+            let facts = record.cacheFacts
+            return .stored(facts?.use.isStored == true ? facts?.identity : nil)
+        } catch {
+            log.failed(error)
+            return error.reason == .cancelled ? .left : .failed
+        }
+    }
+}
+
+extension CacheExchange {
+    /// Asks the server about what is stored.
+    ///
+    /// - Returns: `false` if the server has an error, which never replaces what is stored.
+    fileprivate func validateAgain() async throws(RequestFailure) -> Bool {
+        let number = cache.nextNumber()
+        let conditions = CacheRules.conditions(for: lookup.request, stored: heads)
+        record.log?.sends(request)
+        var response = try await sent(conditions)
+        let isError = response.statusCode >= 500
+        if !isError { response = try await stored(response, number, conditions, .stale) }
+        record.log?.received(DataResponse(response), record)
+        await BodyDrain(clock: stage.clock.clock).drain(response.body, record.cancellation)
+        return !isError
+    }
+}
