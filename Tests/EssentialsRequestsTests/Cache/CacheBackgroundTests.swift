@@ -2,7 +2,6 @@ import EssentialsHTTP
 import EssentialsTestKit
 import EssentialsTools
 import FoundationEssentials
-import Logging
 import TestTools
 import Testing
 
@@ -230,19 +229,5 @@ struct CacheBackgroundTests {
         await until { origin.count == 2 }
         try environment.select("two")
         await until { service.requestsInFlight == 0 }
-    }
-
-    @Test("The log says what the cache has done, and names the validation by an identifier of its own")
-    func log() async throws {
-        let (origin, lines) = (CacheOrigin([:]), LogLines())
-        let service = try await staleService(origin) { $0.logger = lines.logger(.debug) }
-        let first = lines.metadata(of: "response")?["cache"]
-        #expect(first == "ServiceEssentials; fwd=uri-miss; fwd-status=200; stored")
-        let served = try await service.response("a")
-        await until { service.requestsInFlight == 0 }
-        let cached = lines.all.filter { $0.message == "response" }.compactMap { $0.metadata["cache"] }
-        #expect(cached.contains { $0 == served.cacheStatus })
-        #expect(cached.contains { $0.contains("fwd=stale; fwd-status=304") })
-        #expect(Set(lines.all.compactMap { $0.metadata["request-id"] }).count == 3)
     }
 }
