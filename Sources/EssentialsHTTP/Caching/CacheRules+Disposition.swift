@@ -128,23 +128,21 @@ private struct Exchange {
     /// The stored response that a new one replaces: that of the same selection, or else the one that would have been used
     /// for the request.
     private func replaced(by head: StoredHead) -> Int? {
-        let same = stored.firstIndex {
-            $0.selection == head.selection && $0.isUnpacked == head.isUnpacked && $0.hasCoding == head.hasCoding
-        }
-        return same ?? request.newest(of: stored)
+        stored.firstIndex { $0.isVariant(like: head) } ?? request.newest(of: stored)
     }
 
-    /// A response that is not stored. What is stored stays, unless it is fresh and the server has something newer now.
+    /// A response that is not stored. If it shows that the server has something else now, or refuses what is stored, that is
+    /// not used without the server any more.
     private func passing(_ reason: NotStoredReason) -> CacheDisposition {
         let isNewState: Bool
         switch response.status.code {
         case 206: isNewState = false
-        case 200..<300, 301, 308, 404, 410: isNewState = true
+        case 200..<300, 301, 308, 401, 403, 404, 410, 451: isNewState = true
         default: isNewState = false
         }
-        guard isNewState, let index = request.newest(of: stored), stored[index].use(at: now).kind == .fresh else {
-            return .pass(reason)
-        }
+        guard isNewState, let index = request.newest(of: stored),
+            stored[index].use(at: now).kind == .fresh || stored[index].allowsStale
+        else { return .pass(reason) }
         return .makeStale(index)
     }
 }

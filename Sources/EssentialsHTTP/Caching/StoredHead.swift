@@ -52,7 +52,7 @@ package final class StoredHead: Sendable {
 
     package init(
         status: HTTPResponse.Status, fields: HTTPFields, selection: VarySelection, age: Duration, moment: CacheMoment,
-        isUnpacked: Bool, options: CacheOptions
+        isUnpacked: Bool, options: CacheOptions, isOutdated: Bool = false
     ) {
         (self.status, self.selection, self.moment, self.isUnpacked) = (status, selection, moment, isUnpacked)
         self.age = min(max(age, .zero), .seconds(1 << 34))
@@ -75,12 +75,18 @@ package final class StoredHead: Sendable {
         let requiresShared = directives.requiresValidationWhenShared || directives.sharedMaximumAge != nil
         allowsStale =
             !requiresValidation && !directives.requiresValidationWhenStale && !(options.isShared && requiresShared)
+            && !isOutdated
         isImmutable = directives.isImmutable
         staleWhileRevalidate = directives.staleWhileRevalidate.map { .seconds($0) } ?? options.staleWhileRevalidate
         staleIfError = directives.staleIfError.map { .seconds($0) } ?? options.staleIfError
         tag = EntityTag(fields.joined(.eTag))
         hasCoding = fields.contains(.contentEncoding)
         validatedFields = Set(directives.validatedFields)
+    }
+
+    /// Whether both are responses to the same requests: they were selected by the same fields, and are coded alike.
+    package func isVariant(like other: StoredHead) -> Bool {
+        selection == other.selection && isUnpacked == other.isUnpacked && hasCoding == other.hasCoding
     }
 
     /// The age at a moment; `nil` if it is unknown.
@@ -113,18 +119,12 @@ package final class StoredHead: Sendable {
     /// The value of `Age` with which the response is served, in whole seconds.
     package func servedAge(at now: CacheMoment) -> Int64 { (age(at: now) ?? age).components.seconds }
 
-    /// The fields as they are served, with `Age`.
-    package func servedFields(at now: CacheMoment, isValidated: Bool) -> HTTPFields {
-        var served = fields(isValidated: isValidated)
-        served.append(HTTPField(name: .age, value: String(servedAge(at: now))))
-        return served
-    }
-
-    /// The head after something has shown that the response is out of date: its time is over.
+    /// The head after something has shown that the response is out of date: its time is over, and it is no longer used
+    /// without the server. A confirmation makes it usable again.
     package func madeStale(_ options: CacheOptions) -> StoredHead {
         StoredHead(
             status: status, fields: fields, selection: selection, age: max(age, lifetime), moment: moment,
-            isUnpacked: isUnpacked, options: options)
+            isUnpacked: isUnpacked, options: options, isOutdated: true)
     }
 }
 
@@ -135,6 +135,7 @@ extension StoredHead: Hashable {
             || one.status == other.status && one.fields == other.fields && one.selection == other.selection
                 && one.age == other.age && one.moment == other.moment && one.isUnpacked == other.isUnpacked
                 && one.lifetime == other.lifetime && one.requiresValidation == other.requiresValidation
+                && one.allowsStale == other.allowsStale
                 && one.staleWhileRevalidate == other.staleWhileRevalidate && one.staleIfError == other.staleIfError
     }
 

@@ -9,8 +9,13 @@ extension CacheExchange {
         let (entry, key) = (stored.entries[index], flightKey(index))
         // Each use of such a response needs a validation of its own.
         guard !entry.head.requiresValidation, let place = stage.background.begin(in: record.environment) else { return }
-        guard case .lead(let flight) = cache.flights.arrive(key) else { return stage.background.end(place) }
-        cache.updates.add(StoredUpdates.Update(key: lookup.key, flight: flight), to: entry.identity.load)
+        // The environment may have changed before the validation was among those that the change cancels.
+        if record.cancellation.isCancelled { place.cancellation.cancel() }
+        guard case .lead(let flight) = cache.flights.arrive(key) else {
+            if let flight = cache.flights.running(key) { announce(flight, for: entry) }
+            return stage.background.end(place)
+        }
+        announce(flight, for: entry)
         let background = BackgroundExchange(self, place, entry)
         let task = Task.detached { [stage] in
             let outcome = await background.outcome()
@@ -18,7 +23,18 @@ extension CacheExchange {
             stage.background.end(place)
             stage.cache.flights.end(flight, key, outcome)
         }
+        let timer = Task.detached { [clock = stage.clock] in
+            // The sleep is cancelled and throws when the validation has ended.
+            guard (try? await clock.sleep(for: BackgroundValidations.time)) != nil else { return }
+            place.cancellation.cancel()
+        }
+        flight.outcome.whenProvided { _ in timer.cancel() }
         _ = place.cancellation.add { task.cancel() }
+    }
+
+    /// Lets those who are served the stale response find the one that replaces or confirms it.
+    private func announce(_ flight: CacheFlights.Flight, for entry: CacheEntry) {
+        cache.updates.add(StoredUpdates.Update(key: lookup.key, flight: flight), to: entry.identity.load)
     }
 }
 
@@ -60,19 +76,24 @@ private struct BackgroundExchange: Sendable {
         let lookup = CacheStageLookup(key, request, record, stage)
         let exchange = CacheExchange(stage, lookup, await stage.cache.store.lookup(key), request, record)
         // Another request may have validated the response since it was served.
-        guard await exchange.isCurrent(entry) else { return .stored(nil) }
+        guard await exchange.isCurrent(entry) else { return .stored(exchange.newest(after: entry)) }
         do throws(RequestFailure) {
             guard try await exchange.validateAgain() else { return .failed }
             let facts = record.cacheFacts
             return .stored(facts?.use.isStored == true ? facts?.identity : nil)
         } catch {
             log.failed(error)
-            return error.reason == .cancelled ? .left : .failed
+            return exchange.isOwn(error) ? .left : .failed
         }
     }
 }
 
 extension CacheExchange {
+    /// The identity of the newest response that was stored after another one; `nil` if there is none.
+    fileprivate func newest(after entry: CacheEntry) -> ResponseIdentity? {
+        stored.entries.map(\.identity).filter { $0.load > entry.identity.load }.max { $0.load < $1.load }
+    }
+
     /// Asks the server about what is stored.
     ///
     /// - Returns: `false` if the server has an error, which never replaces what is stored.

@@ -10,20 +10,24 @@ extension CacheExchange {
     func served(
         _ index: Int, _ use: StoredUse, at now: CacheMoment, isJustFound: Bool = false, isValidated: Bool = false,
         head: StoredHead? = nil, load: UInt64? = nil, isPersonal: Bool? = nil, status: CacheStatus? = nil,
-        part: ByteRange? = nil, trouble: CacheTrouble? = nil
+        isStored: Bool = true, part: ByteRange? = nil, trouble: CacheTrouble? = nil
     ) async throws(RequestFailure) -> TransportResponse? {
         let entry = stored.entries[index]
         let head = head ?? entry.head
         guard let data = await body(of: entry, isJustFound: isJustFound) else { return nil }
         try record.submission.check(request)
-        if part == nil { try check(data.count) }
-        report(data)
+        // The body of a redirect that is followed is unwanted, as it is when it comes from the server.
+        let isFollowed = record.rules.redirects.mayFollow(head.status, head.fields)
+        if part == nil, !isFollowed {
+            try check(data.count)
+            report(data.count)
+        }
         let outcome: CacheUse.Outcome = isValidated ? .validated : use.kind == .fresh ? .hit : .stale
         record.isFromCache = true
         record.cacheFacts = CacheFacts(
             CacheUse(
                 outcome, status ?? CacheStatus(hitFor: use.timeLeft), age: use.age, timeLeft: use.timeLeft,
-                isStored: true),
+                isStored: isStored),
             ResponseIdentity(load: load ?? entry.identity.load, body: entry.identity.body),
             isPersonal: isPersonal ?? entry.isPersonal, trouble: trouble)
         return TransportResponse(
@@ -69,16 +73,17 @@ extension CacheExchange {
         fields[.contentRange] = "bytes \(bytes.lowerBound)-\(bytes.upperBound - 1)/\(data.count)"
         fields[.contentLength] = "\(bytes.count)"
         let start = data.startIndex
+        report(bytes.count)
         let part = data[(start + Int(bytes.lowerBound))..<(start + Int(bytes.upperBound))]
         return TransportResponse(
             HTTPResponse(status: .partialContent, headerFields: fields), body: delivered(Data(part)))
     }
 
     /// Reports the progress of a body that is there already.
-    private func report(_ body: Data) {
+    private func report(_ count: Int) {
         guard let progress = record.rules.downloadProgress?.forOperation() else { return }
-        progress.begin(expected: Int64(body.count))
-        progress.reached(Int64(body.count))
+        progress.begin(expected: Int64(count))
+        progress.reached(Int64(count))
         progress.finish()
     }
 

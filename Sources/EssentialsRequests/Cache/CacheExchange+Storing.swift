@@ -85,7 +85,10 @@ extension CacheExchange {
         }
         let old = replaced.map { stored.entries[$0] }
         var body = number
-        if let old, let former = await cache.store.body(of: old, lookup.key), former == data {
+        // A reader of the body also needs its status and type.
+        if let old, old.head.status == head.status, old.head.fields[.contentType] == head.fields[.contentType],
+            let former = await cache.store.body(of: old, lookup.key), former == data
+        {
             body = old.identity.body
         }
         let entry = CacheEntry(
@@ -110,7 +113,8 @@ extension CacheExchange {
         _ reason: ForwardReason
     ) -> TransportResponse {
         guard case .stream(let source) = response.body.content,
-            expectedLength(of: response).map({ $0 <= cache.store.largest }) ?? true, let place = cache.writers.enter()
+            expectedLength(of: response).map({ $0 <= cache.store.largest }) ?? true,
+            let place = cache.writers.enter(atMost: 4 * cache.store.largest)
         else { return passed(response, number, reason, .refusedByStore) }
         let entry = CacheEntry(
             head: head, identity: ResponseIdentity(load: number, body: number), isPersonal: wasPersonal)
@@ -158,7 +162,7 @@ extension CacheExchange {
             forwarded: reason, status: response.statusCode, isStored: isStored, timeLeft: use.timeLeft)
         if let served = try await served(
             index, use, at: now, isValidated: true, head: head, load: number, isPersonal: entry.isPersonal,
-            status: status)
+            status: status, isStored: isStored)
         {
             return served
         }

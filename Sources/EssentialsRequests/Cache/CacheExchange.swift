@@ -71,10 +71,12 @@ struct CacheExchange {
 
     /// The validation that the request can share with others; `nil` if it needs a validation of its own.
     ///
-    /// A response that has to be validated for each use is not used by requests that came later than its validation.
+    /// A response that has to be validated for each use is not used by requests that came later than its validation. One
+    /// without a lifetime is stale again at once, so that nobody gains by waiting.
     private func sharedValidation(_ index: Int) -> CacheFlights.Key? {
-        guard request.method == .get, lookup.request.policy == .standard,
-            !stored.entries[index].head.requiresValidation, !request.headerFields.contains(.cacheControl)
+        let head = stored.entries[index].head
+        guard request.method == .get, lookup.request.policy == .standard, !head.requiresValidation,
+            head.lifetime > .zero, !request.headerFields.contains(.cacheControl)
         else { return nil }
         return flightKey(index)
     }
@@ -91,6 +93,13 @@ struct CacheExchange {
     ) async throws(RequestFailure) -> TransportResponse? {
         guard !hasWaited, let key = sharedValidation(index) else {
             return try await fetched(.stale, conditions: conditions, fallback: fallback)
+        }
+        // The body of a streamed response is stored only when its reader has read it, so nobody waits for that.
+        guard case .collected = request.options.delivery else {
+            guard let flight = cache.flights.running(key) else {
+                return try await fetched(.stale, conditions: conditions, fallback: fallback)
+            }
+            return try await follow(flight, fallback, &hasWaited)
         }
         switch cache.flights.arrive(key) {
         case .lead(let flight): return try await lead(flight, key, index, conditions, fallback)
@@ -115,10 +124,19 @@ struct CacheExchange {
             outcome = record.cacheFacts?.trouble.map { .trouble($0) } ?? .stored(record.cacheFacts?.identity)
             return response
         } catch {
-            // The deadline of one request says nothing about the others.
-            let isOver = error.reason == .timeout && record.deadline.remaining == .zero
-            outcome = error.reason == .cancelled || isOver ? .left : .failed
+            outcome = isOwn(error) ? .left : .failed
             throw error
+        }
+    }
+
+    /// Whether a failure says nothing about the others: that of a request which was cancelled, whose service was shut down,
+    /// whose credentials have ended or whose time is over.
+    func isOwn(_ failure: RequestFailure) -> Bool {
+        switch failure.reason {
+        case .cancelled, .closed: true
+        case .authorization: record.submission.hasEnded
+        case .timeout: record.deadline.remaining.map { $0 <= SharedExchange.tolerance } ?? false
+        default: false
         }
     }
 
@@ -147,6 +165,9 @@ struct CacheExchange {
                 .cancelled, "The request was cancelled while it waited for the validation of another one.",
                 phase: .waiting, host: request.hostText)
         case .expired:
+            if let fallback, let response = try await stale(fallback, insteadOf: .failure(.timeout), .stale) {
+                return response
+            }
             throw RequestFailure(
                 .timeout, "The validation that the request waited for did not end before its deadline.",
                 phase: .waiting, host: request.hostText)

@@ -53,6 +53,9 @@ final class CacheFlights: Sendable {
         }
     }
 
+    /// The flight that is running; `nil` if there is none.
+    func running(_ key: Key) -> Flight? { flights.withLock { $0[key] } }
+
     /// Ends a flight. It is called once by its leader.
     func end(_ flight: Flight, _ key: Key, _ outcome: Outcome) {
         flights.withLock { $0[key] = nil }

@@ -60,7 +60,12 @@ final class CachePartitions: Sendable {
             session: cookies.map { cache.session(of: origin.host, $0) } ?? 0)
         if let last = state.withLock({ $0.last }), last.content == content { return last }
         let partition = CachePartition(content)
-        state.withLock { $0.last = partition }
+        // The storage of cookies of the former one can end with it, outside the lock.
+        let former = state.withLock { state in
+            defer { state.last = partition }
+            return state.last
+        }
+        _ = consume former
         return partition
     }
 

@@ -30,7 +30,10 @@ final class CacheStage: Stage {
             try request.refuseIfOnlyStored("responses to it are not stored")
             return request.method.isSafe ? try await next.send(request, record) : try await change(request, record)
         }
-        guard record.rules.cachePolicy != .bypass || cache.isOffline else {
+        // A token provider's own request has no token, so that its response is not for the account, and waiting for a
+        // validation that waits for the token would have no end.
+        let isOfProvider = record.rules.tokens?.source.isCalledHere == true
+        guard record.rules.cachePolicy != .bypass && !isOfProvider || cache.isOffline else {
             try request.refuseIfOnlyStored("it goes past the cache")
             return try await passing(request, record)
         }

@@ -50,7 +50,8 @@ final class MemoryResponseStore: ResponseStore {
     }
 
     func freshen(_ entry: CacheEntry, for key: CacheKey, since ticket: CacheTicket) async -> Bool {
-        shard(key.urlHash).freshen(entry, for: key, since: ticket)
+        shard(key.urlHash).freshen(
+            entry, for: key, since: ticket, largest: largest, budget: budget / shards.count)
     }
 
     func invalidate(_ url: RequestURL) async { shard(url.hashValue).invalidate(url) }
@@ -120,7 +121,7 @@ private final class Shard: Sendable {
             }
             var entries = state.entries[key] ?? []
             let isReplaced = { (old: CacheEntry) in
-                old.identity.body == replaced || old.head.selection == new.head.selection
+                old.identity.body == replaced || old.head.isVariant(like: new.head)
             }
             if entries.contains(where: { isReplaced($0) && $0.identity.load > new.identity.load }) {
                 return false
@@ -130,32 +131,40 @@ private final class Shard: Sendable {
             if entries.count >= MemoryResponseStore.maximumVariants { released.append(entries.removeFirst()) }
             entries.append(new)
             state.put(entries, key)
-            while state.order.bytes > budget, let evicted = state.order.evict(budget: budget, sparing: key) {
-                released += state.take(evicted)
-            }
-            if state.order.bytes > budget { released += state.shrink(key, to: budget) }
+            released += state.evict(to: budget, sparing: key)
             return true
         }
         withExtendedLifetime(released) {}
         return isStored
     }
 
-    func freshen(_ entry: CacheEntry, for key: CacheKey, since ticket: CacheTicket) -> Bool {
-        state.withLock { state in
+    func freshen(
+        _ entry: CacheEntry, for key: CacheKey, since ticket: CacheTicket, largest: Int, budget: Int
+    ) -> Bool {
+        var released: [CacheEntry] = []
+        let isStored = state.withLock { state in
             guard !state.invalidated.forbid(key.url, since: ticket.epoch), !key.partition.hasEnded,
                 var entries = state.entries[key],
                 let index = entries.firstIndex(where: { $0.identity.body == entry.identity.body }),
                 entries[index].identity.load < entry.identity.load
             else { return false }
-            entries[index] = CacheEntry(
+            let new = CacheEntry(
                 head: entry.head, identity: entry.identity, isPersonal: entry.isPersonal, body: entries[index].body)
-            // A confirmation can have another `Vary`, and then replaces what was stored with the same selection.
-            entries.removeAll {
-                $0.identity.body != entry.identity.body && $0.head.selection == entry.head.selection
+            // Each confirmation can add fields.
+            guard new.bytes <= largest else {
+                released = state.take(key)
+                return false
             }
+            entries[index] = new
+            // A confirmation can have another `Vary`, and then replaces what was stored with the same selection.
+            released += entries.filter { $0.identity.body != entry.identity.body && $0.head.isVariant(like: new.head) }
+            entries.removeAll { $0.identity.body != entry.identity.body && $0.head.isVariant(like: new.head) }
             state.put(entries, key)
+            released += state.evict(to: budget, sparing: key)
             return true
         }
+        withExtendedLifetime(released) {}
+        return isStored
     }
 
     func invalidate(_ url: RequestURL) {
@@ -199,6 +208,18 @@ extension Shard.State {
         guard let removed = entries.removeValue(forKey: key) else { return [] }
         keys[key.url]?.remove(key)
         if keys[key.url]?.isEmpty == true { keys[key.url] = nil }
+        return removed
+    }
+
+    /// Removes responses until the others fit, and returns them.
+    ///
+    /// - Parameter key: The key that has just been set, of which at least one response stays.
+    fileprivate mutating func evict(to budget: Int, sparing key: CacheKey) -> [CacheEntry] {
+        var removed: [CacheEntry] = []
+        while order.bytes > budget, let evicted = order.evict(budget: budget, sparing: key) {
+            removed += take(evicted)
+        }
+        if order.bytes > budget { removed += shrink(key, to: budget) }
         return removed
     }
 

@@ -5,7 +5,8 @@ import EssentialsTools
 /// The validations in the background, running ones and those that have ended lately. Each is found by the number of the
 /// stale response that it replaces or confirms.
 ///
-/// Only who was served that response knows its number, so nobody finds the response of another partition.
+/// The number is known only to the callers that were served the stale response, so no caller finds a response of another
+/// partition.
 final class StoredUpdates: Sendable {
     struct Update: Sendable {
         let key: CacheKey
@@ -55,7 +56,7 @@ extension ResponseCache {
         else { return nil }
         let found = await store.lookup(update.key)
         guard let entry = found.entries.first(where: { $0.identity.body == identity.body }),
-            let body = await store.body(of: entry, update.key)
+            entry.identity.load > load, let body = await store.body(of: entry, update.key)
         else { return nil }
         // A logout since then has forgotten the validation.
         guard updates.update(to: load) != nil, !update.key.partition.hasEnded else { return nil }

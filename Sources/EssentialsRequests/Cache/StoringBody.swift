@@ -83,7 +83,7 @@ final class StoredPieces: Sendable {
         let fits = state.withLock { state in
             guard let count = state.data?.count, let target = state.target else { return true }
             let limit = min(target.expected ?? .max, target.store.largest)
-            guard chunk.count <= limit - count else { return false }
+            guard chunk.count <= limit - count, target.place.take(chunk.count) else { return false }
             chunk.withUnsafeBytes { state.data?.append(contentsOf: $0) }
             return true
         }
@@ -124,13 +124,14 @@ final class StoredPieces: Sendable {
             return (true, state.target?.expected.map { $0 - count })
         }
         guard isFirst else { return }
-        guard let missing, missing <= BodyDrain.limit else {
+        guard let missing, (0...BodyDrain.limit).contains(missing) else {
             giveUp()
             return source.cancel()
         }
         Task.detached { [self] in
             await withTaskGroup { group in
-                group.addTask { [self] in while (try? await next()) != nil {} }
+                // It ends too when the rest proves to be longer.
+                group.addTask { [self] in while (try? await next()) != nil, state.withLock({ $0.data != nil }) {} }
                 group.addTask { [clock] in try? await clock.sleep(for: BodyDrain.time, tolerance: nil) }
                 await group.next()
                 group.cancelAll()
@@ -143,7 +144,8 @@ final class StoredPieces: Sendable {
     var ending: ResponseEnding? { source.ending }
 }
 
-/// Limits how many streamed bodies are stored at the same time.
+/// Limits how many streamed bodies are stored at the same time, and how many of their bytes wait for their ends. These are
+/// not yet in the budget of the store.
 final class CacheWriters: Sendable {
     /// The maximum number.
     static let maximum = 64
@@ -151,20 +153,37 @@ final class CacheWriters: Sendable {
     /// A place among them, which is left when it is released.
     final class Place: Sendable {
         private let writers: CacheWriters
+        /// The bytes of all places.
+        private let limit: Int
+        private let bytes = Atomic<Int>(0)
 
-        fileprivate init(_ writers: CacheWriters) { self.writers = writers }
+        fileprivate init(_ writers: CacheWriters, _ limit: Int) { (self.writers, self.limit) = (writers, limit) }
 
-        deinit { writers.count.subtract(1, ordering: .relaxed) }
+        deinit {
+            writers.count.subtract(1, ordering: .relaxed)
+            writers.bytes.subtract(bytes.load(ordering: .relaxed), ordering: .relaxed)
+        }
+
+        /// Takes room for bytes.
+        ///
+        /// - Returns: `false` if there is none.
+        func take(_ count: Int) -> Bool {
+            bytes.add(count, ordering: .relaxed)
+            return writers.bytes.add(count, ordering: .relaxed).newValue <= limit
+        }
     }
 
     private let count = Atomic<Int>(0)
+    private let bytes = Atomic<Int>(0)
 
     /// A place; `nil` if there is none.
-    func enter() -> Place? {
+    ///
+    /// - Parameter limit: The maximum number of bytes of all places.
+    func enter(atMost limit: Int) -> Place? {
         guard count.add(1, ordering: .relaxed).newValue <= Self.maximum else {
             count.subtract(1, ordering: .relaxed)
             return nil
         }
-        return Place(self)
+        return Place(self, limit)
     }
 }

@@ -66,6 +66,12 @@ final class RedirectStage: Stage {
 extension RedirectPolicy {
     /// Whether a response is a redirect that the policy can follow, before its limits and its decision are applied.
     func mayFollow(_ response: TransportResponse) -> Bool {
+        // The fields of most responses are not read.
         limit != nil && RedirectRules.isFollowed(response.statusCode) && response.headerFields[.location] != nil
+    }
+
+    /// The same for the status and the fields of a response.
+    func mayFollow(_ status: HTTPResponse.Status, _ fields: HTTPFields) -> Bool {
+        limit != nil && RedirectRules.isFollowed(status.code) && fields[.location] != nil
     }
 }

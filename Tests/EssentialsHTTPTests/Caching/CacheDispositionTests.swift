@@ -143,17 +143,21 @@ import Testing
         #expect(isUnpacked([:], true) == false)
     }
 
-    @Test("A response that is not stored makes what is fresh stale, if it is a new state of the URL")
+    @Test("A response that is not stored makes out of date what is stored, if it is a new state or a refusal")
     func newState() {
-        let stored = [Fixtures.head([.cacheControl: "max-age=10"])]
-        func disposition(_ status: Int, at seconds: Double = 1) -> CacheDisposition {
+        func disposition(
+            _ status: Int, at seconds: Double = 1, _ directives: String = "max-age=10"
+        ) -> CacheDisposition {
             Fixtures.disposition(
                 Fixtures.response(status, [.cacheControl: "no-store"]), to: Fixtures.request(policy: .reload),
-                stored: stored, at: seconds)
+                stored: [Fixtures.head([.cacheControl: directives])], at: seconds)
         }
-        for status in [200, 204, 301, 404, 410] { #expect(disposition(status) == .makeStale(0)) }
-        for status in [206, 302, 400, 401, 500, 503] { #expect(disposition(status).reason != nil) }
-        #expect(disposition(200, at: 10).reason == .noStore)
+        for status in [200, 204, 301, 401, 403, 404, 410, 451] {
+            #expect(disposition(status) == .makeStale(0) && disposition(status, at: 10) == .makeStale(0))
+        }
+        for status in [206, 302, 400, 429, 500, 503] { #expect(disposition(status).reason != nil) }
+        // It is used only after a validation anyway.
+        #expect(disposition(200, at: 10, "max-age=10, must-revalidate").reason == .noStore)
     }
 
     @Test("A shared store keeps to the rules for shared caches (RFC 9111, 3.5 and 5.2.2)")

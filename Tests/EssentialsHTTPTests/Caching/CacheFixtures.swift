@@ -75,6 +75,15 @@ enum CacheFixtures {
 /// The kind of an answer, for tables.
 enum AnswerKind: String, Sendable { case serve, stale, background, notModified, part, validate, forward, unavailable }
 
+extension StoredHead {
+    /// The fields of a response that is made of the head.
+    func servedFields(at now: CacheMoment, isValidated: Bool) -> HTTPFields {
+        TransportResponse(
+            status, stored: fields(isValidated: isValidated), age: servedAge(at: now), body: ResponseBody(Data())
+        ).headerFields
+    }
+}
+
 extension CacheAnswer {
     var kind: AnswerKind {
         switch self {

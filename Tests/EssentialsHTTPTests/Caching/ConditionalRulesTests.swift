@@ -228,5 +228,13 @@ import Testing
         #expect(head.timeLeft(at: Fixtures.at(0)) == .seconds(55) && stale.timeLeft(at: Fixtures.at(0)) == .zero)
         #expect(stale.fields == head.fields && stale.moment == head.moment)
         #expect(Fixtures.answer(Fixtures.request(), [stale], at: 0).kind == .validate)
+        // Nor is it used in the times that the server allows for stale responses.
+        let windows = Fixtures.head([.cacheControl: "max-age=60, stale-while-revalidate=60, stale-if-error=60"])
+        #expect(Fixtures.answer(Fixtures.request(), [windows], at: 61).kind == .background)
+        let outdated = windows.madeStale(options)
+        #expect(outdated != windows && !outdated.allowsStale)
+        #expect(Fixtures.answer(Fixtures.request(), [outdated], at: 1).kind == .forward)
+        let failure = CacheTrouble.failure(.connection)
+        #expect(CacheRules.mayServe(outdated, insteadOf: failure, now: Fixtures.at(1), options: options) == nil)
     }
 }

@@ -74,12 +74,31 @@ struct CacheBackgroundTests {
         #expect(await unknown.next() == nil)
     }
 
-    @Test("A failure, a server error and an unstorable response change nothing that is stored, and are no update")
+    @Test("After a refusal, a removal or a response that is not stored, the old response is not served any more")
+    func revoked() async throws {
+        let replies: [CacheOrigin.Reply] =
+            [.unauthorized, .forbidden, .notFound, .gone].map { .init(status: $0, body: "no") }
+            + [.init(fields: [.cacheControl: "no-store"], body: "no")]
+        for reply in replies {
+            let origin = CacheOrigin([:])
+            let service = try await staleService(origin)
+            origin.answer { _ in reply }
+            let stale = try await service.response("a")
+            #expect(stale.text == "one")
+            await until { service.requestsInFlight == 0 }
+            var updates = service.updates(
+                of: try RequestURL("https://h/a"), after: try #require(stale.identity).load
+            ).makeAsyncIterator()
+            #expect(await updates.next() == nil)
+            #expect(try await service.response("a").text == "no" && origin.count == 3)
+        }
+    }
+
+    @Test("A failure and a server error change nothing that is stored, and are no update")
     func failures() async throws {
         let replies: [CacheOrigin.Reply] = [
             .init(failure: RequestFailure(.connection, "No route to host.")),
             .init(status: .serviceUnavailable, fields: [.cacheControl: "max-age=1000"], body: "down"),
-            .init(fields: [.cacheControl: "no-store"], body: "secret"),
         ]
         for reply in replies {
             let origin = CacheOrigin([:])

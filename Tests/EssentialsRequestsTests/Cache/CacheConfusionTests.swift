@@ -143,6 +143,25 @@ struct CacheConfusionTests {
         #expect(try await service.text("a") == "4")
     }
 
+    @Test("A token provider's own request has no token, so it neither finds nor stores a response of the account")
+    func provider() async throws {
+        let origin = CacheOrigin { request in
+            .init(fields: [.cacheControl: "max-age=10"], body: request.headerFields[.authorization] ?? "nobody")
+        }
+        let service = try origin.service(ResponseCache())
+        let texts = Mutex<[String]>([])
+        let source = NestedProvider {
+            let text = try await service.text("a")
+            texts.withLock { $0.append(text) }
+        }
+        service.setAuthorization(.tokens(source, clock: origin.clock.requestClock))
+        #expect(try await service.text("a") == "Bearer t")
+        origin.clock.advance(by: .seconds(40))
+        // The stale response is validated with a new token, whose provider asks for the same URL.
+        #expect(try await service.text("a") == "Bearer t")
+        #expect(texts.withLock { $0 } == ["nobody", "nobody"])
+    }
+
     @Test("A token that a provider renews keeps the stored responses")
     func tokens() async throws {
         let origin = CacheOrigin { request in
@@ -283,6 +302,16 @@ struct CacheConfusionTests {
         service.setAuthorization(credentials)
         #expect(try await service.text("a") == "3")
         #expect(try await service.text("a") == "3")
+    }
+}
+
+/// Sends a request of its own before it has a token.
+private struct NestedProvider: AccessTokenProvider {
+    let ask: @Sendable () async throws -> Void
+
+    func token(replacing old: AccessToken?) async throws -> AccessToken {
+        try await ask()
+        return try AccessToken("t", expiresIn: .seconds(30))
     }
 }
 

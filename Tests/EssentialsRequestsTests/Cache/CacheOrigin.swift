@@ -98,6 +98,8 @@ final class PiecesSource: ResponseBody.Source {
     private struct State {
         var pieces: [String]
         var isCancelled = false
+        var readers = 0
+        var hadTwoReaders = false
     }
 
     private let failure: RequestFailure?
@@ -109,9 +111,16 @@ final class PiecesSource: ResponseBody.Source {
     }
 
     var isCancelled: Bool { state.withLock { $0.isCancelled } }
+    var hadTwoReaders: Bool { state.withLock { $0.hadTwoReaders } }
     var piecesLeft: Int { state.withLock { $0.pieces.count } }
 
     func next() async throws(RequestFailure) -> BodyChunk? {
+        state.withLock { state in
+            state.readers += 1
+            if state.readers > 1 { state.hadTwoReaders = true }
+        }
+        defer { state.withLock { $0.readers -= 1 } }
+        await Task.yield()
         let (piece, isCancelled) = state.withLock { state in
             (state.pieces.isEmpty ? nil : state.pieces.removeFirst(), state.isCancelled)
         }

@@ -265,115 +265,6 @@ struct CacheStageTests {
         #expect(second.text == "here" && second.redirects.count == 1 && origin.count == 2)
     }
 
-    /// A service with a stale response of "a", whose validation waits for the gate.
-    private func staleService(
-        _ origin: CacheOrigin, _ gate: LoopbackGate, _ directive: String = ""
-    ) async throws -> HTTPDataRequestService {
-        let reply: @Sendable (TransportRequest) -> CacheOrigin.Reply = {
-            CacheOrigin.reply(to: $0, tag: "\"1\"", [.cacheControl: "max-age=10" + directive], body: "one")
-        }
-        origin.answer { reply($0) }
-        let service = try origin.service(ResponseCache())
-        _ = try await service.text("a")
-        origin.clock.advance(by: .seconds(20))
-        origin.answer { request in
-            await gate.opened()
-            return reply(request)
-        }
-        return service
-    }
-
-    @Test("Requests for one stale response wait for one validation", arguments: ["", ", must-revalidate"])
-    func singleFlight(directive: String) async throws {
-        let (origin, gate) = (CacheOrigin([:]), LoopbackGate())
-        let service = try await staleService(origin, gate, directive)
-        let readers = (0..<1_000).map { _ in Task { try await service.text("a") } }
-        await until { origin.count == 2 && service.requestsInFlight == 1_000 }
-        gate.open()
-        for reader in readers { #expect(try await reader.value == "one") }
-        #expect(origin.count == 2)
-    }
-
-    @Test("Each use of a response that has to be validated each time is validated by itself")
-    func unsharedFlight() async throws {
-        let (origin, gate) = (CacheOrigin([:]), LoopbackGate())
-        let service = try await staleService(origin, gate, ", no-cache")
-        let readers = (0..<3).map { _ in Task { try await service.text("a") } }
-        await until { origin.count == 4 }
-        gate.open()
-        for reader in readers { #expect(try await reader.value == "one") }
-    }
-
-    @Test("If the validation fails, the requests that waited for it ask the server themselves, all at the same time")
-    func failedValidation() async throws {
-        let (origin, gate) = (CacheOrigin([:]), LoopbackGate())
-        let service = try await staleService(origin, gate)
-        let leader = Task { try await service.text("a") }
-        await until { origin.count == 2 }
-        let followers = (0..<10).map { _ in Task { try await service.text("a") } }
-        await until { service.requestsInFlight == 11 }
-        let second = LoopbackGate()
-        origin.answer { _ in
-            await second.opened()
-            return .init(failure: RequestFailure(.connection, "No route to host."))
-        }
-        leader.cancel()
-        // The next one validates, and its failure is no reason for the others to fail.
-        await until { origin.count == 3 }
-        let third = LoopbackGate()
-        origin.answer { _ in
-            await third.opened()
-            return .init(failure: RequestFailure(.connection, "No route to host."))
-        }
-        second.open()
-        await until { origin.count == 12 }
-        third.open()
-        for follower in followers { await #expect(throws: RequestFailure.self) { try await follower.value } }
-        gate.open()
-        await #expect(throws: RequestFailure.self) { try await leader.value }
-        #expect(origin.count == 12)
-    }
-
-    @Test("Services that share a cache wait for one validation")
-    func flightOfTwoServices() async throws {
-        let origin = CacheOrigin([.cacheControl: "max-age=10"])
-        let (cache, transport, gate) = (ResponseCache(), TrustedStub(origin.transport()), LoopbackGate())
-        let services = [
-            try origin.service(cache, over: transport), try origin.service(cache, over: transport),
-        ]
-        origin.answer { CacheOrigin.reply(to: $0, tag: "\"1\"", [.cacheControl: "max-age=10"], body: "one") }
-        _ = try await services[0].text("a")
-        origin.clock.advance(by: .seconds(20))
-        origin.answer { request in
-            await gate.opened()
-            return CacheOrigin.reply(to: request, tag: "\"1\"", [.cacheControl: "max-age=10"], body: "one")
-        }
-        let readers = services.map { service in Task { try await service.text("a") } }
-        await until { services.allSatisfy { $0.requestsInFlight == 1 } && origin.count == 2 }
-        gate.open()
-        for reader in readers { #expect(try await reader.value == "one") }
-        #expect(origin.count == 2)
-    }
-
-    @Test("If the request that validates is cancelled, the next one validates")
-    func failedFlight() async throws {
-        let (origin, gate) = (CacheOrigin([:]), LoopbackGate())
-        let service = try await staleService(origin, gate)
-        let leader = Task { try await service.text("a") }
-        await until { origin.count == 2 }
-        let followers = (0..<3).map { _ in Task { try await service.text("a") } }
-        await until { service.requestsInFlight == 4 }
-        followers[0].cancel()
-        await #expect(throws: RequestFailure.self) { try await followers[0].value }
-        leader.cancel()
-        await until { origin.count == 3 }
-        gate.open()
-        await #expect(throws: RequestFailure.self) { try await leader.value }
-        #expect(try await followers[1].value == "one")
-        #expect(try await followers[2].value == "one")
-        #expect(origin.count == 3)
-    }
-
     @Test("A body that exceeds the limit of the request is a failure for hits too")
     func limits() async throws {
         let origin = CacheOrigin { _ in .init(fields: [.cacheControl: "max-age=60"], body: "0123456789") }
@@ -383,6 +274,49 @@ struct CacheStageTests {
         request.options.delivery = .collected(upTo: 5)
         let failure = await #expect(throws: RequestFailure.self) { try await service.send(request) }
         #expect(failure?.reason == .tooLarge && origin.count == 1)
+    }
+
+    @Test("The body of a stored redirect that is followed has no limit, as when it comes from the server")
+    func limitOfRedirects() async throws {
+        let origin = CacheOrigin { request in
+            let body = String(repeating: "x", count: 100)
+            return request.url.path == "/from"
+                ? .init(
+                    status: .movedPermanently, fields: [.location: "/to", .cacheControl: "max-age=60"], body: body)
+                : .init(fields: [.cacheControl: "max-age=60"], body: "here")
+        }
+        let service = try origin.service(ResponseCache())
+        var request = DataRequest(.get, "from")
+        request.options.delivery = .collected(upTo: 10)
+        for _ in 0..<2 { #expect(try await service.send(request).text == "here") }
+        #expect(origin.count == 2)
+    }
+
+    @Test("A response that grows with each confirmation is removed when it is too large")
+    func growingHead() async throws {
+        let cache = ResponseCache(memory: .bytes(1 << 20))
+        let origin = CacheOrigin { CacheOrigin.reply(to: $0, tag: "\"1\"", [.cacheControl: "max-age=0"], body: "one") }
+        let service = try origin.service(cache)
+        for number in 0..<200 {
+            origin.answer { request in
+                var fields: HTTPFields = [.cacheControl: "max-age=0"]
+                if let name = HTTPField.Name("X-\(number)") { fields[name] = String(repeating: "x", count: 1_000) }
+                return CacheOrigin.reply(to: request, tag: "\"1\"", fields, body: "one")
+            }
+            #expect(try await service.text("a") == "one")
+            #expect(await cache.usage.bytes <= 65_536)
+        }
+    }
+
+    @Test("The same body with another type is another body")
+    func typeOfBody() async throws {
+        let origin = CacheOrigin([:])
+        origin.answer { _ in .init(fields: [.cacheControl: "max-age=60", .contentType: "text/plain"], body: "1") }
+        let service = try origin.service(ResponseCache())
+        let first = try #require(try await service.response("a").identity)
+        #expect(try await service.response("a", .reload).identity?.body == first.body)
+        origin.answer { _ in .init(fields: [.cacheControl: "max-age=60", .contentType: "text/csv"], body: "1") }
+        #expect(try await service.response("a", .reload).identity?.body != first.body)
     }
 
     @Test("A byte range is answered from a whole stored response, and its part is not stored")

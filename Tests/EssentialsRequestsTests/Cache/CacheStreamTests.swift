@@ -90,6 +90,31 @@ struct CacheStreamTests {
         #expect(try await service.text("a") == "onetwo" && origin.count == 1)
     }
 
+    @Test(
+        "A body has one reader at a time, also if it is cancelled, read and released at once",
+        arguments: [100, 100_000])
+    func oneReader(size: Int) async throws {
+        let fields = Self.fields.adding(.contentLength, "\(2 * size)")
+        for _ in 0..<50 {
+            let source = PiecesSource(Array(repeating: String(repeating: "x", count: size), count: 2))
+            let origin = CacheOrigin { _ in .init(fields: fields, stream: source) }
+            let service = try origin.service(ResponseCache())
+            do {
+                let body = try await service.send(request()).body
+                guard case .stream(let stream) = body.content else { throw RequestFailure(.interrupted, "no stream") }
+                async let read = try? stream.next()
+                stream.cancel()
+                stream.cancel()
+                _ = await read
+                await #expect(throws: RequestFailure.self) {
+                    while try await stream.next() != nil {}
+                }
+            }
+            await until { source.isCancelled || source.piecesLeft == 0 }
+            #expect(!source.hadTwoReaders)
+        }
+    }
+
     @Test("If the reader leaves when much is missing, the transfer is cancelled and nothing is stored")
     func abandoned() async throws {
         let cache = ResponseCache()
