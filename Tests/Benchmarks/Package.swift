@@ -76,6 +76,15 @@ var targets: [Target] = [
             .product(name: "EssentialsTestKit", package: "ServiceEssentials"),
         ],
         swiftSettings: settings),
+    .executableTarget(
+        name: "bench-cache",
+        dependencies: [
+            "Figures", "ThreadCounters",
+            .product(name: "EssentialsCurl", package: "ServiceEssentials"),
+            .product(name: "EssentialsRequests", package: "ServiceEssentials"),
+            .product(name: "EssentialsTestKit", package: "ServiceEssentials"),
+        ],
+        swiftSettings: settings),
     .executableTarget(name: "run-benchmarks", swiftSettings: settings),
     // Not a benchmark; it is in this package because this package is built with optimization.
     .executableTarget(

@@ -8,7 +8,6 @@
 // - the recovery of a thousand clients of one service, each of which sends request after request;
 // - a jar of ten thousand cookies;
 // - a thousand equal requests at once;
-// - hits of the response cache, responses that are stored, and the memory for many URLs;
 // - the memory of many requests that pass all stages.
 //
 // Counts and growth are judged in every run: the exit status is 1 if one is over its goal. Times are only shown.
@@ -31,8 +30,6 @@ struct BenchStages {
             rows += try await Recovery.measure(seconds: isSmoke ? 10 : 60)
             rows += try await CookieCost.measure(rounds: isSmoke ? 3 : 15)
             rows += try await EqualRequests.measure()
-            rows += try await CacheCost.measure(
-                requests: isSmoke ? 10_000 : 200_000, urls: isSmoke ? 30_000 : 1_000_000)
             rows += try await Growth.measure(requests: isSmoke ? 20_000 : 100_000)
             var table = Table("Stages", remark: isSmoke ? "smoke: the times mean nothing" : "one run")
             table.add(rows)

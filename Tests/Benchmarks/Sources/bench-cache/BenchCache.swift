@@ -1,0 +1,43 @@
+// Measures the response cache, and reports which goals are met.
+//
+//     cd Tests/Benchmarks
+//     swift build -c release && .build/release/bench-cache
+//
+// - hits in memory beside the same GET over a transport that responds at once, on one core and on two;
+// - responses that are stored, and bodies that are stored while they are streamed from a real server;
+// - a thousand requests at once for a stale response;
+// - the memory for many URLs;
+// - the share of hits in traces of requests, beside other orders of eviction with the same budget.
+//
+// Counts, memory and shares are judged in every run: the exit status is 1 if one misses its goal. Times are only shown.
+
+internal import Figures
+internal import Glibc
+
+@main
+struct BenchCache {
+    static func main() async {
+        let arguments = CommandLine.arguments.dropFirst()
+        let isSmoke = arguments.contains("--smoke")
+        guard arguments.allSatisfy({ $0 == "--smoke" }) else {
+            print("usage: bench-cache [--smoke]")
+            exit(arguments.contains("--help") ? 0 : 2)
+        }
+        do {
+            var rows = try await HitCost.measure(requests: isSmoke ? 10_000 : 200_000)
+            rows += try await StreamCost.measure(rounds: isSmoke ? 1 : 9, size: isSmoke ? 4 << 20 : 64 << 20)
+            rows += try await Herd.measure()
+            rows += try await Growth.measure(urls: isSmoke ? 30_000 : 1_000_000)
+            rows += try await EvictionTraces.measure(requests: isSmoke ? 20_000 : 300_000)
+            var table = Table("Response cache", remark: isSmoke ? "smoke: the times mean nothing" : "one run")
+            table.add(rows)
+            print(table.text)
+            let missed = rows.filter { $0.isJudged && !$0.isMet }
+            for row in missed { print("missed its goal: \(row.what)") }
+            exit(missed.isEmpty ? 0 : 1)
+        } catch {
+            print("bench-cache: \(error)")
+            exit(2)
+        }
+    }
+}
