@@ -2,9 +2,10 @@ import EssentialsHTTP
 import EssentialsTools
 
 extension CacheExchange {
-    /// Validates a stale response that was served, unless that is done already or too much is.
+    /// Validates in the background a stale response that was served. Nothing happens if that is being done already, or if
+    /// too many validations are running.
     ///
-    /// The exchange belongs to the service: it does not end with the request, and a shutdown ends it.
+    /// The exchange belongs to the service. It does not end with the request, and a shutdown ends it.
     func validateInBackground(_ index: Int) {
         let (entry, key) = (stored.entries[index], flightKey(index))
         // Each use of such a response needs a validation of its own.
@@ -19,7 +20,7 @@ extension CacheExchange {
         let background = BackgroundExchange(self, place, entry)
         let task = Task.detached { [stage] in
             let outcome = await background.outcome()
-            // In this order, so that who waits for the end finds the service without it.
+            // Not counted any more when those who have waited for its end go on.
             stage.background.end(place)
             stage.cache.flights.end(flight, key, outcome)
         }

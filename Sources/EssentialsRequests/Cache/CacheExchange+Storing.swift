@@ -54,7 +54,7 @@ extension CacheExchange {
     }
 
     /// Whether the last attempt had credentials or other secrets.
-    private var wasPersonal: Bool { EntityCacheRules.hasSecrets(record.sentFields) }
+    private var wasPersonal: Bool { stage.partitions.hasSecrets(record.sentFields) }
 
     /// Stores a response with its body, and returns it.
     private func keep(

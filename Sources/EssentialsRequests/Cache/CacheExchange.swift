@@ -71,8 +71,8 @@ struct CacheExchange {
 
     /// The validation that the request can share with others; `nil` if it needs a validation of its own.
     ///
-    /// A response that has to be validated for each use is not used by requests that came later than its validation. One
-    /// without a lifetime is stale again at once, so that nobody gains by waiting.
+    /// A response that has to be validated for each use is not used by requests that came later than its validation. A
+    /// response without a lifetime is stale again at once, so waiting for its validation would save nothing.
     private func sharedValidation(_ index: Int) -> CacheFlights.Key? {
         let head = stored.entries[index].head
         guard request.method == .get, lookup.request.policy == .standard, !head.requiresValidation,
@@ -129,8 +129,8 @@ struct CacheExchange {
         }
     }
 
-    /// Whether a failure says nothing about the others: that of a request which was cancelled, whose service was shut down,
-    /// whose credentials have ended or whose time is over.
+    /// Whether a failure concerns this request alone: it was cancelled, its service was shut down, its credentials have
+    /// ended, or its time is over.
     func isOwn(_ failure: RequestFailure) -> Bool {
         switch failure.reason {
         case .cancelled, .closed: true

@@ -16,8 +16,8 @@ final class CacheFlights: Sendable {
         case stored(ResponseIdentity?)
         /// The leader was answered with the stale response.
         case trouble(CacheTrouble)
-        /// The leader has failed. Each of the waiting requests asks the server itself, because that failure may not be
-        /// theirs, and one after the other they would all wait for a server that does not respond.
+        /// The leader has failed. Every waiting request then asks the server itself: the failure may concern the leader
+        /// alone, and if they took turns, each would wait in its turn for a server that does not respond.
         case failed
         /// The leader was cancelled or its time is over, so another request validates.
         case left

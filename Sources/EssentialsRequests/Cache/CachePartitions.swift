@@ -115,6 +115,9 @@ final class CachePartitions: Sendable {
         return writer.map { FingerprintKey.process.hash(of: $0.bytes) | 1 } ?? 0
     }
 
+    /// Whether fields have names of secrets.
+    func hasSecrets(_ fields: HTTPFields) -> Bool { fields.contains { isSecret($0.name) } }
+
     private func isSecret(_ name: HTTPField.Name) -> Bool {
         switch name {
         case .accept, .userAgent, .acceptLanguage, .ifNoneMatch, .ifModifiedSince, .cacheControl: return false

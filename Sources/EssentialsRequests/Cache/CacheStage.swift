@@ -30,8 +30,8 @@ final class CacheStage: Stage {
             try request.refuseIfOnlyStored("responses to it are not stored")
             return request.method.isSafe ? try await next.send(request, record) : try await change(request, record)
         }
-        // A token provider's own request has no token, so that its response is not for the account, and waiting for a
-        // validation that waits for the token would have no end.
+        // A request that a token provider sends has no token. Its response does not belong to the account, and it must not
+        // wait for a validation that itself waits for the token.
         let isOfProvider = record.rules.tokens?.source.isCalledHere == true
         guard record.rules.cachePolicy != .bypass && !isOfProvider || cache.isOffline else {
             try request.refuseIfOnlyStored("it goes past the cache")

@@ -8,7 +8,7 @@ import FoundationEssentials
 /// The responses are divided by URL among shards with a lock each. A lookup takes one lock, and copies references.
 final class MemoryResponseStore: ResponseStore {
     /// The bytes that count for an entry beside its head and body: its fields as values, its key and its places in the tables.
-    static let overhead = 4_096
+    static let overhead = 1_536
     /// The maximum number of responses to one URL that differ in the fields that `Vary` names.
     static let maximumVariants = 8
     /// The part of the budget that one response may take.
@@ -19,7 +19,7 @@ final class MemoryResponseStore: ResponseStore {
     private let budget: Int
     private let shards: [Shard]
 
-    /// - Parameter bytes: The budget for heads, bodies and 4 KiB for each response.
+    /// - Parameter bytes: The budget for heads, bodies and 1.5 KiB for each response.
     init(bytes: Int) {
         budget = max(bytes, 0)
         largest = budget / Self.part

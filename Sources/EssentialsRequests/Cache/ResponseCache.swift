@@ -23,7 +23,7 @@ public final class ResponseCache: Sendable {
     public struct Memory: Sendable, Hashable {
         let bytes: Int
 
-        /// A budget in bytes for heads, bodies, and 4 KiB for each response. A response may take a sixteenth of it.
+        /// A budget in bytes for heads, bodies, and 1.5 KiB for each response. A response may take a sixteenth of it.
         public static func bytes(_ count: Int) -> Memory { Memory(bytes: max(count, 0)) }
         /// 16 MiB.
         public static let standard = Memory.bytes(16 << 20)

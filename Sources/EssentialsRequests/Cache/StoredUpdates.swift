@@ -25,7 +25,7 @@ final class StoredUpdates: Sendable {
     /// The validation of a response with this load number; `nil` if there is none.
     func update(to load: UInt64) -> Update? { updates.withLock { $0.use(load) } }
 
-    /// Forgets validations, whose responses are then delivered to nobody.
+    /// Forgets validations. Their responses are then delivered to nobody.
     func remove(where isRemoved: (CacheKey) -> Bool) {
         let removed = updates.withLock { updates in
             updates.keys.compactMap { load in

@@ -144,8 +144,8 @@ final class StoredPieces: Sendable {
     var ending: ResponseEnding? { source.ending }
 }
 
-/// Limits how many streamed bodies are stored at the same time, and how many of their bytes wait for their ends. These are
-/// not yet in the budget of the store.
+/// Limits how many streamed bodies are stored at the same time, and how many of their bytes wait for the end of a body. Those
+/// bytes do not count for the budget of the store yet.
 final class CacheWriters: Sendable {
     /// The maximum number.
     static let maximum = 64

@@ -54,7 +54,7 @@ package enum EntityCacheRules {
         }
     }
 
-    static func hasSecrets(_ fields: HTTPFields) -> Bool {
+    private static func hasSecrets(_ fields: HTTPFields) -> Bool {
         fields.contains { SecretName.isSecret($0.name.canonicalName, .stored) }
     }
 

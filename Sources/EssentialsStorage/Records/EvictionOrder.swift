@@ -1,4 +1,6 @@
-import EssentialsTools
+package import EssentialsTools
+
+// It is inlinable, so that other modules specialize it for their keys.
 
 /// Decides which entries of a store are evicted first, as a pure value (S3-FIFO).
 ///
@@ -7,14 +9,20 @@ import EssentialsTools
 /// eviction goes to the main queue at once. In the main queue an entry stays one more round for each of its last three
 /// uses. A use changes only a counter, and every operation takes constant time on average.
 package struct EvictionOrder<Key: Hashable & Sendable>: Sendable {
-    private struct Entry: Sendable {
-        let bytes: Int
+    @usableFromInline
+    struct Entry: Sendable {
+        @usableFromInline let bytes: Int
         /// The number of uses that still count, at most three. Each further round in the main queue uses up one.
-        var uses = 0
-        var isMain: Bool
+        @usableFromInline var uses = 0
+        @usableFromInline var isMain: Bool
         /// The place in the queue. A queued number that does not match belongs to an entry that was removed or
         /// replaced.
-        let number: UInt64
+        @usableFromInline let number: UInt64
+
+        @inlinable
+        init(bytes: Int, uses: Int, isMain: Bool, number: UInt64) {
+            (self.bytes, self.uses, self.isMain, self.number) = (bytes, uses, isMain, number)
+        }
     }
 
     /// The place of an entry, for another value.
@@ -23,34 +31,47 @@ package struct EvictionOrder<Key: Hashable & Sendable>: Sendable {
         package let bytes: Int
         package let uses: Int
         package let isMain: Bool
+
+        @inlinable
+        init(key: Key, bytes: Int, uses: Int, isMain: Bool) {
+            (self.key, self.bytes, self.uses, self.isMain) = (key, bytes, uses, isMain)
+        }
     }
 
-    private static var maximumUses: Int { 3 }
+    @inlinable static var maximumUses: Int { 3 }
 
     /// The size of all entries.
-    package private(set) var bytes = 0
-    private var entries: [Key: Entry] = [:]
-    private var small = Fifo<(key: Key, number: UInt64)>()
-    private var main = Fifo<(key: Key, number: UInt64)>()
-    private var smallBytes = 0
+    @inlinable package var bytes: Int { sum }
+    /// The same. Inlinable code of other modules changes it, so its setter cannot be private.
+    @usableFromInline var sum = 0
+    @usableFromInline var entries: [Key: Entry] = [:]
+    @usableFromInline var small = Fifo<(key: Key, number: UInt64)>()
+    @usableFromInline var main = Fifo<(key: Key, number: UInt64)>()
+    @usableFromInline var smallBytes = 0
     /// The keys most recently evicted from the small queue. The maximum is the number of entries, or 16 if that is
     /// more.
-    private var evicted: Set<Key> = []
-    private var evictedOrder = Fifo<Key>()
-    private var lastNumber: UInt64 = 0
+    @usableFromInline var evicted: Set<Key> = []
+    @usableFromInline var evictedOrder = Fifo<Key>()
+    @usableFromInline var lastNumber: UInt64 = 0
 
+    @inlinable
     package init() {}
 
     /// The number of entries.
+    @inlinable
     package var count: Int { entries.count }
+    @inlinable
     package var keys: some Collection<Key> { entries.keys }
 
+    @inlinable
     package func contains(_ key: Key) -> Bool { entries[key] != nil }
 
     /// The size of an entry; `nil` if it does not exist.
+    @inlinable
     package func bytes(of key: Key) -> Int? { entries[key]?.bytes }
 
     /// The places of all entries, the next to evict first in each queue.
+    @inlinable
     package var places: [Place] {
         (Array(small) + Array(main)).compactMap { key, number in
             guard let entry = entries[key], entry.number == number else { return nil }
@@ -59,6 +80,7 @@ package struct EvictionOrder<Key: Hashable & Sendable>: Sendable {
     }
 
     /// Adds entries with the places that they had in another value. Existing entries keep their places.
+    @inlinable
     package mutating func restore(_ places: [Place]) {
         for place in places where entries[place.key] == nil {
             put(
@@ -68,12 +90,14 @@ package struct EvictionOrder<Key: Hashable & Sendable>: Sendable {
     }
 
     /// Records a use of an entry.
+    @inlinable
     package mutating func use(_ key: Key) {
         guard let entry = entries[key], entry.uses < Self.maximumUses else { return }
         entries[key]?.uses += 1
     }
 
     /// Inserts an entry, or replaces the one with the same key and keeps its uses.
+    @inlinable
     package mutating func insert(_ key: Key, bytes size: Int) {
         let earlier = take(key)
         let isMain = earlier?.isMain ?? (evicted.remove(key) != nil)
@@ -83,16 +107,18 @@ package struct EvictionOrder<Key: Hashable & Sendable>: Sendable {
     }
 
     /// Puts an entry at the end of its queue.
-    private mutating func put(_ size: Int, _ key: Key, uses: Int, isMain: Bool) {
+    @inlinable
+    mutating func put(_ size: Int, _ key: Key, uses: Int, isMain: Bool) {
         lastNumber += 1
         let entry = Entry(bytes: size, uses: uses, isMain: isMain, number: lastNumber)
         entries[key] = entry
         enqueue(key, entry)
-        bytes += size
+        sum += size
         if !isMain { smallBytes += size }
     }
 
     /// Removes an entry.
+    @inlinable
     package mutating func remove(_ key: Key) { _ = take(key) }
 
     /// Removes the next entry to evict; `nil` if there is no entry.
@@ -100,13 +126,15 @@ package struct EvictionOrder<Key: Hashable & Sendable>: Sendable {
     /// - Parameters:
     ///   - budget: The size of the store. A tenth of it is for the small queue.
     ///   - spared: An entry that stays, because it was just inserted.
+    @inlinable
     package mutating func evict(budget: Int, sparing spared: Key? = nil) -> Key? {
         guard let spared, let entry = take(spared) else { return evict(budget) }
         defer { put(entry.bytes, spared, uses: entry.uses, isMain: entry.isMain) }
         return evict(budget)
     }
 
-    private mutating func evict(_ budget: Int) -> Key? {
+    @inlinable
+    mutating func evict(_ budget: Int) -> Key? {
         while !entries.isEmpty {
             let isSmall = !small.isEmpty && (smallBytes > budget / 10 || main.isEmpty)
             guard let (key, number) = isSmall ? small.popFirst() : main.popFirst() else {
@@ -129,14 +157,16 @@ package struct EvictionOrder<Key: Hashable & Sendable>: Sendable {
         return nil
     }
 
-    private mutating func take(_ key: Key) -> Entry? {
+    @inlinable
+    mutating func take(_ key: Key) -> Entry? {
         guard let entry = entries.removeValue(forKey: key) else { return nil }
-        bytes -= entry.bytes
+        sum -= entry.bytes
         if !entry.isMain { smallBytes -= entry.bytes }
         return entry
     }
 
-    private mutating func enqueue(_ key: Key, _ entry: Entry) {
+    @inlinable
+    mutating func enqueue(_ key: Key, _ entry: Entry) {
         if entry.isMain { main.append((key, entry.number)) } else { small.append((key, entry.number)) }
         // Prevents numbers of removed entries from piling up.
         if small.count + main.count > 2 * entries.count + 64 {
@@ -145,7 +175,8 @@ package struct EvictionOrder<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    private mutating func remember(_ key: Key) {
+    @inlinable
+    mutating func remember(_ key: Key) {
         if evicted.insert(key).inserted { evictedOrder.append(key) }
         while evictedOrder.count > max(entries.count, 16), let oldest = evictedOrder.popFirst() {
             evicted.remove(oldest)

@@ -227,6 +227,39 @@ struct CacheBackgroundTests {
         #expect(await cache.usage == ResponseCache.Usage())
     }
 
+    @Test("After a login during a validation without credentials, the old response is not delivered as an update")
+    func login() async throws {
+        let (origin, gate) = (CacheOrigin([:]), LoopbackGate())
+        let service = try await staleService(origin)
+        origin.answer { request in
+            await gate.opened()
+            return CacheOrigin.reply(to: request, tag: "\"1\"", Self.fields, body: "one")
+        }
+        let stale = try #require(try await service.response("a").identity)
+        await until { origin.count == 2 }
+        service.setAuthorization(try .bearer("ada"))
+        gate.open()
+        var updates = service.updates(of: try RequestURL("https://h/a"), after: stale.load).makeAsyncIterator()
+        #expect(await updates.next() == nil)
+    }
+
+    @Test("A validation that a transport or an interceptor does not end is cancelled after thirty seconds")
+    func timer() async throws {
+        let origin = CacheOrigin([:])
+        let service = try await staleService(origin)
+        origin.answer { _ in
+            while !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
+            return .init()
+        }
+        #expect(try await service.text("a") == "one")
+        await until { origin.count == 2 }
+        await origin.clock.waitForSleepers(count: 1)
+        origin.clock.advance(by: .seconds(29))
+        #expect(service.requestsInFlight == 1)
+        origin.clock.advance(by: .seconds(1))
+        await until { service.requestsInFlight == 0 }
+    }
+
     @Test("A change of the environment cancels a validation if it cancels requests")
     func environment() async throws {
         let origin = CacheOrigin([:])

@@ -5,7 +5,7 @@ internal import ThreadCounters
 /// The memory for many URLs.
 enum Growth {
     static func measure(urls: Int) async throws -> [Row] {
-        let service = try HTTPDataRequestService.measured(over: InstantOrigin(longLifetime))
+        let service = try HTTPDataRequestService.measured(over: InstantOrigin(longLifetime, isCopied: true))
         try await service.send(1_000, path: "a")
         let before = heap_bytes()
         for number in 0..<urls { try await service.send(1, path: "films/\(number)") }

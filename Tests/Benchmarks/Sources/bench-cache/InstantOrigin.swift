@@ -10,10 +10,13 @@ struct InstantOrigin: Transport {
 
     let fields: HTTPFields
     private let body: Data
+    /// Whether each response has a body of its own in memory.
+    private let isCopied: Bool
     private let sent = Counter()
 
     /// - Parameter cacheControl: What the responses say to caches.
-    init(_ cacheControl: String, bytes: Int = 1_024) {
+    init(_ cacheControl: String, bytes: Int = 1_024, isCopied: Bool = false) {
+        self.isCopied = isCopied
         fields = [
             .contentType: "application/json", .cacheControl: cacheControl, .eTag: "\"1\"",
             .date: "Thu, 01 Jan 2026 00:00:00 GMT", .server: "bench",
@@ -26,7 +29,8 @@ struct InstantOrigin: Transport {
 
     func send(_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse {
         sent.number.add(1, ordering: .relaxed)
-        return TransportResponse(HTTPResponse(status: .ok, headerFields: fields), body: ResponseBody(body))
+        return TransportResponse(
+            HTTPResponse(status: .ok, headerFields: fields), body: ResponseBody(isCopied ? Data(Array(body)) : body))
     }
 
     func send(
