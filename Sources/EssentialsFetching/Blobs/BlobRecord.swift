@@ -7,7 +7,7 @@ import EssentialsStorage
 enum BlobRecord {
     /// The stage in the keys of blobs.
     static let stage = "blob"
-    private static let version: UInt32 = 1
+    private static let version: UInt32 = 2
 
     static func configuration(
         maximumBytes: Int, onForget: @escaping @Sendable (RecordName) -> Void

@@ -19,7 +19,7 @@ actor EntityFileStore {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
 
     package init(_ directory: FileDirectory, maximumBytes: Int) {
-        var configuration = RecordDirectory.Configuration(mark: "SEentity", version: 3, maximumBytes: maximumBytes)
+        var configuration = RecordDirectory.Configuration(mark: "SEentity", version: 4, maximumBytes: maximumBytes)
         configuration.maximumCount = Self.maximumFiles
         configuration.maximumHeadBytes = Self.maximumKey + StoredEntity.maximumHead
         // An entity is one file.

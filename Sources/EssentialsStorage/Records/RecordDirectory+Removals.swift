@@ -61,9 +61,9 @@ extension RecordDirectory {
         return read
     }
 
-    /// The time in nanoseconds. In a new file, the numbers of removals start here, so that they are larger than those
-    /// of a lost file, unless the clock was set back.
-    private static var present: UInt64 {
+    /// The time in nanoseconds. In a new file, the numbers of removals and of invalidations start here, so that they are
+    /// larger than those of a lost file, unless the clock was set back.
+    static var present: UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         return UInt64(clamping: time.tv_sec) &* 1_000_000_000 &+ UInt64(clamping: time.tv_nsec)

@@ -6,12 +6,14 @@ extension RecordDirectory {
 
     // MARK: One key
 
-    /// Removes all records of a key. A ``RecordWriter`` of the key that was created before the call commits nothing,
+    /// Removes all records of a key, or those in all partitions; see
+    /// ``Configuration/invalidatesAllPartitions``. A ``RecordWriter`` of the key that was created before the call commits nothing,
     /// even if there was no record to remove.
     ///
     /// - Throws: The first failure. Records that could not be removed are not read any more.
     package func invalidate(_ key: RecordKey) throws(FileError) {
-        let names = (0..<configuration.recordsPerKey).map { key.name.numbered($0) }
+        guard !configuration.invalidatesAllPartitions else { return try invalidateInAllPartitions(key) }
+        let names = names(key)
         do throws(FileError) {
             try open()
         } catch {
@@ -31,7 +33,7 @@ extension RecordDirectory {
                 } catch {
                     failure = error
                 }
-                for name in names where name.number == 0 || isThere(name) {
+                for name in names where name.number == key.name.number || isThere(name) {
                     do throws(FileError) { try removeFiles(of: name) } catch { failure = failure ?? error }
                 }
                 return failure
@@ -45,7 +47,7 @@ extension RecordDirectory {
         throw failure
     }
 
-    private func isThere(_ name: RecordName) -> Bool {
+    func isThere(_ name: RecordName) -> Bool {
         do throws(FileError) {
             _ = try calls.status(of: path(of: name.text))
             return true
@@ -170,7 +172,7 @@ extension RecordDirectory {
         remove(names) { name in !removals.allowsReading(of: name, begun: (try? outline(of: name))?.facts.begun ?? 0) }
     }
 
-    private func remove(
+    func remove(
         _ names: [RecordName], where isForbidden: (RecordName) -> Bool
     ) -> (left: Set<RecordName>, failure: FileError?) {
         var (left, first): (Set<RecordName>, FileError?) = ([], nil)

@@ -95,6 +95,7 @@ extension RecordDirectory {
 extension RecordDirectory.State {
     fileprivate mutating func count(_ name: RecordName, _ space: Int, _ body: UInt64?) {
         changedInSweep?.insert(name)
+        noteScope(of: name)
         bodies[name] = body
         if order.bytes(of: name) == space { order.use(name) } else { order.insert(name, bytes: space) }
     }

@@ -147,6 +147,7 @@ extension RecordDirectory {
             for record in records where !changed.contains(record.name) {
                 let body = found.bodies[record.name]?.first
                 let space = space(record.size, body?.size)
+                state.noteScope(of: record.name)
                 state.bodies[record.name] = body?.id
                 if state.order.bytes(of: record.name) != space { state.order.insert(record.name, bytes: space) }
             }

@@ -6,6 +6,8 @@ package struct RecordCondition: Sendable {
     fileprivate(set) var keyNumber: UInt64?
     /// The number of the last removal.
     let begun: UInt64
+    /// The number of the last invalidation of any key; zero if keys are not invalidated in all partitions.
+    let invalidation: UInt64
     /// The count of removals that could not be written.
     let unwritten: UInt64
 }
@@ -41,6 +43,8 @@ extension RecordDirectory {
     /// The present condition for a record of a key.
     func condition(for key: RecordKey) throws(FileError) -> RecordCondition {
         var condition = try condition()
+        // The number of the last invalidation says enough.
+        guard !configuration.invalidatesAllPartitions else { return condition }
         do throws(FileError) {
             condition.keyNumber = try numbers.number(of: key.name)
         } catch {
@@ -54,7 +58,8 @@ extension RecordDirectory {
 
     private func condition() throws(FileError) -> RecordCondition {
         let unwritten = state.withLock { $0.unwritten.count }
-        return RecordCondition(begun: try latestRemoval(), unwritten: unwritten)
+        return RecordCondition(
+            begun: try latestRemoval(), invalidation: try latestInvalidation(), unwritten: unwritten)
     }
 
     // MARK: In one piece
@@ -76,12 +81,12 @@ extension RecordDirectory {
     @discardableResult
     package func put(_ key: RecordKey, head: [UInt8], body: RawSpan, number: UInt8 = 0) throws(FileError) -> Bool {
         try open()
-        guard canHold(key, head: head.count, body: body.byteCount), number < configuration.recordsPerKey else {
+        guard canHold(key, head: head.count, body: body.byteCount), let name = name(key, number) else {
             throw FileError(code: EFBIG)
         }
         let condition = try condition()
-        let name = key.name.numbered(number)
-        let facts = RecordFacts(id: .random(in: .min ... .max), begun: condition.begun, hasFile: false)
+        let facts = RecordFacts(
+            id: .random(in: .min ... .max), begun: condition.begun, invalidation: condition.invalidation, hasFile: false)
         let beginning = body.withUnsafeBytes {
             RecordContent.beginning(facts, nil, key: key.bytes, head: head, body: $0, format)
         }
@@ -131,7 +136,8 @@ extension RecordDirectory {
             if let number = condition.keyNumber { guard try numbers.isStill(number, of: name) else { return } }
             let removals = try knownRemovals().removals
             guard removals.allowsCommit(of: name, begun: condition.begun),
-                state.withLock({ $0.unwritten.count == condition.unwritten && !$0.unwritten.contains(name) })
+                state.withLock({ $0.unwritten.count == condition.unwritten && !$0.unwritten.contains(name) }),
+                try isValid(name, since: condition.invalidation)
             else { return }
             let earlier = lastBodyID(of: name)
             let bodyPath = path(of: RecordBodyName(name, written.facts.id).text)
@@ -196,7 +202,8 @@ extension RecordDirectory {
             case .inline(let bytes): (bytes, nil)
             case .file(let file): ([], RecordContent.BodyFile(size: file.size, checksums: file.checksums))
             }
-        let facts = RecordFacts(id: old.id, begun: old.facts.begun, hasFile: file != nil)
+        let facts = RecordFacts(
+            id: old.id, begun: old.facts.begun, invalidation: old.facts.invalidation, hasFile: file != nil)
         let beginning = inline.withUnsafeBytes {
             RecordContent.beginning(facts, file, key: old.key, head: head, body: $0, format)
         }
@@ -205,7 +212,8 @@ extension RecordDirectory {
         var isReplaced = false
         defer { if !isReplaced { written.abandon() } }
         try locked { () throws(FileError) in
-            guard try outline(of: old.name)?.facts == old.facts, try allowsReading(old.name, begun: old.facts.begun)
+            guard try outline(of: old.name)?.facts == old.facts, try allowsReading(old.name, begun: old.facts.begun),
+                try isValid(old.name, since: old.facts.invalidation)
             else { return }
             try written.commit()
             isReplaced = true

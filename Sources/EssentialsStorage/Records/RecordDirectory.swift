@@ -29,6 +29,9 @@ package final class RecordDirectory: Sendable {
         package var largestInlineBody = 64 << 10
         /// The maximum number of records under one key.
         package var recordsPerKey: UInt8 = 1
+        /// Whether ``RecordDirectory/invalidate(_:)`` concerns the records of a key in all partitions. The default is
+        /// `false`.
+        package var invalidatesAllPartitions = false
         /// Whether a record is kept that fits alone but whose last block is beyond the maximum. The default is `true`.
         package var allowsLastBlockBeyond = true
         /// Whether a name in the directory belongs to a file of an earlier format, or to a temporary file that other
@@ -59,7 +62,14 @@ package final class RecordDirectory: Sendable {
     }
 
     struct State: Sendable {
+        /// The maximum number of partitions and groups that are remembered.
+        static let maximumScopes = 4_096
+
         var order = EvictionOrder<RecordName>()
+        /// The partitions and groups of the records that were counted, if keys are invalidated in all partitions.
+        var scopes: Set<RecordScope> = []
+        /// Whether they are remembered.
+        let remembersScopes: Bool
         /// The numbers of the bodies with their own files, as far as this process has seen them.
         var bodies: [RecordName: UInt64] = [:]
         /// The space for records that are being written.
@@ -77,6 +87,16 @@ package final class RecordDirectory: Sendable {
         var removals = KnownRemovals()
         /// Removals that could not be written. Their records are neither read nor committed.
         var unwritten = UnwrittenRemovals()
+
+        init(remembersScopes: Bool) { self.remembersScopes = remembersScopes }
+
+        /// Remembers the partition and the group of a record.
+        mutating func noteScope(of name: RecordName) {
+            guard remembersScopes else { return }
+            // Those that are forgotten are merely removed later.
+            if scopes.count >= Self.maximumScopes { scopes = [] }
+            scopes.insert(RecordScope(partition: name.partition, group: name.group))
+        }
     }
 
     /// Files take whole blocks on the disk.
@@ -87,7 +107,8 @@ package final class RecordDirectory: Sendable {
     let calls: FileCalls
     let format: RecordFormat
     let numbers: RecordNumbers
-    let state = Mutex(State())
+    let invalidations: KeyInvalidations
+    let state: Mutex<State>
     /// Held by the one thread of this process that waits for the directory's lock or has it.
     private let turn = Mutex(())
     /// Held during an eviction, so that a writer uses space only after the evicted files have been removed.
@@ -105,6 +126,8 @@ package final class RecordDirectory: Sendable {
         format = RecordFormat(
             mark: configuration.mark, version: configuration.version, partCount: RecordContent.partCount)
         numbers = RecordNumbers(directory.path(of: RecordNumbers.fileName), calls)
+        state = Mutex(State(remembersScopes: configuration.invalidatesAllPartitions))
+        invalidations = KeyInvalidations(directory.path(of: KeyInvalidations.fileName), calls)
     }
 
     package var usage: Usage {
@@ -196,12 +219,16 @@ package final class RecordDirectory: Sendable {
     }
 
     private func read(_ key: RecordKey, _ number: UInt8) throws(FileError) -> StoredRecord? {
-        let name = key.name.numbered(number)
+        guard let name = name(key, number) else { return nil }
         // If the body is missing, the record may have been replaced after its head was read, so it is read once more.
         for isLast in [false, true] {
             guard let content = try content(of: name) else { return nil }
             // The file can belong to another key with the same hash.
             guard content.key == key.bytes, try allowsReading(name, begun: content.facts.begun) else { return nil }
+            guard try isValid(name, since: content.facts.invalidation) else {
+                removeInvalid(name, content.facts)
+                return nil
+            }
             let id = content.facts.id
             func record(_ body: StoredRecord.Body) -> StoredRecord {
                 StoredRecord(name: name, key: content.key, head: content.head, body: body, facts: content.facts)

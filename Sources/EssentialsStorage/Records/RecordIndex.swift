@@ -59,7 +59,10 @@ struct RecordIndex: Sendable {
 
     /// Counts the records of the index, except those that are counted already.
     func restore(in state: inout RecordDirectory.State) {
-        for place in places where !state.order.contains(place.key) { state.bodies[place.key] = bodies[place.key] }
+        for place in places where !state.order.contains(place.key) {
+            state.bodies[place.key] = bodies[place.key]
+            state.noteScope(of: place.key)
+        }
         state.order.restore(places)
         state.committed = max(state.committed, committed)
     }

@@ -63,11 +63,12 @@ package struct RecordWriter: Sendable {
     package mutating func commit(head: [UInt8], number: UInt8 = 0) throws(FileError) -> StoredRecord? {
         defer { abandon() }
         guard head.count + key.bytes.count <= directory.configuration.maximumHeadBytes,
-            number < directory.configuration.recordsPerKey
+            let name = directory.name(key, number)
         else { throw FileError(code: EFBIG) }
         if isFile, body == nil { try makeFile() }
         let file = body == nil ? nil : RecordContent.BodyFile(size: size, checksums: running.finished)
-        let facts = RecordFacts(id: id, begun: condition.begun, hasFile: file != nil)
+        let facts = RecordFacts(
+            id: id, begun: condition.begun, invalidation: condition.invalidation, hasFile: file != nil)
         let beginning = memory.withUnsafeBytes {
             RecordContent.beginning(facts, file, key: key.bytes, head: head, body: $0, directory.format)
         }
@@ -79,7 +80,6 @@ package struct RecordWriter: Sendable {
             let opened = try directory.calls.open(body.temporary, O_RDONLY | O_NOFOLLOW)
             placed = .file(CheckedFile(file: opened, size: file.size, checksums: file.checksums))
         }
-        let name = key.name.numbered(number)
         let written = RecordCommit(
             name: name, facts: facts, head: try directory.headFile(name, beginning, memory.span.bytes), body: body,
             space: space, reservation: reserved)

@@ -33,7 +33,7 @@ package struct StoredRecord: Sendable {
 /// The numbers at the beginning of a record's file, which can be read without the rest.
 struct RecordFacts: Sendable, Hashable {
     /// The size of these numbers in bytes.
-    static let size = 25
+    static let size = 33
 
     /// The number of the body, which stays the same when the head is replaced.
     let id: UInt64
@@ -41,25 +41,30 @@ struct RecordFacts: Sendable, Hashable {
     let revision: UInt64
     /// The number of the last removal when the writing began.
     let begun: UInt64
+    /// The number of the last invalidation when the writing began; zero if keys are not invalidated in all partitions.
+    let invalidation: UInt64
     /// Whether the body has its own file.
     let hasFile: Bool
 
-    init(id: UInt64, begun: UInt64, hasFile: Bool) {
-        (self.id, self.begun, self.hasFile) = (id, begun, hasFile)
+    init(id: UInt64, begun: UInt64, invalidation: UInt64, hasFile: Bool) {
+        (self.id, self.begun, self.invalidation, self.hasFile) = (id, begun, invalidation, hasFile)
         revision = .random(in: .min ... .max)
     }
 
     init?(_ reader: inout ByteReader) {
         guard let id: UInt64 = reader.number(), let revision: UInt64 = reader.number(),
-            let begun: UInt64 = reader.number(), let hasFile: UInt8 = reader.number(), hasFile <= 1
+            let begun: UInt64 = reader.number(), let invalidation: UInt64 = reader.number(),
+            let hasFile: UInt8 = reader.number(), hasFile <= 1
         else { return nil }
-        (self.id, self.revision, self.begun, self.hasFile) = (id, revision, begun, hasFile == 1)
+        (self.id, self.revision, self.begun) = (id, revision, begun)
+        (self.invalidation, self.hasFile) = (invalidation, hasFile == 1)
     }
 
     func append(to writer: inout ByteWriter) {
         writer.append(id)
         writer.append(revision)
         writer.append(begun)
+        writer.append(invalidation)
         writer.append(UInt8(hasFile ? 1 : 0))
     }
 }
