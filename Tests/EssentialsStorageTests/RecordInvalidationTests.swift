@@ -36,7 +36,7 @@ import Testing
         #expect(directory.usage.count == 3 && directory.usage.damaged == 0)
     }
 
-    @Test("Records in partitions that the process does not know are not read any more, and are removed when they are found")
+    @Test("Records in unknown partitions are not read any more, and are removed when they are found")
     func unknownPartitions() throws {
         let (one, other) = (directory(), directory())
         try one.store(fixture.key("b"), "b", [1])

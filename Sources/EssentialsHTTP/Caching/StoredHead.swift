@@ -22,6 +22,8 @@ package final class StoredHead: Sendable {
     package let moment: CacheMoment
     /// Whether the body is stored without the coding that `Content-Encoding` names.
     package let isUnpacked: Bool
+    /// Whether something has shown that the response is out of date; see ``madeStale(_:)``.
+    package let isOutdated: Bool
 
     // MARK: Computed from the fields
 
@@ -55,7 +57,8 @@ package final class StoredHead: Sendable {
         isUnpacked: Bool, options: CacheOptions, isOutdated: Bool = false
     ) {
         (self.status, self.selection, self.moment, self.isUnpacked) = (status, selection, moment, isUnpacked)
-        self.age = min(max(age, .zero), .seconds(1 << 34))
+        self.isOutdated = isOutdated
+        let age = min(max(age, .zero), .seconds(1 << 34))
         var fields = fields
         if fields.contains(.age) { fields[.age] = nil }
         self.fields = fields
@@ -66,7 +69,9 @@ package final class StoredHead: Sendable {
         isExplicit = explicit != nil
         let allowsHeuristics =
             options.usesHeuristics && (directives.isPublic || StoringRules.heuristicStatuses.contains(status.code))
-        lifetime = explicit ?? (allowsHeuristics ? Freshness.heuristicLifetime(of: fields, sentAt: date) : nil) ?? .zero
+        let lifetime =
+            explicit ?? (allowsHeuristics ? Freshness.heuristicLifetime(of: fields, sentAt: date) : nil) ?? .zero
+        (self.lifetime, self.age) = (lifetime, isOutdated ? max(age, lifetime) : age)
         // A confirmation can forbid to store the response, or to use it for later requests.
         let isLast =
             directives.forbidsStoring && !directives.requiresUnderstanding || VaryRules.names(in: fields) == nil
@@ -123,7 +128,7 @@ package final class StoredHead: Sendable {
     /// without the server. A confirmation makes it usable again.
     package func madeStale(_ options: CacheOptions) -> StoredHead {
         StoredHead(
-            status: status, fields: fields, selection: selection, age: max(age, lifetime), moment: moment,
+            status: status, fields: fields, selection: selection, age: age, moment: moment,
             isUnpacked: isUnpacked, options: options, isOutdated: true)
     }
 }

@@ -14,7 +14,10 @@ import EssentialsTools
 package struct Epoch: Sendable, Hashable, Comparable {
     private static let latest = Atomic<UInt64>(0)
 
-    private let number: UInt64
+    /// Greater than those of all earlier epochs of the process.
+    package let number: UInt64
+
+    package init(number: UInt64) { self.number = number }
 
     /// The epoch of now. It reads one number.
     package static var now: Epoch { Epoch(number: latest.load(ordering: .sequentiallyConsistent)) }

@@ -7,7 +7,7 @@ extension CacheExchange {
     ///
     /// The exchange belongs to the service. It does not end with the request, and a shutdown ends it.
     func validateInBackground(_ index: Int) {
-        let (entry, key) = (stored.entries[index], flightKey(index))
+        let (entry, key) = (stored.responses[index], flightKey(index))
         // Each use of such a response needs a validation of its own.
         guard !entry.head.requiresValidation, let place = stage.background.begin(in: record.environment) else { return }
         // The environment may have changed before the validation was among those that the change cancels.
@@ -34,7 +34,7 @@ extension CacheExchange {
     }
 
     /// Lets those who are served the stale response find the one that replaces or confirms it.
-    private func announce(_ flight: CacheFlights.Flight, for entry: CacheEntry) {
+    private func announce(_ flight: CacheFlights.Flight, for entry: StoredResponse) {
         cache.updates.add(StoredUpdates.Update(key: lookup.key, flight: flight), to: entry.identity.load)
     }
 }
@@ -42,8 +42,8 @@ extension CacheExchange {
 /// A validation that no request waits for.
 private struct BackgroundExchange: Sendable {
     private let stage: CacheStage
-    private let key: CacheKey
-    private let entry: CacheEntry
+    private let key: ResponseKey
+    private let entry: StoredResponse
     private let request: TransportRequest
     private let rules: ExchangeRules
     private let environment: EnvironmentSnapshot?
@@ -51,7 +51,7 @@ private struct BackgroundExchange: Sendable {
     private let hasLeftOrigin: Bool
     private let place: RequestsInFlight.Place
 
-    init(_ exchange: CacheExchange, _ place: RequestsInFlight.Place, _ entry: CacheEntry) {
+    init(_ exchange: CacheExchange, _ place: RequestsInFlight.Place, _ entry: StoredResponse) {
         let record = exchange.record
         (stage, key, self.entry, self.place) = (exchange.stage, exchange.lookup.key, entry, place)
         var request = exchange.request
@@ -91,20 +91,20 @@ private struct BackgroundExchange: Sendable {
 
 extension CacheExchange {
     /// The identity of the newest response that was stored after another one; `nil` if there is none.
-    fileprivate func newest(after entry: CacheEntry) -> ResponseIdentity? {
-        stored.entries.map(\.identity).filter { $0.load > entry.identity.load }.max { $0.load < $1.load }
+    fileprivate func newest(after entry: StoredResponse) -> ResponseIdentity? {
+        stored.responses.map(\.identity).filter { $0.load > entry.identity.load }.max { $0.load < $1.load }
     }
 
     /// Asks the server about what is stored.
     ///
     /// - Returns: `false` if the server has an error, which never replaces what is stored.
     fileprivate func validateAgain() async throws(RequestFailure) -> Bool {
-        let number = cache.nextNumber()
+        let fetch = await fetch(.stale)
         let conditions = CacheRules.conditions(for: lookup.request, stored: heads)
         record.log?.sends(request)
         var response = try await sent(conditions)
         let isError = response.statusCode >= 500
-        if !isError { response = try await stored(response, number, conditions, .stale) }
+        if !isError { response = try await stored(response, of: fetch, conditions) }
         record.log?.received(DataResponse(response), record)
         await BodyDrain(clock: stage.clock.clock).drain(response.body, record.cancellation)
         return !isError

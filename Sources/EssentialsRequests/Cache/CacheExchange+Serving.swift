@@ -5,23 +5,27 @@ import FoundationEssentials
 extension CacheExchange {
     /// The stored response; `nil` if its body is gone.
     ///
-    /// - Parameter isJustFound: Whether nothing was waited for since the lookup. Otherwise the response may have been removed
-    ///   meanwhile.
+    /// - Parameters:
+    ///   - isJustFound: Whether nothing was waited for since the lookup. Otherwise the response may have been removed
+    ///     meanwhile.
+    ///   - content: The body, if it was found already.
+    ///   - isPart: Whether a part of the response is made of it.
     func served(
         _ index: Int, _ use: StoredUse, at now: CacheMoment, isJustFound: Bool = false, isValidated: Bool = false,
         head: StoredHead? = nil, load: UInt64? = nil, isPersonal: Bool? = nil, status: CacheStatus? = nil,
-        isStored: Bool = true, part: ByteRange? = nil, trouble: CacheTrouble? = nil
+        isStored: Bool = true, content: StoredContent? = nil, isPart: Bool = false, trouble: CacheTrouble? = nil
     ) async throws(RequestFailure) -> TransportResponse? {
-        let entry = stored.entries[index]
+        let entry = stored.responses[index]
         let head = head ?? entry.head
-        guard let data = await body(of: entry, isJustFound: isJustFound) else { return nil }
-        try record.submission.check(request)
+        var content = content
+        if content == nil { content = await body(of: entry, isJustFound: isJustFound) }
+        guard let content else { return nil }
         // The body of a redirect that is followed is unwanted, as it is when it comes from the server.
-        let isFollowed = record.rules.redirects.mayFollow(head.status, head.fields)
-        if part == nil, !isFollowed {
-            try check(data.count)
-            report(data.count)
-        }
+        let isWanted = !isPart && !record.rules.redirects.mayFollow(head.status, head.fields)
+        if isWanted { try check(content.count) }
+        guard let body = await delivered(content, 0..<content.count) else { return nil }
+        try record.submission.check(request)
+        if isWanted { report(content.count) }
         let outcome: CacheUse.Outcome = isValidated ? .validated : use.kind == .fresh ? .hit : .stale
         record.isFromCache = true
         record.cacheFacts = CacheFacts(
@@ -31,21 +35,25 @@ extension CacheExchange {
             ResponseIdentity(load: load ?? entry.identity.load, body: entry.identity.body),
             isPersonal: isPersonal ?? entry.isPersonal, trouble: trouble)
         return TransportResponse(
-            head.status, stored: head.fields(isValidated: isValidated), age: head.servedAge(at: now),
-            body: part == nil ? delivered(data) : ResponseBody(data))
+            head.status, stored: head.fields(isValidated: isValidated), age: head.servedAge(at: now), body: body)
     }
 
-    private func body(of entry: CacheEntry, isJustFound: Bool) async -> Data? {
-        if request.method == .head { return Data() }
+    private func body(of entry: StoredResponse, isJustFound: Bool) async -> StoredContent? {
+        if request.method == .head { return StoredContent(Data()) }
         // With several variants, the store has to know which one is used.
-        if isJustFound, stored.entries.count == 1, let body = entry.body { return body }
-        return await cache.store.body(of: entry, lookup.key)
+        if isJustFound, stored.responses.count == 1, let body = entry.body { return body }
+        return await cache.store.body(of: entry, for: lookup.key)
     }
 
-    /// The body as the request wants it delivered.
-    private func delivered(_ data: Data) -> ResponseBody {
-        guard case .streamed = request.options.delivery else { return ResponseBody(data) }
-        return ResponseBody(source: ServedBody(data, host: request.hostText))
+    /// A part of a body as the request wants it delivered; `nil` if its bytes are gone.
+    private func delivered(_ content: StoredContent, _ range: Range<Int>) async -> ResponseBody? {
+        if case .streamed = request.options.delivery {
+            let body = ServedBody(content, range, host: request.hostText)
+            return await body.prepare() ? ResponseBody(source: body) : nil
+        }
+        if let data = content.data, data.count == range.count { return ResponseBody(data) }
+        // A part is copied, so that it does not keep the whole.
+        return await content.bytes(in: range).map { ResponseBody(Data($0)) }
     }
 
     /// Checks a stored body against the limit of the request.
@@ -58,25 +66,23 @@ extension CacheExchange {
     func part(
         _ range: ByteRange, of index: Int, _ use: StoredUse, at now: CacheMoment
     ) async throws(RequestFailure) -> TransportResponse? {
-        guard let whole = try await served(index, use, at: now, part: range), let data = whole.body.data else {
-            return nil
-        }
+        guard let content = await body(of: stored.responses[index], isJustFound: true),
+            let whole = try await served(index, use, at: now, content: StoredContent(Data()), isPart: true)
+        else { return nil }
+        let length = content.count
         var fields = whole.headerFields
-        let bytes = range.resolved(length: Int64(data.count))
-        guard let bytes else {
+        guard let bytes = range.resolved(length: Int64(length)).map({ Int($0.lowerBound)..<Int($0.upperBound) }) else {
             fields = HTTPFields(fields.filter { !HTTPFields.ofBody.contains($0.name) })
-            fields[.contentRange] = "bytes */\(data.count)"
+            fields[.contentRange] = "bytes */\(length)"
             return TransportResponse(
                 HTTPResponse(status: .rangeNotSatisfiable, headerFields: fields), body: ResponseBody(Data()))
         }
         try check(bytes.count)
-        fields[.contentRange] = "bytes \(bytes.lowerBound)-\(bytes.upperBound - 1)/\(data.count)"
+        guard let body = await delivered(content, bytes) else { return nil }
+        fields[.contentRange] = "bytes \(bytes.lowerBound)-\(bytes.upperBound - 1)/\(length)"
         fields[.contentLength] = "\(bytes.count)"
-        let start = data.startIndex
         report(bytes.count)
-        let part = data[(start + Int(bytes.lowerBound))..<(start + Int(bytes.upperBound))]
-        return TransportResponse(
-            HTTPResponse(status: .partialContent, headerFields: fields), body: delivered(Data(part)))
+        return TransportResponse(HTTPResponse(status: .partialContent, headerFields: fields), body: body)
     }
 
     /// Reports the progress of a body that is there already.
@@ -89,7 +95,7 @@ extension CacheExchange {
 
     /// The response to a condition of the caller that a fresh response meets (RFC 9110, 13.2.2).
     func notModified(_ index: Int, _ use: StoredUse, at now: CacheMoment) -> TransportResponse {
-        let entry = stored.entries[index]
+        let entry = stored.responses[index]
         record.isFromCache = true
         record.cacheFacts = CacheFacts(
             CacheUse(

@@ -5,7 +5,7 @@ import FoundationEssentials
 extension CacheExchange {
     /// Stores a response, or uses it to confirm a stored one.
     func stored(
-        _ response: TransportResponse, _ number: UInt64, _ conditions: HTTPFields, _ reason: ForwardReason
+        _ response: TransportResponse, of fetch: CacheFetch, _ conditions: HTTPFields
     ) async throws(RequestFailure) -> TransportResponse {
         let now = stage.clock.moment
         let isUnpacked = request.options.decompresses && response.headerFields.contains(.contentEncoding)
@@ -17,39 +17,43 @@ extension CacheExchange {
             }, isUnpacked: isUnpacked, options: options)
         switch disposition {
         case .store(let head, let replaced):
-            return try await keep(response, head, replacing: replaced, number, reason)
+            return try await keep(response, head, replacing: replaced, fetch)
         case .freshen(let index, let head):
-            return try await freshened(response, index, head, number, conditions, reason, at: now)
+            return try await freshened(response, index, head, fetch, conditions, at: now)
         case .makeStale(let index):
-            let entry = stored.entries[index]
-            let stale = CacheEntry(
-                head: entry.head.madeStale(options),
-                identity: ResponseIdentity(load: number, body: entry.identity.body), isPersonal: entry.isPersonal)
-            _ = await cache.store.freshen(stale, for: lookup.key, since: stored.ticket)
-            return passed(response, number, reason, nil)
+            let old = stored.responses[index]
+            let stale = StoredResponse(
+                head: old.head.madeStale(options),
+                identity: ResponseIdentity(load: fetch.number, body: old.identity.body), isPersonal: old.isPersonal)
+            _ = await freshen(stale, fetch)
+            return passed(response, fetch, nil)
         case .fetchAgain:
-            guard response.status == .notModified, !conditions.isEmpty else {
-                return passed(response, number, reason, nil)
-            }
+            guard response.status == .notModified, !conditions.isEmpty else { return passed(response, fetch, nil) }
             await BodyDrain(clock: stage.clock.clock).drain(response.body, record.cancellation)
-            let again = try record.deadline.limited(
-                request, between: "two attempts", after: "the server had confirmed a response that is not stored")
-            return try await CacheExchange(stage, lookup, CacheLookup(ticket: stored.ticket), again, record)
-                .fetched(reason, conditions: [:], fallback: nil)
+            return try await fetchedAgain(fetch, after: "the server had confirmed a response that is not stored")
         case .invalidate(let urls):
             for url in urls { await cache.store.invalidate(url) }
-            return passed(response, number, reason, nil)
-        case .pass(let why): return passed(response, number, reason, why)
+            return passed(response, fetch, nil)
+        case .pass(let why): return passed(response, fetch, why)
         }
+    }
+
+    /// Asks the server again for the whole response.
+    private func fetchedAgain(
+        _ fetch: CacheFetch, after reason: String
+    ) async throws(RequestFailure) -> TransportResponse {
+        let again = try record.deadline.limited(request, between: "two attempts", after: reason)
+        return try await CacheExchange(stage, lookup, ResponseLookup(ticket: fetch.ticket), again, record)
+            .fetched(fetch.reason, conditions: [:], fallback: nil)
     }
 
     /// The response of the server, which is not stored.
     private func passed(
-        _ response: TransportResponse, _ number: UInt64, _ reason: ForwardReason, _ why: NotStoredReason?
+        _ response: TransportResponse, _ fetch: CacheFetch, _ why: NotStoredReason?
     ) -> TransportResponse {
         record.cacheFacts = CacheFacts(
-            CacheUse(.missed, CacheStatus(forwarded: reason, status: response.statusCode, detail: why)),
-            ResponseIdentity(load: number, body: number))
+            CacheUse(.missed, CacheStatus(forwarded: fetch.reason, status: response.statusCode, detail: why)),
+            ResponseIdentity(load: fetch.number, body: fetch.number))
         return response
     }
 
@@ -58,76 +62,93 @@ extension CacheExchange {
 
     /// Stores a response with its body, and returns it.
     private func keep(
-        _ response: TransportResponse, _ head: StoredHead, replacing replaced: Int?, _ number: UInt64,
-        _ reason: ForwardReason
+        _ response: TransportResponse, _ head: StoredHead, replacing replaced: Int?, _ fetch: CacheFetch
     ) async throws(RequestFailure) -> TransportResponse {
-        if !record.submission.mayStore { return passed(response, number, reason, .otherCredentials) }
-        if record.wasSigned, !lookup.key.partition.isNamed { return passed(response, number, reason, .signed) }
+        if !record.submission.mayStore { return passed(response, fetch, .otherCredentials) }
+        if record.wasSigned, !lookup.key.owner.isNamed { return passed(response, fetch, .signed) }
         var response = response
         if !response.body.isWhole {
             guard record.rules.redirects.mayFollow(response) else {
                 if case .streamed = request.options.delivery {
-                    return storing(response, head, replacing: replaced, number, reason)
+                    return await storing(response, head, replacing: replaced, fetch)
                 }
                 response = try await response.collected(for: request, record)
-                return try await keep(response, head, replacing: replaced, number, reason)
+                return try await keep(response, head, replacing: replaced, fetch)
             }
             // The body of a redirect is unwanted, so it never fails the request.
             let (data, isComplete) = await BodyDrain(clock: stage.clock.clock).keep(response.body, record.cancellation)
             guard isComplete else {
                 response.body = ResponseBody(Data())
-                return passed(response, number, reason, .incomplete)
+                return passed(response, fetch, .incomplete)
             }
             response.body = ResponseBody(data)
         }
         guard let data = response.body.data, expectedLength(of: response).map({ $0 == data.count }) ?? true else {
-            return passed(response, number, reason, .incomplete)
+            return passed(response, fetch, .incomplete)
         }
-        let old = replaced.map { stored.entries[$0] }
-        var body = number
-        // A reader of the body also needs its status and type.
-        if let old, old.head.status == head.status, old.head.fields[.contentType] == head.fields[.contentType],
-            let former = await cache.store.body(of: old, lookup.key), former == data
-        {
-            body = old.identity.body
-        }
-        let entry = CacheEntry(
-            head: head, identity: ResponseIdentity(load: number, body: body), isPersonal: wasPersonal)
-        let isStored = await cache.store.store(
-            entry, data, for: lookup.key, replacing: old?.identity.body, since: stored.ticket)
-        let now = stage.clock.moment
+        let old = replaced.map { stored.responses[$0] }
+        let entry = StoredResponse(
+            head: head,
+            identity: ResponseIdentity(load: fetch.number, body: await bodyNumber(of: head, data, old) ?? fetch.number),
+            isPersonal: wasPersonal)
+        let isStored = await store(entry, data, replacing: old, fetch)
         record.cacheFacts = CacheFacts(
             CacheUse(
                 .missed,
                 CacheStatus(
-                    forwarded: reason, status: response.statusCode, isStored: isStored,
+                    forwarded: fetch.reason, status: response.statusCode, isStored: isStored,
                     detail: isStored ? nil : .refusedByStore),
-                timeLeft: isStored ? head.timeLeft(at: now) : nil, isStored: isStored),
+                timeLeft: isStored ? head.timeLeft(at: stage.clock.moment) : nil, isStored: isStored),
             entry.identity)
         return response
     }
 
+    /// The number of the body of the response that is replaced, if the new one has the same body; otherwise `nil`.
+    private func bodyNumber(of head: StoredHead, _ data: Data, _ old: StoredResponse?) async -> UInt64? {
+        // A reader of the body also needs its status and type.
+        guard let old, old.head.status == head.status,
+            old.head.fields[.contentType] == head.fields[.contentType],
+            let former = await cache.store.body(of: old, for: lookup.key), former.count == data.count,
+            await former.all() == data
+        else { return nil }
+        return old.identity.body
+    }
+
+    private func store(
+        _ entry: StoredResponse, _ data: Data, replacing old: StoredResponse?, _ fetch: CacheFetch
+    ) async -> Bool {
+        guard let ticket = fetch.ticket else { return false }
+        return await cache.store.store(
+            entry, data, for: lookup.key, replacing: old?.identity.body, since: ticket)
+    }
+
+    private func freshen(_ entry: StoredResponse, _ fetch: CacheFetch) async -> Bool {
+        guard let ticket = fetch.ticket else { return false }
+        return await cache.store.freshen(entry, for: lookup.key, since: ticket)
+    }
+
     /// Stores a streamed response while its body is read, and returns it.
     private func storing(
-        _ response: TransportResponse, _ head: StoredHead, replacing replaced: Int?, _ number: UInt64,
-        _ reason: ForwardReason
-    ) -> TransportResponse {
-        guard case .stream(let source) = response.body.content,
-            expectedLength(of: response).map({ $0 <= cache.store.largest }) ?? true,
-            let place = cache.writers.enter(atMost: 4 * cache.store.largest)
-        else { return passed(response, number, reason, .refusedByStore) }
-        let entry = CacheEntry(
-            head: head, identity: ResponseIdentity(load: number, body: number), isPersonal: wasPersonal)
+        _ response: TransportResponse, _ head: StoredHead, replacing replaced: Int?, _ fetch: CacheFetch
+    ) async -> TransportResponse {
+        let expected = expectedLength(of: response)
+        guard case .stream(let source) = response.body.content, let ticket = fetch.ticket,
+            expected.map({ $0 <= cache.store.largest }) ?? true, let place = cache.writers.enter()
+        else { return passed(response, fetch, .refusedByStore) }
+        let entry = StoredResponse(
+            head: head, identity: ResponseIdentity(load: fetch.number, body: fetch.number), isPersonal: wasPersonal)
+        let writer = await cache.store.begin(
+            entry, for: lookup.key, replacing: replaced.map { stored.responses[$0].identity.body }, since: ticket)
+        guard let writer else { return passed(response, fetch, .refusedByStore) }
         let pieces = StoredPieces(
             source,
             StoredPieces.Target(
-                store: cache.store, entry: entry, key: lookup.key,
-                replaced: replaced.map { stored.entries[$0].identity.body }, ticket: stored.ticket,
-                submission: record.submission, expected: expectedLength(of: response), place: place),
+                writer: writer, limit: min(expected ?? .max, cache.store.largest), submission: record.submission,
+                expected: expected, place: place),
             stage.clock.clock)
         var response = response
         response.body = ResponseBody(source: StoringBody(pieces))
-        return passed(response, number, reason, .untilRead)
+        return passed(response, fetch, .untilRead)
     }
 
     /// The announced length of the stored body; `nil` if it is not known. The transport checks it too, unless it is a test
@@ -140,37 +161,30 @@ extension CacheExchange {
 
     /// Replaces the head of a stored response by that of its confirmation.
     private func freshened(
-        _ response: TransportResponse, _ index: Int, _ head: StoredHead, _ number: UInt64, _ conditions: HTTPFields,
-        _ reason: ForwardReason, at now: CacheMoment
+        _ response: TransportResponse, _ index: Int, _ head: StoredHead, _ fetch: CacheFetch,
+        _ conditions: HTTPFields, at now: CacheMoment
     ) async throws(RequestFailure) -> TransportResponse {
-        let old = stored.entries[index]
-        let entry = CacheEntry(
-            head: head, identity: ResponseIdentity(load: number, body: old.identity.body),
+        let old = stored.responses[index]
+        let entry = StoredResponse(
+            head: head, identity: ResponseIdentity(load: fetch.number, body: old.identity.body),
             isPersonal: old.isPersonal || wasPersonal)
-        let mayStore = record.submission.mayStore
-        let isStored = mayStore ? await cache.store.freshen(entry, for: lookup.key, since: stored.ticket) : false
+        let isStored = record.submission.mayStore ? await freshen(entry, fetch) : false
         // The condition was the caller's own, or the method was HEAD: the response is for the caller.
         guard response.status == .notModified,
             conditions.contains(.ifNoneMatch) || conditions.contains(.ifModifiedSince)
-        else {
-            _ = passed(response, number, reason, nil)
-            return response
-        }
+        else { return passed(response, fetch, nil) }
         await BodyDrain(clock: stage.clock.clock).drain(response.body, record.cancellation)
         let use = head.use(at: now)
         let status = CacheStatus(
-            forwarded: reason, status: response.statusCode, isStored: isStored, timeLeft: use.timeLeft)
+            forwarded: fetch.reason, status: response.statusCode, isStored: isStored, timeLeft: use.timeLeft)
         if let served = try await served(
-            index, use, at: now, isValidated: true, head: head, load: number, isPersonal: entry.isPersonal,
+            index, use, at: now, isValidated: true, head: head, load: fetch.number, isPersonal: entry.isPersonal,
             status: status, isStored: isStored)
         {
             return served
         }
         // The body was evicted meanwhile.
-        let again = try record.deadline.limited(
-            request, between: "two attempts", after: "the stored response had been removed")
-        return try await CacheExchange(stage, lookup, CacheLookup(ticket: stored.ticket), again, record)
-            .fetched(reason, conditions: [:], fallback: nil)
+        return try await fetchedAgain(fetch, after: "the stored response had been removed")
     }
 }
 

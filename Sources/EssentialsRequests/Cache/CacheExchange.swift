@@ -5,14 +5,14 @@ import FoundationEssentials
 struct CacheExchange {
     let stage: CacheStage
     let lookup: CacheStageLookup
-    let stored: CacheLookup
+    let stored: ResponseLookup
     let request: TransportRequest
     let record: ExchangeRecord
     let options: CacheOptions
     let heads: [StoredHead]
 
     init(
-        _ stage: CacheStage, _ lookup: CacheStageLookup, _ stored: CacheLookup, _ request: TransportRequest,
+        _ stage: CacheStage, _ lookup: CacheStageLookup, _ stored: ResponseLookup, _ request: TransportRequest,
         _ record: ExchangeRecord
     ) {
         self.stage = stage
@@ -21,7 +21,7 @@ struct CacheExchange {
         self.request = request
         self.record = record
         options = stage.cache.options
-        heads = stored.entries.map(\.head)
+        heads = stored.responses.map(\.head)
     }
 
     var cache: ResponseCache { stage.cache }
@@ -74,7 +74,7 @@ struct CacheExchange {
     /// A response that has to be validated for each use is not used by requests that came later than its validation. A
     /// response without a lifetime is stale again at once, so waiting for its validation would save nothing.
     private func sharedValidation(_ index: Int) -> CacheFlights.Key? {
-        let head = stored.entries[index].head
+        let head = stored.responses[index].head
         guard request.method == .get, lookup.request.policy == .standard, !head.requiresValidation,
             head.lifetime > .zero, !request.headerFields.contains(.cacheControl)
         else { return nil }
@@ -82,7 +82,7 @@ struct CacheExchange {
     }
 
     func flightKey(_ index: Int) -> CacheFlights.Key {
-        CacheFlights.Key(key: lookup.key, body: stored.entries[index].identity.body)
+        CacheFlights.Key(key: lookup.key, body: stored.responses[index].identity.body)
     }
 
     /// Validates a stale response, or waits for a validation that is running.
@@ -115,10 +115,16 @@ struct CacheExchange {
         var outcome = CacheFlights.Outcome.left
         defer { cache.flights.end(flight, key, outcome) }
         // An earlier validation may have ended since the lookup.
-        guard await isCurrent(stored.entries[index]) else {
+        guard await isCurrent(stored.responses[index]) else {
             outcome = .stored(nil)
             return nil
         }
+        let lease = await cache.store.lease(lookup.key, for: Self.leaseTime)
+        if lease == nil, await isReplaced(stored.responses[index], within: Self.leaseWait) {
+            outcome = .stored(nil)
+            return nil
+        }
+        defer { if let lease, !lease.isFree { Task.detached { await lease.end() } } }
         do throws(RequestFailure) {
             let response = try await fetched(.stale, conditions: conditions, fallback: fallback)
             outcome = record.cacheFacts?.trouble.map { .trouble($0) } ?? .stored(record.cacheFacts?.identity)
@@ -127,6 +133,21 @@ struct CacheExchange {
             outcome = isOwn(error) ? .left : .failed
             throw error
         }
+    }
+
+    /// How long another process is given to validate a response before this one does too.
+    static let leaseTime = Duration.seconds(2)
+    /// How long its result is waited for.
+    private static let leaseWait = Duration.milliseconds(100)
+
+    /// Waits until another process has replaced or confirmed a stored response, up to a limit.
+    private func isReplaced(_ entry: StoredResponse, within limit: Duration) async -> Bool {
+        let steps = 4
+        for _ in 0..<steps {
+            guard (try? await stage.clock.sleep(for: limit / steps)) != nil else { return false }
+            if await !isCurrent(entry) { return true }
+        }
+        return false
     }
 
     /// Whether a failure concerns this request alone: it was cancelled, its service was shut down, its credentials have
@@ -141,8 +162,8 @@ struct CacheExchange {
     }
 
     /// Whether nothing has replaced or confirmed a stored response since the lookup.
-    func isCurrent(_ entry: CacheEntry) async -> Bool {
-        await cache.store.lookup(lookup.key).entries.contains { $0.identity == entry.identity }
+    func isCurrent(_ entry: StoredResponse) async -> Bool {
+        await cache.store.lookup(lookup.key).responses.contains { $0.identity == entry.identity }
     }
 
     /// Waits for a validation that is running.
@@ -188,7 +209,7 @@ struct CacheExchange {
     func fetched(
         _ reason: ForwardReason, conditions: HTTPFields, fallback: Int?
     ) async throws(RequestFailure) -> TransportResponse {
-        let number = cache.nextNumber()
+        let fetch = await fetch(reason)
         let response: TransportResponse
         do throws(RequestFailure) {
             response = try await sent(conditions)
@@ -204,7 +225,15 @@ struct CacheExchange {
             await BodyDrain(clock: stage.clock.clock).drain(response.body, record.cancellation)
             return instead
         }
-        return try await stored(response, number, conditions, reason)
+        return try await stored(response, of: fetch, conditions)
+    }
+
+    /// A request to the server that begins now.
+    func fetch(_ reason: ForwardReason) async -> CacheFetch {
+        // In another order, an invalidation between both could be missed.
+        var ticket = stored.ticket
+        if ticket == nil { ticket = await cache.store.ticket(for: lookup.key) }
+        return CacheFetch(number: cache.nextNumber(), ticket: ticket, reason: reason)
     }
 
     /// Sends the request with further fields.
@@ -221,8 +250,19 @@ struct CacheExchange {
         _ index: Int, insteadOf trouble: CacheTrouble, _ reason: ForwardReason
     ) async throws(RequestFailure) -> TransportResponse? {
         let now = stage.clock.moment
-        guard let use = CacheRules.mayServe(stored.entries[index].head, insteadOf: trouble, now: now, options: options)
+        guard
+            let use = CacheRules.mayServe(stored.responses[index].head, insteadOf: trouble, now: now, options: options)
         else { return nil }
         return try await served(index, use, at: now, trouble: trouble)
     }
+}
+
+/// A request to the server whose response may be stored.
+struct CacheFetch: Sendable {
+    /// The number of the request.
+    let number: UInt64
+    /// What the response has to prove when it is stored; `nil` if it is not stored.
+    let ticket: ResponseTicket?
+    /// Why the request is sent.
+    let reason: ForwardReason
 }

@@ -5,7 +5,7 @@ import EssentialsTools
 final class CacheFlights: Sendable {
     /// A stored response that is being validated.
     struct Key: Sendable, Hashable {
-        let key: CacheKey
+        let key: ResponseKey
         /// The number of its body.
         let body: UInt64
     }

@@ -42,10 +42,15 @@ final class CachePartition: Sendable, Hashable {
     }
 
     let content: Content
-    fileprivate let number: Int
+    /// The options with which stored heads are read.
+    let options: CacheOptions
+    /// The partition as a text that is the same in every process with one key for secrets; `nil` if it must not outlive the
+    /// process.
+    let name: String?
+    let number: Int
 
-    init(_ content: Content) {
-        self.content = content
+    init(_ content: Content, _ options: CacheOptions, name: String?) {
+        (self.content, self.options, self.name) = (content, options, name)
         number = content.hashValue
     }
 
@@ -63,29 +68,4 @@ final class CachePartition: Sendable, Hashable {
     }
 
     func hash(into hasher: inout Hasher) { hasher.combine(number) }
-}
-
-/// The key of the stored responses of one URL in one partition. Which of them a request gets is decided by their `Vary`.
-///
-/// It is an object, because several tables hold it, and its hash is computed once.
-final class CacheKey: Sendable, Hashable {
-    let partition: CachePartition
-    let url: RequestURL
-    /// The hash of the URL, which divides the responses of all partitions.
-    let urlHash: Int
-
-    init(partition: CachePartition, url: RequestURL) {
-        (self.partition, self.url) = (partition, url)
-        urlHash = url.hashValue
-    }
-
-    static func == (one: CacheKey, other: CacheKey) -> Bool {
-        one === other
-            || one.urlHash == other.urlHash && one.partition == other.partition && one.url == other.url
-    }
-
-    func hash(into hasher: inout Hasher) {
-        hasher.combine(urlHash)
-        hasher.combine(partition.number)
-    }
 }

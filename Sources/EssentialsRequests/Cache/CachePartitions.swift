@@ -1,6 +1,7 @@
 import EssentialsHTTP
 import EssentialsStorage
 import EssentialsTools
+import FoundationEssentials
 
 /// Makes the partitions of a service's requests.
 ///
@@ -24,6 +25,8 @@ final class CachePartitions: Sendable {
     private let route: String
     /// Tells the services with interceptors apart, because what they sign is not known; empty without interceptors.
     private let signer: String
+    /// Whether partitions can have names, which are the same in every process.
+    private let isNameable: Bool
     private let cache: ResponseCache
     private let state = Mutex(State())
 
@@ -40,6 +43,8 @@ final class CachePartitions: Sendable {
             (trust, route) = ("", own)
         }
         signer = isSigned ? own : ""
+        // What only this process can tell apart does not outlive it.
+        isNameable = transport is any TrustBearing && !isSigned
     }
 
     /// The partition of a hop.
@@ -59,7 +64,7 @@ final class CachePartitions: Sendable {
             secrets: secrets(of: request.headerFields, besides: field, added: added(to: record)), cookies: cookies,
             session: cookies.map { cache.session(of: origin.host, $0) } ?? 0)
         if let last = state.withLock({ $0.last }), last.content == content { return last }
-        let partition = CachePartition(content)
+        let partition = CachePartition(content, cache.options, name: name(of: content))
         // The storage of cookies of the former one can end with it, outside the lock.
         let former = state.withLock { state in
             defer { state.last = partition }
@@ -67,6 +72,22 @@ final class CachePartitions: Sendable {
         }
         _ = consume former
         return partition
+    }
+
+    /// The name of a partition in every process; `nil` if it must not outlive this one. The credentials of a scope without an
+    /// account, and the cookies of a storage, do not say for whom they are in another process.
+    private func name(of content: CachePartition.Content) -> String? {
+        guard isNameable, content.cookies == nil else { return nil }
+        let account: String
+        switch content.account {
+        case .session: return nil
+        case .anonymous: account = ""
+        case .named(let partition): account = "\u{1}" + partition.name
+        }
+        var writer = ByteWriter()
+        for text in [content.trust, content.route, content.environment, account] { writer.append(text: text) }
+        writer.append(content.secrets)
+        return Data(writer.bytes).base64EncodedString()
     }
 
     private func trust(of request: TransportRequest) -> String {
@@ -83,7 +104,7 @@ final class CachePartitions: Sendable {
     private func text(of environment: EnvironmentSnapshot) -> String {
         if let known = state.withLock({ $0.environment }), known.snapshot == environment { return known.text }
         let identity = EnvironmentIdentity(of: ConstantEnvironment(environment))
-        let text = identity.text(environment.name, key: .process)
+        let text = identity.text(environment.name, key: cache.store.fingerprintKey)
         state.withLock { $0.environment = (environment, text) }
         return text
     }
@@ -112,7 +133,7 @@ final class CachePartitions: Sendable {
             writer = bytes
         }
         // Never zero, which means that there is nothing secret.
-        return writer.map { FingerprintKey.process.hash(of: $0.bytes) | 1 } ?? 0
+        return writer.map { cache.store.fingerprintKey.hash(of: $0.bytes) | 1 } ?? 0
     }
 
     /// Whether fields have names of secrets.

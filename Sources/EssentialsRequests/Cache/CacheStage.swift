@@ -93,15 +93,15 @@ final class CacheStage: Stage {
 
 /// The key of a hop, and the request as the rules see it.
 struct CacheStageLookup {
-    let key: CacheKey
+    let key: ResponseKey
     let request: CacheRequest
 
     init(_ request: TransportRequest, _ record: ExchangeRecord, _ stage: CacheStage) {
-        let key = CacheKey(partition: stage.partitions.partition(of: request, record), url: request.url)
+        let key = ResponseKey(owner: stage.partitions.partition(of: request, record), url: request.url)
         self.init(key, request, record, stage)
     }
 
-    init(_ key: CacheKey, _ request: TransportRequest, _ record: ExchangeRecord, _ stage: CacheStage) {
+    init(_ key: ResponseKey, _ request: TransportRequest, _ record: ExchangeRecord, _ stage: CacheStage) {
         self.key = key
         self.request = CacheRequest(
             method: request.method, url: request.url, fields: request.headerFields, policy: record.rules.cachePolicy,

@@ -1,4 +1,5 @@
 public import EssentialsHTTP
+import EssentialsStorage
 import EssentialsTools
 
 /// Stores responses and serves them again as HTTP allows it: a private cache
@@ -17,7 +18,9 @@ import EssentialsTools
 /// `Last-Modified`. Each response says what the cache has done: ``DataResponse/cache``. A streamed body is stored when it was
 /// read to its end. Downloads go past the cache.
 ///
-/// All functions can be called from any thread. Nothing is written to a disk.
+/// Without a directory nothing is written to a disk; see ``init(memory:disk:options:)``.
+///
+/// All functions can be called from any thread.
 public final class ResponseCache: Sendable {
     /// The memory for stored responses.
     public struct Memory: Sendable, Hashable {
@@ -27,6 +30,21 @@ public final class ResponseCache: Sendable {
         public static func bytes(_ count: Int) -> Memory { Memory(bytes: max(count, 0)) }
         /// 16 MiB.
         public static let standard = Memory.bytes(16 << 20)
+    }
+
+    /// The directory for stored responses.
+    public struct Disk: Sendable, Hashable {
+        let path: String
+        let bytes: Int
+
+        /// A directory and the maximum size of its files, in whole blocks of the disk. A response may take an eighth of it.
+        ///
+        /// - Parameters:
+        ///   - path: A directory that only this program uses. It is created for the user of the process alone (mode 0700).
+        ///   - bytes: The default is 256 MiB.
+        public static func directory(_ path: String, bytes: Int = 256 << 20) -> Disk {
+            Disk(path: path, bytes: max(bytes, 0))
+        }
     }
 
     /// How responses are used where the server leaves it open.
@@ -58,10 +76,19 @@ public final class ResponseCache: Sendable {
         public var responses = 0
         /// The bytes that count for the budget.
         public var bytes = 0
+        /// The number of responses outside the memory: in files, or in another ``ResponseStore``.
+        public var externalResponses = 0
+        /// Their size there: for files, in whole blocks of the disk.
+        public var externalBytes = 0
+
+        /// Creates the usage of an empty store.
+        public init() {}
 
         mutating func add(_ other: Usage) {
             responses += other.responses
             bytes += other.bytes
+            externalResponses += other.externalResponses
+            externalBytes += other.externalBytes
         }
     }
 
@@ -73,14 +100,60 @@ public final class ResponseCache: Sendable {
     let writers = CacheWriters()
     private let ownOptions: Options
     private let offline = Atomic<Bool>(false)
-    private let lastNumber = Atomic<UInt64>(0)
 
     /// Creates an empty cache in memory.
     public convenience init(memory: Memory = .standard, options: Options = Options()) {
-        self.init(store: MemoryResponseStore(bytes: memory.bytes), options: options)
+        self.init(only: MemoryResponseStore(bytes: memory.bytes), options: options)
     }
 
-    init(store: any ResponseStore, options: Options = Options()) {
+    /// Opens a cache in memory and in the files of a directory, which several processes may share.
+    ///
+    /// ```swift
+    /// let cache = try ResponseCache(disk: .directory("/var/cache/films"))
+    /// ```
+    ///
+    /// Responses are found again after a restart. Those to requests with credentials are written only if the application has
+    /// named the account, and those to requests with cookies of a storage, or through interceptors, never: in another process
+    /// nothing says for whom they are. They stay in memory.
+    ///
+    /// What is stored can be read by everybody who can read the files.
+    ///
+    /// It blocks for a few system calls. All other work on files happens on threads for files, and a request waits for it at
+    /// most 100 ms.
+    ///
+    /// - Throws: `file` if the directory is a symbolic link, belongs to another user, can be written by others or cannot be
+    ///   created; `resources` if there is no thread for files.
+    public convenience init(
+        memory: Memory = .standard, disk: Disk, options: Options = Options()
+    ) throws(RequestFailure) {
+        let files = try DiskResponseStore(FileDirectory(disk.path), bytes: disk.bytes)
+        self.init(memory: memory, external: files, options: options)
+    }
+
+    /// Creates a cache over a store of the application, such as one that several machines share.
+    ///
+    /// - Parameters:
+    ///   - memory: The memory of this process in front of the store. A response in it is served although another process has
+    ///     removed it from the store. The default is `nil`, which means none.
+    ///   - store: The store. A request waits for it at most 100 ms.
+    public convenience init(memory: Memory? = nil, store: any ResponseStore, options: Options = Options()) {
+        guard let memory else {
+            self.init(only: LimitedResponseStore(store), options: options)
+            return
+        }
+        self.init(memory: memory, external: store, options: options)
+    }
+
+    /// - Parameter limit: How long a request waits for the second store.
+    convenience init(
+        memory: Memory, external: any ResponseStore, options: Options = Options(),
+        limit: Duration = LimitedResponseStore.limit
+    ) {
+        let near = MemoryResponseStore(bytes: memory.bytes, keepsAll: true)
+        self.init(only: TieredResponseStore(near, LimitedResponseStore(external, limit: limit)), options: options)
+    }
+
+    init(only store: any ResponseStore, options: Options = Options()) {
         self.store = store
         ownOptions = options
     }
@@ -95,16 +168,23 @@ public final class ResponseCache: Sendable {
     /// What is stored now.
     public var usage: Usage { get async { await store.usage() } }
 
+    /// What has gone wrong with the files or the store. None of it has reached a request.
+    public var problems: CacheProblems { store.problems }
+
+    /// Writes what waits for the files or the store. Call it at the end of the program, after the services were shut down;
+    /// without it the last responses may be missing after a restart. The cache can be used afterwards.
+    public func flush() async { await store.close() }
+
     /// Removes the responses to requests for a URL, whoever they are for. Responses that are on their way are not stored.
     public func invalidate(_ url: RequestURL) async { await store.invalidate(url) }
 
     /// Removes the responses to requests for all URLs that meet a condition. No response that is on its way is stored.
-    public func invalidate(where isRemoved: @Sendable (RequestURL) -> Bool) async {
-        await store.remove { isRemoved($0.url) }
+    public func invalidate(where isRemoved: @escaping @Sendable (RequestURL) -> Bool) async {
+        await store.remove(in: ResponseScope(matching: isRemoved))
     }
 
     /// Removes all responses. No response that is on its way is stored.
-    public func removeAll() async { await store.remove { _ in true } }
+    public func removeAll() async { await store.remove(in: .everything) }
 
     // MARK: For the stage
 
@@ -115,11 +195,12 @@ public final class ResponseCache: Sendable {
         options.staleIfError = ownOptions.staleIfError
         options.staleWhenUnreachable = ownOptions.staleWhenUnreachable
         options.isOffline = isOffline
+        options.isShared = store.isShared
         return options
     }
 
     /// A number for a request to a server, greater than all before it.
-    func nextNumber() -> UInt64 { lastNumber.add(1, ordering: .relaxed).newValue }
+    func nextNumber() -> UInt64 { ResponseNumber.next() }
 
     // MARK: Logouts
 
@@ -130,11 +211,7 @@ public final class ResponseCache: Sendable {
     /// - Parameter accounts: The accounts whose credentials were cleared.
     func removePrivate(of origin: Origin, _ accounts: Set<EntityPartition>) async {
         updates.remove { $0.url.origin == origin }
-        await store.remove { key in
-            if key.partition.hasEnded { return true }
-            guard key.url.origin == origin, case .named(let account) = key.partition.account else { return false }
-            return accounts.contains(account)
-        }
+        await store.remove(in: ResponseScope(origin: origin, accounts: accounts))
     }
 
     /// The number of the cookie session of a host, which changes when the cookies are removed by a logout.

@@ -9,7 +9,7 @@ import EssentialsTools
 /// partition.
 final class StoredUpdates: Sendable {
     struct Update: Sendable {
-        let key: CacheKey
+        let key: ResponseKey
         let flight: CacheFlights.Flight
     }
 
@@ -26,7 +26,7 @@ final class StoredUpdates: Sendable {
     func update(to load: UInt64) -> Update? { updates.withLock { $0.use(load) } }
 
     /// Forgets validations. Their responses are then delivered to nobody.
-    func remove(where isRemoved: (CacheKey) -> Bool) {
+    func remove(where isRemoved: (ResponseKey) -> Bool) {
         let removed = updates.withLock { updates in
             updates.keys.compactMap { load in
                 updates.use(load).flatMap { isRemoved($0.key) ? updates.remove(load) : nil }
@@ -55,11 +55,11 @@ extension ResponseCache {
             case .stored(let identity?) = await update.flight.outcome.valueUnlessCancelled()
         else { return nil }
         let found = await store.lookup(update.key)
-        guard let entry = found.entries.first(where: { $0.identity.body == identity.body }),
-            entry.identity.load > load, let body = await store.body(of: entry, update.key)
+        guard let entry = found.responses.first(where: { $0.identity.body == identity.body }),
+            entry.identity.load > load, let body = await store.body(of: entry, for: update.key)?.all()
         else { return nil }
         // A logout since then has forgotten the validation.
-        guard updates.update(to: load) != nil, !update.key.partition.hasEnded else { return nil }
+        guard updates.update(to: load) != nil, !update.key.owner.hasEnded else { return nil }
         var response = DataResponse(
             TransportResponse(
                 entry.head.status, stored: entry.head.fields(isValidated: true),

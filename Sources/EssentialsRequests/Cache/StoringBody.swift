@@ -20,11 +20,9 @@ final class StoringBody: ResponseBody.Source {
 final class StoredPieces: Sendable {
     /// Where the body is stored, and on which conditions.
     struct Target: Sendable {
-        let store: any ResponseStore
-        let entry: CacheEntry
-        let key: CacheKey
-        let replaced: UInt64?
-        let ticket: CacheTicket
+        let writer: any ResponseWriter
+        /// The maximum number of bytes.
+        let limit: Int
         let submission: Submission
         /// The announced length; `nil` if it is not known.
         let expected: Int?
@@ -33,10 +31,10 @@ final class StoredPieces: Sendable {
     }
 
     private struct State {
-        /// What was read; `nil` if it is not stored, or was stored.
-        var data: Data? = Data()
-        /// The place, which is left together with the data.
+        /// `nil` if the body is not stored, or was stored.
         var target: Target?
+        /// The number of bytes that were read.
+        var count = 0
         var isRead = false
         /// Whether a piece is being read.
         var isReading = false
@@ -80,33 +78,33 @@ final class StoredPieces: Sendable {
     }
 
     private func add(_ chunk: BodyChunk) {
-        let fits = state.withLock { state in
-            guard let count = state.data?.count, let target = state.target else { return true }
-            let limit = min(target.expected ?? .max, target.store.largest)
-            guard chunk.count <= limit - count, target.place.take(chunk.count) else { return false }
-            chunk.withUnsafeBytes { state.data?.append(contentsOf: $0) }
-            return true
+        let isAdded = state.withLock { state in
+            guard let target = state.target else { return true }
+            guard chunk.count <= target.limit - state.count else { return false }
+            state.count += chunk.count
+            // Under the lock, so that nothing is appended after the end. It does not wait.
+            return target.writer.append(chunk)
         }
-        if !fits { giveUp() }
+        if !isAdded { giveUp() }
     }
 
     private func store() async {
-        let (data, target) = take(isRead: true)
-        guard let data, let target, target.expected.map({ $0 == data.count }) ?? true, target.submission.mayStore else {
-            return
+        let (target, count) = take(isRead: true)
+        guard let target else { return }
+        guard target.expected.map({ $0 == count }) ?? true, target.submission.mayStore else {
+            return target.writer.abandon()
         }
-        _ = await target.store.store(
-            target.entry, data, for: target.key, replacing: target.replaced, since: target.ticket)
+        _ = await target.writer.commit()
     }
 
-    private func take(isRead: Bool = false) -> (Data?, Target?) {
+    private func take(isRead: Bool = false) -> (Target?, Int) {
         state.withLock { state in
             if isRead { state.isRead = true }
-            return (state.data.take(), state.target.take())
+            return (state.target.take(), state.count)
         }
     }
 
-    private func giveUp() { _ = take() }
+    private func giveUp() { take().0?.writer.abandon() }
 
     func abandon() {
         giveUp()
@@ -120,8 +118,8 @@ final class StoredPieces: Sendable {
             guard !state.hasLeft, !state.isRead else { return (false, nil) }
             state.hasLeft = true
             // A reader that still waits for a piece is ended by the source.
-            guard !state.isReading, let count = state.data?.count else { return (true, nil) }
-            return (true, state.target?.expected.map { $0 - count })
+            guard !state.isReading else { return (true, nil) }
+            return (true, state.target?.expected.map { $0 - state.count })
         }
         guard isFirst else { return }
         guard let missing, (0...BodyDrain.limit).contains(missing) else {
@@ -131,7 +129,7 @@ final class StoredPieces: Sendable {
         Task.detached { [self] in
             await withTaskGroup { group in
                 // It ends too when the rest proves to be longer.
-                group.addTask { [self] in while (try? await next()) != nil, state.withLock({ $0.data != nil }) {} }
+                group.addTask { [self] in while (try? await next()) != nil, state.withLock({ $0.target != nil }) {} }
                 group.addTask { [clock] in try? await clock.sleep(for: BodyDrain.time, tolerance: nil) }
                 await group.next()
                 group.cancelAll()
@@ -144,8 +142,7 @@ final class StoredPieces: Sendable {
     var ending: ResponseEnding? { source.ending }
 }
 
-/// Limits how many streamed bodies are stored at the same time, and how many of their bytes wait for the end of a body. Those
-/// bytes do not count for the budget of the store yet.
+/// Limits how many streamed bodies are stored at the same time.
 final class CacheWriters: Sendable {
     /// The maximum number.
     static let maximum = 64
@@ -153,37 +150,20 @@ final class CacheWriters: Sendable {
     /// A place among them, which is left when it is released.
     final class Place: Sendable {
         private let writers: CacheWriters
-        /// The bytes of all places.
-        private let limit: Int
-        private let bytes = Atomic<Int>(0)
 
-        fileprivate init(_ writers: CacheWriters, _ limit: Int) { (self.writers, self.limit) = (writers, limit) }
+        fileprivate init(_ writers: CacheWriters) { self.writers = writers }
 
-        deinit {
-            writers.count.subtract(1, ordering: .relaxed)
-            writers.bytes.subtract(bytes.load(ordering: .relaxed), ordering: .relaxed)
-        }
-
-        /// Takes room for bytes.
-        ///
-        /// - Returns: `false` if there is none.
-        func take(_ count: Int) -> Bool {
-            bytes.add(count, ordering: .relaxed)
-            return writers.bytes.add(count, ordering: .relaxed).newValue <= limit
-        }
+        deinit { writers.count.subtract(1, ordering: .relaxed) }
     }
 
     private let count = Atomic<Int>(0)
-    private let bytes = Atomic<Int>(0)
 
     /// A place; `nil` if there is none.
-    ///
-    /// - Parameter limit: The maximum number of bytes of all places.
-    func enter(atMost limit: Int) -> Place? {
+    func enter() -> Place? {
         guard count.add(1, ordering: .relaxed).newValue <= Self.maximum else {
             count.subtract(1, ordering: .relaxed)
             return nil
         }
-        return Place(self, limit)
+        return Place(self)
     }
 }

@@ -16,6 +16,12 @@ extension RecordDirectory {
     /// The names of all records of a key.
     func names(_ key: RecordKey) -> [RecordName] { (0..<configuration.recordsPerKey).compactMap { name(key, $0) } }
 
+    /// The first number of a key under which there is no record, also of another key with the same name; `nil` if there is
+    /// none.
+    package func unusedNumber(of key: RecordKey) throws(FileError) -> UInt8? {
+        names(key).first { !isThere($0) }.map { $0.number - key.name.number }
+    }
+
     // MARK: All partitions
 
     /// The number of the last invalidation; zero if keys are not invalidated in all partitions.
@@ -31,8 +37,8 @@ extension RecordDirectory {
         return try invalidations.allow(name.key, begun: invalidation)
     }
 
-    /// Removes a record that was invalidated after it was read.
-    func removeInvalid(_ name: RecordName, _ facts: RecordFacts) {
+    /// Removes a record that was read, unless it was replaced since.
+    func removeIfSame(_ name: RecordName, _ facts: RecordFacts) {
         // If it cannot be removed now, it is found again later.
         try? locked { () throws(FileError) in
             guard try outline(of: name)?.facts == facts else { return }

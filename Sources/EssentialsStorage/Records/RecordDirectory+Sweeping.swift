@@ -28,6 +28,15 @@ extension RecordDirectory {
         if readIndex() { evict() } else { try sweepOnce() }
     }
 
+    /// Creates and checks the directory, once, without reading what is in it.
+    ///
+    /// - Throws: As ``open()``.
+    package func use() throws(FileError) {
+        try prepare()
+        // It may be on a file system that cannot be written.
+        _ = try locked { () throws(FileError) in true }
+    }
+
     /// Creates and checks the directory, once.
     func prepare() throws(FileError) {
         guard !state.withLock({ $0.isPrepared }) else { return }

@@ -40,6 +40,12 @@ extension RecordDirectory {
         return RecordWriter(self, key, condition, isFile: isFile)
     }
 
+    /// The present condition for a record of a key, as a lookup returns it.
+    package func condition(of key: RecordKey) throws(FileError) -> RecordCondition {
+        try prepare()
+        return try condition(for: key)
+    }
+
     /// The present condition for a record of a key.
     func condition(for key: RecordKey) throws(FileError) -> RecordCondition {
         var condition = try condition()
@@ -86,7 +92,8 @@ extension RecordDirectory {
         }
         let condition = try condition()
         let facts = RecordFacts(
-            id: .random(in: .min ... .max), begun: condition.begun, invalidation: condition.invalidation, hasFile: false)
+            id: .random(in: .min ... .max), begun: condition.begun, invalidation: condition.invalidation, hasFile: false
+        )
         let beginning = body.withUnsafeBytes {
             RecordContent.beginning(facts, nil, key: key.bytes, head: head, body: $0, format)
         }

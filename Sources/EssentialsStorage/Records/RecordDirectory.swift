@@ -226,7 +226,7 @@ package final class RecordDirectory: Sendable {
             // The file can belong to another key with the same hash.
             guard content.key == key.bytes, try allowsReading(name, begun: content.facts.begun) else { return nil }
             guard try isValid(name, since: content.facts.invalidation) else {
-                removeInvalid(name, content.facts)
+                removeIfSame(name, content.facts)
                 return nil
             }
             let id = content.facts.id
@@ -341,6 +341,9 @@ package final class RecordDirectory: Sendable {
 
     /// Removes a record whose body proved to be damaged, unless another record has replaced it.
     package func discard(_ record: StoredRecord) { try? drop(record.name, record.id) }
+
+    /// Removes a record, unless another record has replaced it or its head meanwhile.
+    package func remove(_ record: StoredRecord) { removeIfSame(record.name, record.facts) }
 
     /// Removes a record if its body still has the number.
     ///

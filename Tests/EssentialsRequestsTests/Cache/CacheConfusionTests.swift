@@ -55,15 +55,29 @@ struct CacheConfusionTests {
         "Environments and trust policies that differ in one part share no response, in both orders",
         arguments: Difference.allCases, [false, true])
     func environments(difference: Difference, isReversed: Bool) async throws {
-        let origin = CacheOrigin([.cacheControl: "max-age=60"])
-        let cache = ResponseCache()
-        let transport = TrustedStub(origin.transport())
-        var environments = try difference.environments
-        if isReversed { environments.reverse() }
-        let services = try environments.map {
-            try origin.service(cache, over: transport, environment: ConstantEnvironment($0))
+        for kind in CacheKind.allCases {
+            let origin = CacheOrigin([.cacheControl: "max-age=60"])
+            let scratch = try ScratchDirectory()
+            var environments = try difference.environments
+            if isReversed { environments.reverse() }
+            // The second round is after a restart.
+            for isRestarted in [false, true] where !isRestarted || kind != .memory {
+                let cache = try kind.cache(scratch("cache"))
+                let transport = TrustedStub(origin.transport())
+                let services = try environments.map {
+                    try origin.service(cache, over: transport, environment: ConstantEnvironment($0))
+                }
+                if !isRestarted {
+                    try await expectSeparate(services, origin)
+                } else {
+                    for (index, service) in services.enumerated() {
+                        #expect(try await service.text("a") == "\(index + 1)")
+                    }
+                    #expect(origin.count == services.count)
+                }
+                await cache.flush()
+            }
         }
-        try await expectSeparate(services, origin)
     }
 
     /// Each service fetches once, and then finds its own response.

@@ -15,13 +15,25 @@ struct CacheModelTests {
     func sequences(group: Int) async throws {
         for number in 0..<25 {
             let seed = UInt64(group * 1_000 + number)
-            var run = try CacheModelRun(seed: seed)
-            for step in 0..<60 {
-                let fault = try await run.step()
-                try #require(fault == nil, "seed \(seed), step \(step): \(fault ?? "")\n\(run.trace.suffix(12))")
-            }
-            try await run.finish()
+            try await check(seed, .memory)
         }
+    }
+
+    @Test(
+        "The same with responses in files, which two caches share, and with restarts",
+        arguments: [CacheKind.files, .memoryAndFiles], 0..<3)
+    func sequencesInFiles(kind: CacheKind, group: Int) async throws {
+        for number in 0..<8 { try await check(UInt64(group * 1_000 + 500 + number), kind) }
+    }
+
+    private func check(_ seed: UInt64, _ kind: CacheKind) async throws {
+        let scratch = try ScratchDirectory()
+        var run = try CacheModelRun(seed: seed, kind, scratch("cache"))
+        for step in 0..<60 {
+            let fault = try await run.step()
+            try #require(fault == nil, "seed \(seed), step \(step): \(fault ?? "")\n\(run.trace.suffix(12))")
+        }
+        try await run.finish()
     }
 }
 
@@ -88,7 +100,11 @@ private final class ModelServer: Sendable {
 private struct CacheModelRun {
     let server: ModelServer
     let origin: CacheOrigin
-    let cache = ResponseCache(memory: .bytes(1 << 20))
+    /// With files but no memory there are two, as of two processes.
+    private var caches: [ResponseCache] = []
+    private let kind: CacheKind
+    private let path: String
+    private let transport: TrustedStub
     var random: SeededNumbers
     var trace: [String] = []
     private var services: [HTTPDataRequestService] = []
@@ -109,7 +125,8 @@ private struct CacheModelRun {
         [.cacheControl: "max-age=5, stale-while-revalidate=5"],
     ]
 
-    init(seed: UInt64) throws {
+    init(seed: UInt64, _ kind: CacheKind, _ path: String) throws {
+        (self.kind, self.path) = (kind, path)
         let server = ModelServer()
         self.server = server
         let clock = Mutex<ManualClock?>(nil)
@@ -121,16 +138,35 @@ private struct CacheModelRun {
         random = SeededNumbers(state: seed)
         accounts = [nil, nil, nil]
         tenants = ["t0", "t0", "t0"]
-        let transport = TrustedStub(origin.transport())
+        transport = TrustedStub(origin.transport())
         for path in Self.paths {
             let style = Self.styles.randomElement(using: &random) ?? [:]
             server.state.withLock { $0.styles[path] = style }
         }
-        for _ in 0..<3 {
+        try start()
+    }
+
+    /// Makes caches and services.
+    private mutating func start() throws {
+        caches = try (0..<(kind == .files ? 2 : 1)).map { _ in try kind.cache(path) }
+        (services, environments) = ([], [])
+        for number in 0..<3 {
             let environment = try SwitchableEnvironment(["t0", "t1"].map { try Self.environment($0) })
             environments.append(environment)
+            let cache = caches[number % caches.count]
             services.append(try origin.service(cache, over: transport, environment: environment))
         }
+        (accounts, tenants) = ([nil, nil, nil], ["t0", "t0", "t0"])
+    }
+
+    /// Ends all services, as the end of the process does, and begins anew with what is in files.
+    private mutating func restart() async throws {
+        guard kind != .memory else { return }
+        trace.append("restart")
+        try await release()
+        for service in services { await service.shutdown() }
+        for cache in caches { await cache.settle() }
+        try start()
     }
 
     private static func environment(_ tenant: String) throws -> EnvironmentSnapshot {
@@ -171,9 +207,10 @@ private struct CacheModelRun {
             origin.clock.date += jump
         case 17:
             trace.append("invalidate \(path)")
-            await cache.invalidate(try RequestURL("https://h" + path))
+            await caches[0].invalidate(try RequestURL("https://h" + path))
             removals[path] = server.version(of: path)
         case 18: await hold(index, path)
+        case 19 where Int.random(in: 0..<3, using: &random) == 0: try await restart()
         default: try await release()
         }
         return nil

@@ -1,6 +1,7 @@
 import EssentialsHTTP
 import EssentialsStorage
 import EssentialsTools
+import EssentialsTransport
 import FoundationEssentials
 
 /// Keeps responses in memory, within a budget of bytes.
@@ -18,14 +19,19 @@ final class MemoryResponseStore: ResponseStore {
     let largest: Int
     private let budget: Int
     private let shards: [Shard]
+    /// A quarter of the budget for the bodies that wait for their end.
+    private let room: BufferRoom
 
-    /// - Parameter bytes: The budget for heads, bodies and 1.5 KiB for each response.
-    init(bytes: Int) {
+    /// - Parameters:
+    ///   - bytes: The budget for heads, bodies and 1.5 KiB for each response.
+    ///   - keepsAll: Whether all responses of a key are kept or none, so that what is found is all that another store has.
+    init(bytes: Int, keepsAll: Bool = false) {
         budget = max(bytes, 0)
         largest = budget / Self.part
+        room = BufferRoom(bytes: budget / 4)
         // Of a small budget, a shard could not hold the largest response.
         let count = budget < 1 << 20 ? 1 : 8
-        shards = (0..<count).map { _ in Shard() }
+        shards = (0..<count).map { _ in Shard(keepsAll: keepsAll) }
     }
 
     /// The shard of a URL, the same in all partitions.
@@ -33,31 +39,57 @@ final class MemoryResponseStore: ResponseStore {
         shards.count == 1 ? shards[0] : shards[Int(UInt(bitPattern: urlHash) % UInt(shards.count))]
     }
 
-    func lookup(_ key: CacheKey) async -> CacheLookup { shard(key.urlHash).lookup(key) }
+    func lookup(_ key: ResponseKey) async -> ResponseLookup { shard(key.urlHash).lookup(key) }
 
-    func body(of entry: CacheEntry, _ key: CacheKey) async -> Data? {
-        shard(key.urlHash).body(entry.identity.body, key)
+    func body(of response: StoredResponse, for key: ResponseKey) async -> StoredContent? {
+        shard(key.urlHash).body(response.identity.body, key)
     }
 
     func store(
-        _ entry: CacheEntry, _ body: Data, for key: CacheKey, replacing replaced: UInt64?, since ticket: CacheTicket
+        _ response: StoredResponse, _ body: Data, for key: ResponseKey, replacing replaced: UInt64?,
+        since ticket: ResponseTicket
     ) async -> Bool {
-        var stored = entry
-        stored.body = body
+        var stored = response
+        stored.body = StoredContent(body)
         guard stored.bytes <= largest else { return false }
         return shard(key.urlHash).store(
             stored, for: key, replacing: replaced, since: ticket, budget: budget / shards.count)
     }
 
-    func freshen(_ entry: CacheEntry, for key: CacheKey, since ticket: CacheTicket) async -> Bool {
+    func begin(
+        _ response: StoredResponse, for key: ResponseKey, replacing replaced: UInt64?, since ticket: ResponseTicket
+    ) async -> (any ResponseWriter)? {
+        BufferedResponseWriter(self, response, key, replaced, ticket, in: room.share())
+    }
+
+    func freshen(_ response: StoredResponse, for key: ResponseKey, since ticket: ResponseTicket) async -> Bool {
         shard(key.urlHash).freshen(
-            entry, for: key, since: ticket, largest: largest, budget: budget / shards.count)
+            response, for: key, since: ticket, largest: largest, budget: budget / shards.count)
+    }
+
+    /// Whether there is a response of a key.
+    func contains(_ key: ResponseKey) -> Bool { shard(key.urlHash).contains(key) }
+
+    /// Removes the responses of a key. Others that are on their way are stored.
+    func forget(_ key: ResponseKey) { shard(key.urlHash).forget(key) }
+
+    /// Whether a response is small enough to be stored.
+    func fits(_ response: StoredResponse, _ body: Data) -> Bool {
+        body.count + response.head.size + Self.overhead <= largest
+    }
+
+    /// Stores all responses of a key that another store has, if there is none and all are small enough.
+    ///
+    /// - Returns: Whether they are stored.
+    func fill(_ responses: [StoredResponse], for key: ResponseKey, since ticket: ResponseTicket) -> Bool {
+        guard responses.allSatisfy({ $0.body?.data != nil && $0.bytes <= largest }) else { return false }
+        return shard(key.urlHash).fill(responses, for: key, since: ticket, budget: budget / shards.count)
     }
 
     func invalidate(_ url: RequestURL) async { shard(url.hashValue).invalidate(url) }
 
-    func remove(where isRemoved: @Sendable (CacheKey) -> Bool) async {
-        for shard in shards { shard.remove(where: isRemoved) }
+    func remove(in scope: ResponseScope) async {
+        for shard in shards { shard.remove { $0.hasEnded || scope.contains($0) } }
     }
 
     func usage() async -> ResponseCache.Usage {
@@ -65,7 +97,7 @@ final class MemoryResponseStore: ResponseStore {
     }
 }
 
-extension CacheEntry {
+extension StoredResponse {
     /// The bytes that count for the budget.
     fileprivate var bytes: Int { (body?.count ?? 0) + head.size + MemoryResponseStore.overhead }
 }
@@ -74,27 +106,30 @@ extension CacheEntry {
 private final class Shard: Sendable {
     fileprivate struct State {
         /// The responses of each key, the most recently used last.
-        var entries: [CacheKey: [CacheEntry]] = [:]
+        var entries: [ResponseKey: [StoredResponse]] = [:]
         /// The keys of each URL, because an invalidation concerns all partitions.
-        var keys: [RequestURL: Set<CacheKey>] = [:]
-        var order = EvictionOrder<CacheKey>()
+        var keys: [RequestURL: Set<ResponseKey>] = [:]
+        var order = EvictionOrder<ResponseKey>()
         /// The invalidated URLs. What was looked up before is not stored.
         var invalidated = Clearings<RequestURL>()
     }
 
     private let state = Mutex(State())
+    private let keepsAll: Bool
 
-    func lookup(_ key: CacheKey) -> CacheLookup {
+    init(keepsAll: Bool) { self.keepsAll = keepsAll }
+
+    func lookup(_ key: ResponseKey) -> ResponseLookup {
         state.withLock { state in
             // Read under the lock, so that an invalidation is before or after the whole lookup.
-            let ticket = CacheTicket(epoch: .now)
-            guard let entries = state.entries[key] else { return CacheLookup(ticket: ticket) }
+            let ticket = ResponseTicket(epoch: Epoch.now.number)
+            guard let entries = state.entries[key] else { return ResponseLookup(ticket: ticket) }
             state.order.use(key)
-            return CacheLookup(entries: entries, ticket: ticket)
+            return ResponseLookup(entries, ticket: ticket)
         }
     }
 
-    func body(_ number: UInt64, _ key: CacheKey) -> Data? {
+    func body(_ number: UInt64, _ key: ResponseKey) -> StoredContent? {
         state.withLock { state in
             guard let entries = state.entries[key],
                 let index = entries.firstIndex(where: { $0.identity.body == number })
@@ -110,17 +145,15 @@ private final class Shard: Sendable {
     }
 
     func store(
-        _ new: CacheEntry, for key: CacheKey, replacing replaced: UInt64?, since ticket: CacheTicket, budget: Int
+        _ new: StoredResponse, for key: ResponseKey, replacing replaced: UInt64?, since ticket: ResponseTicket,
+        budget: Int
     ) -> Bool {
         // What is replaced or evicted is released without the lock.
-        var released: [CacheEntry] = []
+        var released: [StoredResponse] = []
         let isStored = state.withLock { state in
-            guard !state.invalidated.forbid(key.url, since: ticket.epoch), !key.partition.hasEnded
-            else {
-                return false
-            }
+            guard state.accepts(key, since: ticket) else { return false }
             var entries = state.entries[key] ?? []
-            let isReplaced = { (old: CacheEntry) in
+            let isReplaced = { (old: StoredResponse) in
                 old.identity.body == replaced || old.head.isVariant(like: new.head)
             }
             if entries.contains(where: { isReplaced($0) && $0.identity.load > new.identity.load }) {
@@ -131,7 +164,7 @@ private final class Shard: Sendable {
             if entries.count >= MemoryResponseStore.maximumVariants { released.append(entries.removeFirst()) }
             entries.append(new)
             state.put(entries, key)
-            released += state.evict(to: budget, sparing: key)
+            released += state.evict(to: budget, sparing: key, keepsAll: keepsAll)
             return true
         }
         withExtendedLifetime(released) {}
@@ -139,16 +172,15 @@ private final class Shard: Sendable {
     }
 
     func freshen(
-        _ entry: CacheEntry, for key: CacheKey, since ticket: CacheTicket, largest: Int, budget: Int
+        _ entry: StoredResponse, for key: ResponseKey, since ticket: ResponseTicket, largest: Int, budget: Int
     ) -> Bool {
-        var released: [CacheEntry] = []
+        var released: [StoredResponse] = []
         let isStored = state.withLock { state in
-            guard !state.invalidated.forbid(key.url, since: ticket.epoch), !key.partition.hasEnded,
-                var entries = state.entries[key],
+            guard state.accepts(key, since: ticket), var entries = state.entries[key],
                 let index = entries.firstIndex(where: { $0.identity.body == entry.identity.body }),
                 entries[index].identity.load < entry.identity.load
             else { return false }
-            let new = CacheEntry(
+            let new = StoredResponse(
                 head: entry.head, identity: entry.identity, isPersonal: entry.isPersonal, body: entries[index].body)
             // Each confirmation can add fields.
             guard new.bytes <= largest else {
@@ -160,11 +192,27 @@ private final class Shard: Sendable {
             released += entries.filter { $0.identity.body != entry.identity.body && $0.head.isVariant(like: new.head) }
             entries.removeAll { $0.identity.body != entry.identity.body && $0.head.isVariant(like: new.head) }
             state.put(entries, key)
-            released += state.evict(to: budget, sparing: key)
+            released += state.evict(to: budget, sparing: key, keepsAll: keepsAll)
             return true
         }
         withExtendedLifetime(released) {}
         return isStored
+    }
+
+    func contains(_ key: ResponseKey) -> Bool { state.withLock { $0.entries[key] != nil } }
+
+    func forget(_ key: ResponseKey) {
+        let released = state.withLock { $0.take(key) }
+        withExtendedLifetime(released) {}
+    }
+
+    func fill(_ responses: [StoredResponse], for key: ResponseKey, since ticket: ResponseTicket, budget: Int) -> Bool {
+        let released = state.withLock { state -> [StoredResponse]? in
+            guard state.accepts(key, since: ticket), state.entries[key] == nil else { return nil }
+            state.put(responses, key)
+            return state.evict(to: budget, sparing: key, keepsAll: keepsAll)
+        }
+        return withExtendedLifetime(released) { released != nil }
     }
 
     func invalidate(_ url: RequestURL) {
@@ -175,7 +223,7 @@ private final class Shard: Sendable {
         withExtendedLifetime(released) {}
     }
 
-    func remove(where isRemoved: (CacheKey) -> Bool) {
+    func remove(where isRemoved: (ResponseKey) -> Bool) {
         // The condition is not applied to responses that are on their way, so none of them is stored.
         let keys = state.withLock { state in
             state.invalidated.clearAll()
@@ -189,21 +237,28 @@ private final class Shard: Sendable {
 
     var usage: ResponseCache.Usage {
         state.withLock { state in
-            ResponseCache.Usage(
-                responses: state.entries.values.reduce(0) { $0 + $1.count }, bytes: state.order.bytes)
+            var usage = ResponseCache.Usage()
+            usage.responses = state.entries.values.reduce(0) { $0 + $1.count }
+            usage.bytes = state.order.bytes
+            return usage
         }
     }
 }
 
 extension Shard.State {
+    /// Whether nothing has removed the responses of a key since a ticket was given.
+    fileprivate func accepts(_ key: ResponseKey, since ticket: ResponseTicket) -> Bool {
+        !invalidated.forbid(key.url, since: Epoch(number: ticket.epoch)) && !key.hasEnded
+    }
+
     /// Sets the responses of a key, of which there is at least one.
-    fileprivate mutating func put(_ entries: [CacheEntry], _ key: CacheKey) {
+    fileprivate mutating func put(_ entries: [StoredResponse], _ key: ResponseKey) {
         if self.entries.updateValue(entries, forKey: key) == nil { keys[key.url, default: []].insert(key) }
         order.insert(key, bytes: entries.reduce(0) { $0 + $1.bytes })
     }
 
     /// Removes the responses of a key and returns them.
-    fileprivate mutating func take(_ key: CacheKey) -> [CacheEntry] {
+    fileprivate mutating func take(_ key: ResponseKey) -> [StoredResponse] {
         order.remove(key)
         guard let removed = entries.removeValue(forKey: key) else { return [] }
         keys[key.url]?.remove(key)
@@ -213,20 +268,22 @@ extension Shard.State {
 
     /// Removes responses until the others fit, and returns them.
     ///
-    /// - Parameter key: The key that has just been set, of which at least one response stays.
-    fileprivate mutating func evict(to budget: Int, sparing key: CacheKey) -> [CacheEntry] {
-        var removed: [CacheEntry] = []
+    /// - Parameters:
+    ///   - key: The key that has just been set, of which at least one response stays.
+    ///   - keepsAll: Whether all of its responses stay or none.
+    fileprivate mutating func evict(to budget: Int, sparing key: ResponseKey, keepsAll: Bool) -> [StoredResponse] {
+        var removed: [StoredResponse] = []
         while order.bytes > budget, let evicted = order.evict(budget: budget, sparing: key) {
             removed += take(evicted)
         }
-        if order.bytes > budget { removed += shrink(key, to: budget) }
+        if order.bytes > budget { removed += keepsAll ? take(key) : shrink(key, to: budget) }
         return removed
     }
 
     /// Removes variants of a key, the one unused longest first, until they fit.
-    fileprivate mutating func shrink(_ key: CacheKey, to budget: Int) -> [CacheEntry] {
+    fileprivate mutating func shrink(_ key: ResponseKey, to budget: Int) -> [StoredResponse] {
         guard var kept = entries[key] else { return [] }
-        var removed: [CacheEntry] = []
+        var removed: [StoredResponse] = []
         while kept.count > 1, kept.reduce(0, { $0 + $1.bytes }) > budget { removed.append(kept.removeFirst()) }
         put(kept, key)
         return removed

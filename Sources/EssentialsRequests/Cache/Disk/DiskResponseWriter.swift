@@ -1,0 +1,146 @@
+import EssentialsStorage
+import EssentialsTools
+import EssentialsTransport
+
+/// Writes a response to a directory while its body arrives. The pieces wait in memory for the file thread, up to a limit:
+/// the reader of the body never waits for the disk.
+final class DiskResponseWriter: ResponseWriter {
+    /// How many bytes may wait. Beyond that the response is given up.
+    static let maximumWaiting = 4 << 20
+
+    struct Target: Sendable {
+        let response: StoredResponse
+        let name: RecordKey
+        let key: ResponseKey
+        let replaced: UInt64?
+    }
+
+    private struct State {
+        var waiting: [BodyChunk] = []
+        var waitingBytes = 0
+        var count = 0
+        /// Whether a file thread writes, or is going to.
+        var isWriting = false
+        /// Whether nothing more is appended, because the response was committed, abandoned or given up.
+        var hasEnded = false
+        /// The record; `nil` while a file thread has it, and after its end.
+        var record: RecordWriter?
+        /// Provided when no file thread writes any more.
+        var idle: OneShot<Void>?
+    }
+
+    private let target: Target
+    private let lane: DiskLane
+    private let largest: Int
+    private let state: Mutex<State>
+
+    init(_ target: Target, _ record: RecordWriter, on lane: DiskLane, largest: Int) {
+        (self.target, self.lane, self.largest) = (target, lane, largest)
+        state = Mutex(State(record: record))
+    }
+
+    deinit {
+        // Nothing holds the writer, so no file thread has the record.
+        let record = state.withLock { $0.record.take() }
+        if var record { record.abandon() }
+    }
+
+    func append(_ bytes: BodyChunk) -> Bool {
+        let (isAppended, begins) = state.withLock { state -> (Bool, Bool) in
+            guard !state.hasEnded, bytes.count <= largest - state.count,
+                bytes.count <= Self.maximumWaiting - state.waitingBytes
+            else {
+                state.hasEnded = true
+                return (false, false)
+            }
+            state.waiting.append(bytes)
+            state.waitingBytes += bytes.count
+            state.count += bytes.count
+            defer { state.isWriting = true }
+            return (true, !state.isWriting)
+        }
+        if begins { Task.detached { [self] in await lane.write(for: self) } }
+        return isAppended
+    }
+
+    /// The next pieces to write, with the record; `nil` if there are none.
+    func takePieces() -> (pieces: [BodyChunk], record: RecordWriter)? {
+        let (taken, idle) = state.withLock { state -> ((pieces: [BodyChunk], record: RecordWriter)?, OneShot<Void>?) in
+            guard !state.waiting.isEmpty, let record = state.record.take() else {
+                state.isWriting = false
+                return (nil, state.idle.take())
+            }
+            defer { (state.waiting, state.waitingBytes) = ([], 0) }
+            return ((state.waiting, record), nil)
+        }
+        idle?.provide(())
+        return taken
+    }
+
+    /// Gives the record back after a write.
+    ///
+    /// - Parameter record: `nil` if the write has failed.
+    func giveBack(_ record: RecordWriter?) {
+        state.withLock { state in
+            state.record = record
+            if record == nil { (state.hasEnded, state.waiting, state.waitingBytes) = (true, [], 0) }
+        }
+    }
+
+    func commit() async -> Bool {
+        let isWanted = state.withLock { state in
+            defer { state.hasEnded = true }
+            return !state.hasEnded
+        }
+        await waitUntilIdle()
+        guard let record = state.withLock({ $0.record.take() }) else { return false }
+        guard isWanted else {
+            await lane.abandon(record)
+            return false
+        }
+        return await lane.commit(record, target)
+    }
+
+    func abandon() {
+        state.withLock { state in (state.hasEnded, state.waiting, state.waitingBytes) = (true, [], 0) }
+        Task.detached { [self] in
+            await waitUntilIdle()
+            if let record = state.withLock({ $0.record.take() }) { await lane.abandon(record) }
+        }
+    }
+
+    private func waitUntilIdle() async {
+        let idle = state.withLock { state -> OneShot<Void>? in
+            guard state.isWriting else { return nil }
+            let idle = state.idle ?? OneShot<Void>()
+            state.idle = idle
+            return idle
+        }
+        await idle?.value()
+    }
+}
+
+extension DiskLane {
+    /// Writes the pieces that wait, until none is left.
+    func write(for writer: DiskResponseWriter) {
+        while let (pieces, record) = writer.takePieces() {
+            var record = record
+            if append(pieces, to: &record) {
+                writer.giveBack(record)
+            } else {
+                record.abandon()
+                writer.giveBack(nil)
+            }
+        }
+    }
+
+    func commit(_ record: RecordWriter, _ target: DiskResponseWriter.Target) -> Bool {
+        var record = record
+        return commit(&record, target.response, target.name, target.key, replacing: target.replaced)
+    }
+
+    func abandon(_ record: RecordWriter) {
+        var record = record
+        record.abandon()
+    }
+}

@@ -1,0 +1,71 @@
+import EssentialsTools
+import EssentialsTransport
+import FoundationEssentials
+
+/// Keeps the pieces of a body in memory until it is stored as a whole.
+final class BufferedResponseWriter<Store: ResponseStore>: ResponseWriter {
+    private let store: Store
+    private let response: StoredResponse
+    private let key: ResponseKey
+    private let replaced: UInt64?
+    private let ticket: ResponseTicket
+    private let room: BufferRoom.Share?
+    /// What was appended; `nil` if the response is not stored.
+    private let data = Mutex<Data?>(Data())
+
+    /// - Parameter room: Where the bytes are counted; `nil` for no other limit than ``ResponseStore/largest``.
+    init(
+        _ store: Store, _ response: StoredResponse, _ key: ResponseKey, _ replaced: UInt64?, _ ticket: ResponseTicket,
+        in room: BufferRoom.Share? = nil
+    ) {
+        (self.store, self.response, self.key, self.replaced, self.ticket) = (store, response, key, replaced, ticket)
+        self.room = room
+    }
+
+    func append(_ bytes: BodyChunk) -> Bool {
+        data.withLock { data in
+            guard let count = data?.count, bytes.count <= store.largest - count, room?.take(bytes.count) ?? true else {
+                data = nil
+                return false
+            }
+            bytes.withUnsafeBytes { data?.append(contentsOf: $0) }
+            return true
+        }
+    }
+
+    func commit() async -> Bool {
+        guard let whole = data.withLock({ $0.take() }) else { return false }
+        return await store.store(response, whole, for: key, replacing: replaced, since: ticket)
+    }
+
+    func abandon() { data.withLock { $0 = nil } }
+}
+
+/// The bytes of bodies that wait for their end before they are stored. They do not count for the budget of a store yet.
+final class BufferRoom: Sendable {
+    /// The share of one body, which is given back when it is released.
+    final class Share: Sendable {
+        private let room: BufferRoom
+        private let bytes = Atomic<Int>(0)
+
+        fileprivate init(_ room: BufferRoom) { self.room = room }
+
+        deinit { room.bytes.subtract(bytes.load(ordering: .relaxed), ordering: .relaxed) }
+
+        /// Takes room for bytes.
+        ///
+        /// - Returns: `false` if there is none.
+        func take(_ count: Int) -> Bool {
+            bytes.add(count, ordering: .relaxed)
+            return room.bytes.add(count, ordering: .relaxed).newValue <= room.limit
+        }
+    }
+
+    private let limit: Int
+    private let bytes = Atomic<Int>(0)
+
+    /// - Parameter limit: The maximum number of bytes.
+    init(bytes limit: Int) { self.limit = limit }
+
+    func share() -> Share { Share(self) }
+}

@@ -1,0 +1,249 @@
+import EssentialsHTTP
+import EssentialsTools
+import EssentialsTransport
+import FoundationEssentials
+
+/// Keeps responses in memory and in a second store, such as files. What the memory has, is found without asking the second
+/// store.
+///
+/// Of the responses of a key the memory has all or none, so that a response that it does not have is not taken for one that
+/// does not exist. The second store gets only responses whose partition has a name in every process.
+final class TieredResponseStore: ResponseStore {
+    /// The maximum number of responses that are on their way to the second store. More are waited for.
+    static let maximumPending = 32
+    /// The number of keys of which one use is remembered. The second use of a response takes it into the memory.
+    private static let seenCount = 4_096
+
+    /// The tickets of both stores.
+    private struct Ticket: Sendable {
+        let near: ResponseTicket
+        /// `nil` if the second store keeps nothing.
+        let far: ResponseTicket?
+        /// The responses that only the second store had.
+        let farOnly: [StoredResponse]
+    }
+
+    private struct State {
+        var seen = [Int](repeating: 0, count: seenCount)
+        var pending = FarWrites()
+    }
+
+    private let near: MemoryResponseStore
+    private let far: any ResponseStore
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - near: A store that keeps all responses of a key or none.
+    ///   - far: The second store.
+    init(_ near: MemoryResponseStore, _ far: any ResponseStore) { (self.near, self.far) = (near, far) }
+
+    var largest: Int { max(near.largest, far.largest) }
+    var isShared: Bool { far.isShared }
+    var fingerprintKey: FingerprintKey { far.fingerprintKey }
+    var problems: CacheProblems { far.problems }
+
+    // MARK: Finding
+
+    func lookup(_ key: ResponseKey) async -> ResponseLookup {
+        var found = await near.lookup(key)
+        guard let ticket = found.ticket, key.partition != nil else {
+            if let ticket = found.ticket { found.ticket = both(ticket, nil) }
+            return found
+        }
+        guard found.responses.isEmpty else {
+            // Most responses are served without a ticket.
+            found.ticket = nil
+            return found
+        }
+        let second = await far.lookup(key)
+        guard !second.responses.isEmpty, isSeenAgain(key) else {
+            return ResponseLookup(second.responses, ticket: both(ticket, second.ticket, second.responses))
+        }
+        let responses = await withBodies(second.responses, key)
+        let isNear = near.fill(responses, for: key, since: ticket)
+        return ResponseLookup(
+            responses, ticket: both(ticket, second.ticket, isNear ? [] : second.responses))
+    }
+
+    /// The responses with those bodies that the lookup has not found, if they are small enough for the memory.
+    private func withBodies(_ responses: [StoredResponse], _ key: ResponseKey) async -> [StoredResponse] {
+        var whole = responses
+        for index in whole.indices where whole[index].body == nil {
+            whole[index].body = await far.body(of: whole[index], for: key)
+        }
+        return whole
+    }
+
+    func ticket(for key: ResponseKey) async -> ResponseTicket? {
+        let found = await near.lookup(key)
+        guard let ticket = found.ticket else { return nil }
+        return both(ticket, key.partition == nil ? nil : await far.ticket(for: key))
+    }
+
+    private func both(
+        _ near: ResponseTicket, _ far: ResponseTicket?, _ farOnly: [StoredResponse] = []
+    ) -> ResponseTicket {
+        ResponseTicket(context: Ticket(near: near, far: far, farOnly: farOnly))
+    }
+
+    /// Whether the key was asked for lately.
+    private func isSeenAgain(_ key: ResponseKey) -> Bool {
+        let hash = key.hashValue
+        return state.withLock { state in
+            let index = Int(UInt(bitPattern: hash) % UInt(Self.seenCount))
+            defer { state.seen[index] = hash }
+            return state.seen[index] == hash
+        }
+    }
+
+    func body(of response: StoredResponse, for key: ResponseKey) async -> StoredContent? {
+        if let content = await near.body(of: response, for: key) { return content }
+        return key.partition == nil ? nil : await far.body(of: response, for: key)
+    }
+
+    // MARK: Storing
+
+    func store(
+        _ response: StoredResponse, _ body: Data, for key: ResponseKey, replacing replaced: UInt64?,
+        since ticket: ResponseTicket
+    ) async -> Bool {
+        guard let ticket = ticket.context as? Ticket else { return false }
+        let isAll = ticket.farOnly.allSatisfy { $0.bodyNumber == replaced || response.replaces($0) }
+        let isForNear = near.fits(response, body) && (isAll || near.contains(key))
+        if isForNear {
+            let isNear = await near.store(response, body, for: key, replacing: replaced, since: ticket.near)
+            // Something newer is stored, or the key was invalidated.
+            guard isNear else { return false }
+        } else if ticket.far != nil {
+            // What the memory has may be what the response replaces.
+            near.forget(key)
+        }
+        guard let second = ticket.far else { return isForNear }
+        let write = { @Sendable [far] in
+            await far.store(response, body, for: key, replacing: replaced, since: second)
+        }
+        if isForNear, behind(write) { return true }
+        return await write() || isForNear
+    }
+
+    func begin(
+        _ response: StoredResponse, for key: ResponseKey, replacing replaced: UInt64?, since ticket: ResponseTicket
+    ) async -> (any ResponseWriter)? {
+        guard let both = ticket.context as? Ticket else { return nil }
+        guard let second = both.far else {
+            return await near.begin(response, for: key, replacing: replaced, since: both.near)
+        }
+        return await far.begin(response, for: key, replacing: replaced, since: second).map { writer in
+            Writer(next: writer, memory: near, key: key)
+        }
+    }
+
+    func freshen(_ response: StoredResponse, for key: ResponseKey, since ticket: ResponseTicket) async -> Bool {
+        guard let ticket = ticket.context as? Ticket else { return false }
+        let isKnown = near.contains(key)
+        let isNear = await near.freshen(response, for: key, since: ticket.near)
+        guard let second = ticket.far, isNear || !isKnown else { return isNear }
+        let write = { @Sendable [far] in await far.freshen(response, for: key, since: second) }
+        if isNear, behind(write) { return true }
+        return await write() || isNear
+    }
+
+    func lease(_ key: ResponseKey, for duration: Duration) async -> ResponseLease? {
+        guard key.partition != nil else { return .free }
+        let lease = await far.lease(key, for: duration)
+        // What the other process stores is found in the second store.
+        if lease == nil { near.forget(key) }
+        return lease
+    }
+
+    /// A streamed response goes to the second store alone, and into the memory when it is used.
+    private struct Writer: ResponseWriter {
+        let next: any ResponseWriter
+        let memory: MemoryResponseStore
+        let key: ResponseKey
+
+        func append(_ bytes: BodyChunk) -> Bool { next.append(bytes) }
+
+        func commit() async -> Bool {
+            let isStored = await next.commit()
+            // It may replace what the memory has.
+            if isStored { memory.forget(key) }
+            return isStored
+        }
+
+        func abandon() { next.abandon() }
+    }
+
+    // MARK: Writing behind
+
+    /// Runs a write later; `false` if too many are waiting.
+    private func behind(_ write: @escaping @Sendable () async -> Bool) -> Bool {
+        let isBegun = state.withLock { $0.pending.begin() }
+        guard isBegun else { return false }
+        Task.detached { [self] in
+            _ = await write()
+            let done = state.withLock { $0.pending.end() }
+            for waiter in done { waiter.provide(()) }
+        }
+        return true
+    }
+
+    /// Waits for the writes that have begun.
+    func settle() async {
+        let waiter = state.withLock { $0.pending.waiter() }
+        _ = await waiter?.valueUnlessCancelled { try? await Task.sleep(for: LimitedResponseStore.removalLimit) }
+    }
+
+    // MARK: Removing
+
+    func invalidate(_ url: RequestURL) async {
+        await near.invalidate(url)
+        await far.invalidate(url)
+    }
+
+    func remove(in scope: ResponseScope) async {
+        await near.remove(in: scope)
+        await far.remove(in: scope)
+    }
+
+    func usage() async -> ResponseCache.Usage {
+        var usage = await near.usage()
+        let second = await far.usage()
+        (usage.externalResponses, usage.externalBytes) = (second.responses, second.bytes)
+        return usage
+    }
+
+    func close() async {
+        await settle()
+        await far.close()
+    }
+}
+
+/// The writes on their way to a store.
+private struct FarWrites: Sendable {
+    private var count = 0
+    private var waiters: [OneShot<Void>] = []
+
+    /// Whether there was room for one more.
+    mutating func begin() -> Bool {
+        guard count < TieredResponseStore.maximumPending else { return false }
+        count += 1
+        return true
+    }
+
+    /// Ends one, and returns those who wait for the last.
+    mutating func end() -> [OneShot<Void>] {
+        count -= 1
+        guard count == 0 else { return [] }
+        defer { waiters = [] }
+        return waiters
+    }
+
+    /// Provided when none is left; `nil` if there is none.
+    mutating func waiter() -> OneShot<Void>? {
+        guard count > 0 else { return nil }
+        let waiter = OneShot<Void>()
+        waiters.append(waiter)
+        return waiter
+    }
+}
