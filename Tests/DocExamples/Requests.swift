@@ -184,3 +184,18 @@ private func responseCacheConfigurationExample() {
     configuration.cache = cache
     use(configuration)
 }
+
+// Cache/ResponseCache.swift
+private func responseCacheDiskExample() throws {
+    let cache = try ResponseCache(disk: .directory("/var/cache/films"))
+    use(cache)
+}
+
+// Cache/Store/ResponseStore.swift
+private func responseStoreExample() {
+    let cache = ResponseCache(store: SharedStore(client))
+    use(cache)
+}
+
+private let client = Account()
+private func SharedStore(_ client: Account) -> any ResponseStore { ScriptedStore() }

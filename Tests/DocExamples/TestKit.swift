@@ -186,3 +186,20 @@ private func manualClockExample() async throws {
     clock.advance(by: .seconds(30))
     try await task.value
 }
+
+// ResponseStore/ResponseStoreConformance.swift
+private func responseStoreConformanceExample() async {
+    let violations = await ResponseStoreConformance.check { RedisStore(client, prefix: "test") }
+    #expect(violations == [])
+}
+
+private let client = 0
+private func RedisStore(_ client: Int, prefix: String) -> any ResponseStore { ScriptedStore() }
+
+// ResponseStore/ScriptedStore.swift
+private func scriptedStoreExample() {
+    let store = ScriptedStore()
+    let cache = ResponseCache(store: store)
+    store.behave(.hangs, in: .lookup)
+    use(cache)
+}

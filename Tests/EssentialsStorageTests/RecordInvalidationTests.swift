@@ -76,7 +76,7 @@ import Testing
     @Test("More keys are invalidated than the file has places, and none comes back")
     func manyKeys() throws {
         let directory = directory()
-        let keys = (0..<12).map { number in
+        let keys = (0..<20).map { number in
             // All in one set.
             RecordKey(
                 RecordName(key: UInt128(number + 1) << 64 | 5, partition: 1, group: 1), Array("\(number)".utf8))
@@ -90,7 +90,7 @@ import Testing
         for key in keys { try directory.store(key, "new", [1]) }
         for key in keys { #expect(try directory.record(for: key)?.headText == "new") }
         #expect(try directory.record(for: fixture.key("x", group: 2)) != nil)
-        #expect(try Data(contentsOf: URL(filePath: fixture.path + "/.invalidations")).count <= 66_000)
+        #expect(try Data(contentsOf: URL(filePath: fixture.path + "/.invalidations")).count <= 2 << 20)
     }
 
     @Test("No record with a number of a lost or damaged file is read", arguments: [0, 1, 2, 3])

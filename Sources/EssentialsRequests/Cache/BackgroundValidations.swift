@@ -3,6 +3,8 @@ import EssentialsTools
 
 /// The validations that a service does in the background. They count as its requests, and its shutdown ends them.
 final class BackgroundValidations: Sendable {
+    /// The largest body of a new response, because all are in memory until they have come.
+    static let largest = 8 << 20
     /// The maximum number at the same time. Beyond it, stale responses are served and not validated.
     static let maximum = 64
     /// The time limit of each.

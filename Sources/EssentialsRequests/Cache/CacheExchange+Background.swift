@@ -56,7 +56,7 @@ private struct BackgroundExchange: Sendable {
         (stage, key, self.entry, self.place) = (exchange.stage, exchange.lookup.key, entry, place)
         var request = exchange.request
         request.raisablePriority = nil
-        request.options.delivery = .collected(upTo: exchange.cache.store.largest)
+        request.options.delivery = .collected(upTo: min(exchange.cache.store.largest, BackgroundValidations.largest))
         request.options.totalTimeout = min(
             BackgroundValidations.time, request.options.totalTimeout ?? BackgroundValidations.time)
         self.request = request

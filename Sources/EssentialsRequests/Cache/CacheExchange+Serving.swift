@@ -79,6 +79,7 @@ extension CacheExchange {
         }
         try check(bytes.count)
         guard let body = await delivered(content, bytes) else { return nil }
+        try record.submission.check(request)
         fields[.contentRange] = "bytes \(bytes.lowerBound)-\(bytes.upperBound - 1)/\(length)"
         fields[.contentLength] = "\(bytes.count)"
         report(bytes.count)

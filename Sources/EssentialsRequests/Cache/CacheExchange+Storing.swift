@@ -12,8 +12,8 @@ extension CacheExchange {
         let disposition = CacheRules.disposition(
             of: response.head, to: lookup.request, conditions: conditions, stored: heads,
             requestedAt: record.attemptTime?.moment ?? now, now: now,
-            sent: { [record, request] name in
-                CacheStageLookup.constant(name, request) ?? record.sentFields.joined(name)
+            sent: { [record, request, key = lookup.key] name in
+                CacheStageLookup.constant(name, request, key) ?? record.sentFields.joined(name)
             }, isUnpacked: isUnpacked, options: options)
         switch disposition {
         case .store(let head, let replaced):
@@ -109,7 +109,7 @@ extension CacheExchange {
         guard let old, old.head.status == head.status,
             old.head.fields[.contentType] == head.fields[.contentType],
             let former = await cache.store.body(of: old, for: lookup.key), former.count == data.count,
-            await former.all() == data
+            former.data != nil || former.count <= StoredContent.pieceSize, await former.all() == data
         else { return nil }
         return old.identity.body
     }

@@ -102,7 +102,7 @@ struct CacheExchange {
             return try await follow(flight, fallback, &hasWaited)
         }
         switch cache.flights.arrive(key) {
-        case .lead(let flight): return try await lead(flight, key, index, conditions, fallback)
+        case .lead(let flight): return try await lead(flight, key, index, conditions, fallback, &hasWaited)
         case .follow(let flight): return try await follow(flight, fallback, &hasWaited)
         }
     }
@@ -110,21 +110,21 @@ struct CacheExchange {
     /// Validates a stale response for all requests that wait for it.
     private func lead(
         _ flight: CacheFlights.Flight, _ key: CacheFlights.Key, _ index: Int, _ conditions: HTTPFields,
-        _ fallback: Int?
+        _ fallback: Int?, _ hasWaited: inout Bool
     ) async throws(RequestFailure) -> TransportResponse? {
         var outcome = CacheFlights.Outcome.left
         defer { cache.flights.end(flight, key, outcome) }
         // An earlier validation may have ended since the lookup.
         guard await isCurrent(stored.responses[index]) else {
-            outcome = .stored(nil)
+            (outcome, hasWaited) = (.stored(nil), true)
             return nil
         }
         let lease = await cache.store.lease(lookup.key, for: Self.leaseTime)
         if lease == nil, await isReplaced(stored.responses[index], within: Self.leaseWait) {
-            outcome = .stored(nil)
+            (outcome, hasWaited) = (.stored(nil), true)
             return nil
         }
-        defer { if let lease, !lease.isFree { Task.detached { await lease.end() } } }
+        defer { if let lease { cache.end(lease) } }
         do throws(RequestFailure) {
             let response = try await fetched(.stale, conditions: conditions, fallback: fallback)
             outcome = record.cacheFacts?.trouble.map { .trouble($0) } ?? .stored(record.cacheFacts?.identity)
@@ -145,7 +145,9 @@ struct CacheExchange {
         let steps = 4
         for _ in 0..<steps {
             guard (try? await stage.clock.sleep(for: limit / steps)) != nil else { return false }
-            if await !isCurrent(entry) { return true }
+            // What the memory has says nothing about other processes.
+            let found = await cache.sharedLookup(lookup.key).responses
+            if !found.contains(where: { $0.identity == entry.identity }) { return true }
         }
         return false
     }

@@ -2,6 +2,7 @@ import EssentialsHTTP
 import EssentialsStorage
 import EssentialsTools
 import FoundationEssentials
+import Glibc
 
 /// Makes the partitions of a service's requests.
 ///
@@ -85,9 +86,16 @@ final class CachePartitions: Sendable {
         case .named(let partition): account = "\u{1}" + partition.name
         }
         var writer = ByteWriter()
-        for text in [content.trust, content.route, content.environment, account] { writer.append(text: text) }
+        for text in [content.trust, content.route, content.environment, account] + Self.systemAnchors {
+            writer.append(text: text)
+        }
         writer.append(content.secrets)
         return Data(writer.bytes).base64EncodedString()
+    }
+
+    /// Where the environment of the process says that anchors are, which another process may not trust.
+    private static let systemAnchors = ["SSL_CERT_FILE", "SSL_CERT_DIR"].map { (name: String) -> String in
+        getenv(name).map { String(cString: $0) } ?? ""
     }
 
     private func trust(of request: TransportRequest) -> String {

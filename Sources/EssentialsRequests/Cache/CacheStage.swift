@@ -107,16 +107,17 @@ struct CacheStageLookup {
             method: request.method, url: request.url, fields: request.headerFields, policy: record.rules.cachePolicy,
             decompresses: request.options.decompresses
         ) { [next = stage.next] name in
-            Self.constant(name, request) ?? next.fieldToCome(name, request, record)
+            Self.constant(name, request, key) ?? next.fieldToCome(name, request, record)
         }
     }
 
     /// The value that stands for a field in the selection of a stored response; `nil` for all fields but two.
     ///
     /// The credentials are a part of the partition. The codings that the transport accepts are always the same.
-    static func constant(_ name: HTTPField.Name, _ request: TransportRequest) -> String? {
+    static func constant(_ name: HTTPField.Name, _ request: TransportRequest, _ key: ResponseKey) -> String? {
         switch name {
-        case .authorization: "partition"
+        case .authorization where key.owner.account != .anonymous || request.headerFields.contains(.authorization):
+            "partition"
         case .acceptEncoding where !request.headerFields.contains(.acceptEncoding): "transport"
         default: nil
         }

@@ -37,7 +37,7 @@ public final class ResponseCache: Sendable {
         let path: String
         let bytes: Int
 
-        /// A directory and the maximum size of its files, in whole blocks of the disk. A response may take an eighth of it.
+        /// A directory and the maximum size of its files, in whole blocks of the disk. A body may take an eighth of it.
         ///
         /// - Parameters:
         ///   - path: A directory that only this program uses. It is created for the user of the process alone (mode 0700).
@@ -114,12 +114,15 @@ public final class ResponseCache: Sendable {
     ///
     /// Responses are found again after a restart. Those to requests with credentials are written only if the application has
     /// named the account, and those to requests with cookies of a storage, or through interceptors, never: in another process
-    /// nothing says for whom they are. They stay in memory.
+    /// nothing says for whom they are. They stay in memory, as do those that come over a transport of the application.
     ///
     /// What is stored can be read by everybody who can read the files.
     ///
-    /// It blocks for a few system calls. All other work on files happens on threads for files, and a request waits for it at
-    /// most 100 ms.
+    /// Each process has its own memory. It serves a response in it also if another process has removed that one from the
+    /// files, until it is stale; without memory (`.bytes(0)`) it does not.
+    ///
+    /// It blocks for a few system calls. All other work on files happens on threads for files, and a request waits at most
+    /// 100 ms for each call.
     ///
     /// - Throws: `file` if the directory is a symbolic link, belongs to another user, can be written by others or cannot be
     ///   created; `resources` if there is no thread for files.
@@ -135,7 +138,7 @@ public final class ResponseCache: Sendable {
     /// - Parameters:
     ///   - memory: The memory of this process in front of the store. A response in it is served although another process has
     ///     removed it from the store. The default is `nil`, which means none.
-    ///   - store: The store. A request waits for it at most 100 ms.
+    ///   - store: The store. A request waits at most 100 ms for each call.
     public convenience init(memory: Memory? = nil, store: any ResponseStore, options: Options = Options()) {
         guard let memory else {
             self.init(only: LimitedResponseStore(store), options: options)
@@ -168,7 +171,8 @@ public final class ResponseCache: Sendable {
     /// What is stored now.
     public var usage: Usage { get async { await store.usage() } }
 
-    /// What has gone wrong with the files or the store. None of it has reached a request.
+    /// What has gone wrong with the files or the store. No request has failed because of it, but a streamed body whose later
+    /// part was damaged has ended as `interrupted`.
     public var problems: CacheProblems { store.problems }
 
     /// Writes what waits for the files or the store. Call it at the end of the program, after the services were shut down;
@@ -201,6 +205,21 @@ public final class ResponseCache: Sendable {
 
     /// A number for a request to a server, greater than all before it.
     func nextNumber() -> UInt64 { ResponseNumber.next() }
+
+    /// What other processes have stored under a key too.
+    func sharedLookup(_ key: ResponseKey) async -> ResponseLookup {
+        if let tiers = store as? TieredResponseStore { return await tiers.lookupFar(key) }
+        return await store.lookup(key)
+    }
+
+    /// Gives a lease back when what was stored with it is there for other processes.
+    func end(_ lease: ResponseLease) {
+        guard !lease.isFree else { return }
+        Task.detached { [store] in
+            if let tiers = store as? TieredResponseStore { await tiers.settle() }
+            await lease.end()
+        }
+    }
 
     // MARK: Logouts
 

@@ -41,6 +41,7 @@ package final class FingerprintKeyFile: Sendable {
             return state.withLock { state in
                 // Another thread may have been faster.
                 let kept = state.key ?? key ?? state.own ?? .random()
+                if key == nil { (state.failures, state.last) = (state.failures + 1, FileError(code: EPERM)) }
                 state.key = kept
                 return kept
             }

@@ -6,18 +6,18 @@
 /// A record with a smaller number is neither committed nor read.
 ///
 /// There are ``setCount`` sets of ``wayCount`` keys. A further key in a set replaces the one that was invalidated first,
-/// and its number becomes the least number of all records in that set. So any number of keys can be invalidated, and a few
-/// other records are merely not found any more.
+/// and its number becomes the least number of all records in that set. So any number of keys can be invalidated: with many, a
+/// record is not found any more after some 50,000 invalidations of other keys.
 ///
 /// Numbers rise, and are written in place. A record with a number of a file that was lost is not read.
 final class KeyInvalidations: Sendable {
     static let fileName = ".invalidations"
-    static let setCount = 1_024
-    static let wayCount = 3
+    static let setCount = 8_192
+    static let wayCount = 7
     /// The number of the last invalidation, and the first number of the file.
     private static let headerCount = 2
     /// The least number, and for each key its hash and its number. One place is unused.
-    private static let setSize = 8
+    private static let setSize = 2 + 2 * wayCount
 
     private let file: NumberFile
 
@@ -57,7 +57,8 @@ final class KeyInvalidations: Sendable {
     ///
     /// - Parameter start: As for ``begin(at:)``.
     func add(_ key: UInt128, startingAt start: UInt64) throws(FileError) {
-        let number = try begin(at: start) &+ 1
+        // After a loss of power the last number can be smaller than those of records.
+        let number = max(try begin(at: start) &+ 1, start)
         let opened = try file.open()
         let (set, hash, position) = (try set(of: key, opened), Self.hash(of: key), Self.position(of: key))
         let ways = stride(from: 1, to: Self.setSize - 1, by: 2)

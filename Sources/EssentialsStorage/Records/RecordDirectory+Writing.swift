@@ -134,8 +134,11 @@ extension RecordDirectory {
 
     /// Puts the files of a record in place and counts them.
     ///
+    /// - Parameter replaces: Whether the record replaces one with this head; `nil` replaces every one.
     /// - Returns: `false` if the condition is no longer fulfilled. Then nothing was stored.
-    func commit(_ written: RecordCommit, if condition: RecordCondition) throws(FileError) -> Bool {
+    func commit(
+        _ written: RecordCommit, if condition: RecordCondition, _ replaces: (([UInt8]) -> Bool)? = nil
+    ) throws(FileError) -> Bool {
         let name = written.name
         var isCommitted = false
         defer { if !isCommitted { written.head.abandon() } }
@@ -146,6 +149,7 @@ extension RecordDirectory {
                 state.withLock({ $0.unwritten.count == condition.unwritten && !$0.unwritten.contains(name) }),
                 try isValid(name, since: condition.invalidation)
             else { return }
+            if let replaces, let head = try present(name)?.head, !replaces(head) { return }
             let earlier = lastBodyID(of: name)
             let bodyPath = path(of: RecordBodyName(name, written.facts.id).text)
             // The number in this name is random and new, so no other record uses the name.

@@ -59,8 +59,12 @@ package struct RecordWriter: Sendable {
     /// Puts the record in place of the one with its number, unless its key was invalidated or its scope removed since
     /// the writing began.
     ///
+    /// - Parameter replaces: Whether the record replaces one with this head, which is asked while the directory is locked.
+    ///   `nil` replaces every one.
     /// - Returns: The record; `nil` if it was not put in place.
-    package mutating func commit(head: [UInt8], number: UInt8 = 0) throws(FileError) -> StoredRecord? {
+    package mutating func commit(
+        head: [UInt8], number: UInt8 = 0, replacing replaces: (([UInt8]) -> Bool)? = nil
+    ) throws(FileError) -> StoredRecord? {
         defer { abandon() }
         guard head.count + key.bytes.count <= directory.configuration.maximumHeadBytes,
             let name = directory.name(key, number)
@@ -83,7 +87,7 @@ package struct RecordWriter: Sendable {
         let written = RecordCommit(
             name: name, facts: facts, head: try directory.headFile(name, beginning, memory.span.bytes), body: body,
             space: space, reservation: reserved)
-        guard try directory.commit(written, if: condition) else { return nil }
+        guard try directory.commit(written, if: condition, replaces) else { return nil }
         reserved = 0
         directory.finishCommit(of: name)
         return StoredRecord(name: name, key: key.bytes, head: head, body: placed, facts: facts)

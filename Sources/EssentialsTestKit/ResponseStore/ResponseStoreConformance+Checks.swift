@@ -97,6 +97,16 @@ extension ResponseStoreConformance {
     }
 
     mutating func checkKeys() async {
+        await group("Keys without a name") { store, suite in
+            let ada = ResponseKey.sample(try Self.url("a"), account: "ada", isNamed: false)
+            let bob = ResponseKey.sample(try Self.url("a"), account: "bob", isNamed: false)
+            _ = await Self.put(.sample(load: 1, body: 1, tag: "ada"), Data("ada".utf8), ada, in: store)
+            let found = await store.lookup(bob).responses
+            suite.expect(
+                found.isEmpty,
+                "Two accounts whose partition has no name: One finds the response of the other. It must not, also if the "
+                    + "store keeps such responses.")
+        }
         await group("Keys") { store, suite in
             let (ada, bob): (EntityPartition, EntityPartition) = ("ada", "bob")
             let keys = [

@@ -151,6 +151,13 @@ struct LimitsOfStagesTests {
         return [
             "`memory`: bytes of all responses": size(ResponseCache.Memory.standard.bytes),
             "part of the memory for one response": MemoryResponseStore.part == 16 ? "a sixteenth" : "another part",
+            "`disk`: bytes of all files": size(ResponseCache.Disk.directory("").bytes),
+            "part of the files for one response": DiskResponseStore.part == 8 ? "an eighth" : "another part",
+            "time that a request waits for files or another store": time(LimitedResponseStore.limit),
+            "time that a removal is waited for": time(LimitedResponseStore.removalLimit),
+            "calls of a store that run at the same time": count(LimitedResponseStore.maximumCalls),
+            "responses on their way from memory to files": count(TieredResponseStore.maximumPending),
+            "bytes of a streamed body that wait for the disk": size(DiskResponseWriter.maximumWaiting),
             "bytes that count for each response, beside head and body": count(MemoryResponseStore.overhead),
             "responses of one URL that differ in the fields of `Vary`": count(MemoryResponseStore.maximumVariants),
             "URLs whose removal is remembered, in an eighth of the memory": count(Clearings<RequestURL>.maximum),

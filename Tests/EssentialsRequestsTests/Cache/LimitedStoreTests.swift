@@ -7,6 +7,37 @@ import Testing
 
 @testable import EssentialsRequests
 
+/// A store whose lookups find bodies that never come.
+private struct SlowBodies: ResponseStore {
+    let next: any ResponseStore
+    var largest: Int { next.largest }
+
+    func lookup(_ key: ResponseKey) async -> ResponseLookup {
+        var found = await next.lookup(key)
+        for index in found.responses.indices {
+            found.responses[index].body = StoredContent(count: 1) { _ in
+                try? await Task.sleep(for: .seconds(3))
+                return nil
+            }
+        }
+        return found
+    }
+
+    func body(of response: StoredResponse, for key: ResponseKey) async -> StoredContent? { nil }
+
+    func store(
+        _ response: StoredResponse, _ body: Data, for key: ResponseKey, replacing replaced: UInt64?,
+        since ticket: ResponseTicket
+    ) async -> Bool {
+        await next.store(response, body, for: key, replacing: replaced, since: ticket)
+    }
+
+    func freshen(_ response: StoredResponse, for key: ResponseKey, since ticket: ResponseTicket) async -> Bool { false }
+    func invalidate(_ url: RequestURL) async {}
+    func remove(in scope: ResponseScope) async {}
+    func usage() async -> ResponseCache.Usage { ResponseCache.Usage() }
+}
+
 /// A cache over a store that is slow, fails, hangs or lies.
 @Suite("Stores that do not work", .timeLimit(.minutes(1)))
 struct LimitedStoreTests {
@@ -146,6 +177,41 @@ struct LimitedStoreTests {
         #expect(try await service.text("a") == "1")
         #expect(try await service.text("a") == "2")
         #expect(shared.count(of: .store) == 0)
+        // Whoever asks gets the same, so it is stored. With credentials the server has to say so.
+        origin.answer { _ in .init(fields: [.cacheControl: "max-age=60"], body: "all") }
+        #expect(try await service.text("b") == "all")
+        #expect(try await service.response("b").cache?.outcome == .hit)
+        service.setAuthorization(try .bearer("t"))
+        #expect(try await service.response("c").cache?.isStored == false)
+        origin.answer { _ in .init(fields: [.cacheControl: "public, max-age=60"], body: "all") }
+        #expect(try await service.response("d").cache?.isStored == true)
+    }
+
+    @Test("A body of a lookup that does not come is fetched")
+    func lateBodies() async throws {
+        let slow = SlowBodies(next: ResponseCache().store)
+        let origin = CacheOrigin([.cacheControl: "max-age=60"])
+        let service = try origin.service(ResponseCache(store: slow), over: TrustedStub(origin.transport()))
+        #expect(try await service.text("a") == "1")
+        #expect(try await service.text("a") == "2")
+        #expect(try await service.response("a", isStreamed: true).text == "3")
+    }
+
+    @Test("Many removals that hang keep few tasks, and everything is removed when they end")
+    func manyRemovals() async throws {
+        let (origin, cache, service) = try setUp()
+        for path in ["a", "b"] { _ = try await service.text(path) }
+        store.behave(.hangs, in: .invalidate)
+        let urls = try (0..<400).map { try RequestURL("https://h/\($0)") }
+        await withTaskGroup { group in
+            for url in urls { group.addTask { await cache.invalidate(url) } }
+        }
+        #expect(store.count(of: .invalidate) == LimitedResponseStore.maximumRemovals)
+        #expect(try await service.text("a") == "\(origin.count)")
+        store.behave(.works)
+        await until { store.count(of: .remove) == 1 }
+        for _ in 0..<1_000 where cache.problems.resting > 0 { try await Task.sleep(for: .milliseconds(50)) }
+        #expect(try await service.response("b").cache?.outcome == .missed)
     }
 
     @Test("Only who has the lease validates; others wait a little, and then do too")

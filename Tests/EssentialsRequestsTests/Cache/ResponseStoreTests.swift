@@ -112,6 +112,13 @@ struct ResponseStoreTests {
         let bytes = StoredResponse.sample(load: 1, body: 2, language: "de").bytes(for: key)
         for count in 0..<bytes.count { #expect(StoredResponse(bytes: Array(bytes[..<count]), for: key) == nil) }
         #expect(StoredResponse(bytes: bytes + [0], for: key) == nil)
+        for value in [UInt8(0x7f), 0x80, 0xff] {
+            for index in bytes.indices {
+                var changed = bytes
+                changed[index] = value
+                _ = StoredResponse(bytes: changed, for: key)?.head.timeLeft(at: RequestClock.system.moment)
+            }
+        }
         var numbers = SeededNumbers(state: 3)
         for index in bytes.indices {
             for _ in 0..<8 {
@@ -122,12 +129,15 @@ struct ResponseStoreTests {
         }
     }
 
-    @Test("A number that another process has stored in the future counts as old")
+    @Test("The next number is greater than that of another process whose clock is ahead; one that cannot be is refused")
     func numbers() throws {
         let key = try key()
-        let response = StoredResponse.sample(load: .max, body: 1)
+        let future = ResponseNumber.next() + 3_600_000_000_000
+        let response = StoredResponse.sample(load: future, body: 1)
         let read = try #require(StoredResponse(bytes: response.bytes(for: key), for: key))
-        #expect(read.load < ResponseNumber.next())
+        #expect(read.load == future && ResponseNumber.next() > future)
+        let damaged = StoredResponse.sample(load: .max, body: 1)
+        #expect(StoredResponse(bytes: damaged.bytes(for: key), for: key) == nil)
         let some = (0..<1_000).map { _ in ResponseNumber.next() }
         #expect(some == some.sorted() && Set(some).count == 1_000)
     }

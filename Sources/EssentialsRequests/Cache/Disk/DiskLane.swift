@@ -17,7 +17,7 @@ actor DiskLane {
 
     /// The result of work on the directory; `nil` if it has failed, or if the directory is left alone now.
     ///
-    /// - Parameter isNeeded: Whether the work is done also if the directory is left alone, because it removes something.
+    /// - Parameter isNeeded: Whether the work is done also if the directory is left alone.
     private func attempt<Value>(isNeeded: Bool = false, _ work: () throws(FileError) -> Value) -> Value? {
         guard isNeeded || health.isUsable else { return nil }
         do throws(FileError) {
@@ -62,7 +62,10 @@ actor DiskLane {
 
     /// The bytes of a range; `nil` if they are damaged.
     private func read(_ record: StoredRecord, _ file: CheckedFile, _ range: Range<Int>) -> Data? {
-        guard let bytes = attempt({ () throws(FileError) in try file.bytes(in: range) }) else { return nil }
+        // A body that is being served is read to its end, also if the directory is left alone meanwhile.
+        guard let bytes = attempt(isNeeded: true, { () throws(FileError) in try file.bytes(in: range) }) else {
+            return nil
+        }
         if bytes == nil { records.discard(record) }
         return bytes
     }
@@ -112,22 +115,23 @@ actor DiskLane {
         _ writer: inout RecordWriter, _ response: StoredResponse, _ name: RecordKey, _ key: ResponseKey,
         replacing replaced: UInt64?
     ) -> Bool {
+        // It does nothing after the commit.
+        defer { writer.abandon() }
         let head = response.bytes(for: key)
-        guard let stored = found(name, key), head.count <= StoredResponse.maximumHead else {
-            writer.abandon()
-            return false
-        }
-        let former = stored.filter { $0.response.bodyNumber == replaced || response.replaces($0.response) }
-        guard former.allSatisfy({ $0.response.load < response.load }) else {
-            writer.abandon()
-            return false
-        }
+        guard let stored = found(name, key), head.count <= StoredResponse.maximumHead else { return false }
+        let isReplaced = { (other: StoredResponse) in other.bodyNumber == replaced || response.replaces(other) }
+        let former = stored.filter { isReplaced($0.response) }
+        guard former.allSatisfy({ $0.response.load < response.load }) else { return false }
         let place = former.first ?? stored.min { $0.response.load < $1.response.load }
         let record = attempt { () throws(FileError) in
             let unused = former.isEmpty ? try records.unusedNumber(of: name) : nil
             // All places can belong to other partitions.
             let number = unused ?? place.map { $0.record.name.number - name.name.number } ?? Self.randomPlace
-            return try writer.commit(head: head, number: number)
+            return try writer.commit(head: head, number: number) { present in
+                // Another process, or another lane, may have stored something newer meanwhile.
+                guard let other = StoredResponse(bytes: present, for: key) else { return true }
+                return !isReplaced(other) || other.load < response.load
+            }
         }
         guard let record, record != nil else { return false }
         for other in former.dropFirst() { records.remove(other.record) }

@@ -12,7 +12,7 @@ import FoundationEssentials
 final class DiskResponseStore: ResponseStore {
     /// The part of the budget that one response may take.
     static let part = 8
-    /// The number of groups of places for partitions of one account that differ in trust policy or environment.
+    /// The number of groups of places for partitions of one account that differ in trust policy, environment or secrets.
     static let bucketCount = 32
     /// The number of calls that run at the same time.
     private static let laneCount = 4
@@ -23,6 +23,8 @@ final class DiskResponseStore: ResponseStore {
     let fingerprintKey: FingerprintKey
     private let records: RecordDirectory
     private let lanes: [DiskLane]
+    /// For what takes longer than a response.
+    private let slowLane: DiskLane
     private let health: DiskHealth
     private let lastIndex = Mutex(ContinuousClock.now)
 
@@ -31,13 +33,8 @@ final class DiskResponseStore: ResponseStore {
     /// - Throws: `file` if it cannot be used; `resources` if there is no thread for files.
     init(_ directory: FileDirectory, bytes: Int) throws(RequestFailure) {
         try FileThreads.shared.start()
-        var configuration = RecordDirectory.Configuration(mark: "SErespns", version: 1, maximumBytes: bytes)
+        let configuration = Self.configuration(bytes: bytes)
         largest = configuration.maximumBytes / Self.part
-        configuration.maximumRecordBytes = largest + StoredResponse.maximumHead
-        configuration.maximumHeadBytes = 2 * StoredResponse.maximumHead
-        configuration.maximumCount = min(max(configuration.maximumBytes / 4_096, 1_024), 1 << 20)
-        configuration.recordsPerKey = UInt8(MemoryResponseStore.maximumVariants)
-        configuration.invalidatesAllPartitions = true
         let records = RecordDirectory(absolute: directory.path, configuration, calls: directory.calls)
         let keyFile = FingerprintKeyFile(in: directory, temporary: RecordDirectory.temporaryName)
         try RequestFailure.onFile(directory.path, "could not be used for stored responses", phase: .preparation) {
@@ -53,9 +50,20 @@ final class DiskResponseStore: ResponseStore {
         let health = DiskHealth()
         (self.records, self.health) = (records, health)
         lanes = (0..<Self.laneCount).map { _ in DiskLane(records, health) }
+        let slowLane = DiskLane(records, health)
+        self.slowLane = slowLane
         // Counted now, so that the first response that is stored does not wait for it.
-        let lane = DiskLane(records, health)
-        Task.detached { await lane.count() }
+        Task.detached { await slowLane.count() }
+    }
+
+    static func configuration(bytes: Int) -> RecordDirectory.Configuration {
+        var configuration = RecordDirectory.Configuration(mark: "SErespns", version: 1, maximumBytes: bytes)
+        configuration.maximumRecordBytes = configuration.maximumBytes / part + StoredResponse.maximumHead
+        configuration.maximumHeadBytes = 2 * StoredResponse.maximumHead
+        configuration.maximumCount = min(max(configuration.maximumBytes / 4_096, 1_024), 1 << 20)
+        configuration.recordsPerKey = UInt8(MemoryResponseStore.maximumVariants)
+        configuration.invalidatesAllPartitions = true
+        return configuration
     }
 
     var path: String { records.path }
@@ -161,12 +169,12 @@ final class DiskResponseStore: ResponseStore {
             scope.accounts.map { accounts in
                 accounts.map { RecordScope(partition: hash(of: $0), group: group) }
             } ?? [RecordScope(group: group)]
-        for part in scopes { await lanes[0].remove(in: part, where: scope.matches) }
+        for part in scopes { await slowLane.remove(in: part, where: scope.matches) }
     }
 
-    func usage() async -> ResponseCache.Usage { await lanes[0].usage() }
+    func usage() async -> ResponseCache.Usage { await slowLane.usage() }
 
-    func close() async { await lanes[0].writeIndex() }
+    func close() async { await slowLane.writeIndex() }
 
     private func writeIndexNowAndThen() {
         let isTime = lastIndex.withLock { last in
@@ -174,6 +182,6 @@ final class DiskResponseStore: ResponseStore {
             last = .now
             return true
         }
-        if isTime { Task.detached { [lane = lanes[0]] in await lane.writeIndex() } }
+        if isTime { Task.detached { [slowLane] in await slowLane.writeIndex() } }
     }
 }

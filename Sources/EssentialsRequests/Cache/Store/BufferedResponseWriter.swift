@@ -61,6 +61,9 @@ final class BufferRoom: Sendable {
         }
     }
 
+    /// The room of all stores that have none of their own.
+    static let common = BufferRoom(bytes: 64 << 20)
+
     private let limit: Int
     private let bytes = Atomic<Int>(0)
 

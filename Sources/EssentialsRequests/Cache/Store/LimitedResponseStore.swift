@@ -11,11 +11,16 @@ final class LimitedResponseStore: ResponseStore {
     static let limit = Duration.milliseconds(100)
     /// How long a removal of many responses is waited for. It goes on afterwards.
     static let removalLimit = Duration.seconds(2)
+    /// How long each further piece of a body is waited for, which is being served already.
+    static let pieceLimit = Duration.seconds(10)
     /// The maximum number of calls that run. A store that hangs keeps no more.
     static let maximumCalls = 4_096
+    /// The maximum number of removals that run. Beyond it nothing is found until they have ended and everything is removed.
+    static let maximumRemovals = 256
 
     fileprivate struct State {
         var rest = CacheRest()
+        var lastFault: ContinuousClock.Instant?
         var problems = CacheProblems()
         var running = 0
         /// What was removed lately. An answer from before is not used.
@@ -25,6 +30,9 @@ final class LimitedResponseStore: ResponseStore {
         /// The scopes whose removals are running.
         var scopes: [UInt64: ResponseScope] = [:]
         var lastScope: UInt64 = 0
+        var runningRemovals = 0
+        /// Whether a removal was not begun, so that everything has to be removed.
+        var mustRemoveAll = false
     }
 
     /// The ticket of the store, and when it was asked for.
@@ -62,7 +70,8 @@ final class LimitedResponseStore: ResponseStore {
             !isRemoved(key, since: begun)
         else { return ResponseLookup() }
         return ResponseLookup(
-            found.responses, ticket: found.ticket.map { ResponseTicket(context: Ticket(begun: begun, inner: $0)) })
+            found.responses.map(limited),
+            ticket: found.ticket.map { ResponseTicket(context: Ticket(begun: begun, inner: $0)) })
     }
 
     func ticket(for key: ResponseKey) async -> ResponseTicket? {
@@ -80,11 +89,19 @@ final class LimitedResponseStore: ResponseStore {
         return limited(content)
     }
 
-    /// A body whose pieces do not come in time counts as gone.
+    private func limited(_ response: StoredResponse) -> StoredResponse {
+        var response = response
+        response.body = response.body.map { limited($0) }
+        return response
+    }
+
+    /// A body whose pieces do not come in time counts as gone. The first one is waited for like any other call, because the
+    /// response can still be fetched.
     private func limited(_ content: StoredContent) -> StoredContent {
         guard case .source(let read) = content.content else { return content }
         return StoredContent(count: content.count) { [self] range in
-            guard let piece = await limited({ await read(range) }) else { return nil }
+            let time = range.lowerBound < StoredContent.pieceSize ? nil : Self.pieceLimit
+            guard let piece = await limited(within: time, { await read(range) }) else { return nil }
             return piece
         }
     }
@@ -110,10 +127,11 @@ final class LimitedResponseStore: ResponseStore {
         guard let ticket = ticket.context as? Ticket, isUsable(key), !isRemoved(key, since: ticket.begun) else {
             return nil
         }
-        let writer = await limited { [next] in
-            await next.begin(response, for: key, replacing: replaced, since: ticket.inner)
-        }
-        guard let writer, let writer else { return nil }
+        let found = await limited(
+            { [next] in
+                await next.begin(response, for: key, replacing: replaced, since: ticket.inner)
+            }, ifLate: { $0?.abandon() })
+        guard let found, let writer = found else { return nil }
         return Writer(store: self, next: writer, key: key, begun: ticket.begun)
     }
 
@@ -127,8 +145,16 @@ final class LimitedResponseStore: ResponseStore {
     func lease(_ key: ResponseKey, for duration: Duration) async -> ResponseLease? {
         // Without the store, every process asks the server.
         guard isUsable(key) else { return .free }
-        guard let lease = await limited({ [next] in await next.lease(key, for: duration) }) else { return .free }
-        return lease
+        let found = await limited(
+            { [next] in await next.lease(key, for: duration) }, ifLate: { [self] lease in end(lease) })
+        guard let found else { return .free }
+        guard let lease = found, !lease.isFree else { return found }
+        return ResponseLease { [self] in await limited { await lease.end() } }
+    }
+
+    private func end(_ lease: ResponseLease?) {
+        guard let lease else { return }
+        Task.detached { [self] in await limited { await lease.end() } }
     }
 
     private struct Writer: ResponseWriter {
@@ -157,12 +183,11 @@ final class LimitedResponseStore: ResponseStore {
             state.removals.clear(url)
             state.urls[url, default: 0] += 1
         }
-        await limited(isRemoval: true) { [self] in
+        await removing(within: limit) { [next] in
             await next.invalidate(url)
-            state.withLock { state in
-                let count = state.urls[url] ?? 1
-                state.urls[url] = count > 1 ? count - 1 : nil
-            }
+        } finish: { state in
+            let count = state.urls[url] ?? 1
+            state.urls[url] = count > 1 ? count - 1 : nil
         }
     }
 
@@ -173,9 +198,51 @@ final class LimitedResponseStore: ResponseStore {
             state.scopes[state.lastScope] = scope
             return state.lastScope
         }
-        await limited(within: Self.removalLimit, isRemoval: true) { [self] in
+        await removing(within: Self.removalLimit) { [next] in
             await next.remove(in: scope)
-            state.withLock { _ = $0.scopes.removeValue(forKey: number) }
+        } finish: { state in
+            state.scopes[number] = nil
+        }
+    }
+
+    /// Removes something, and waits for it.
+    ///
+    /// - Parameter finish: Notes that the removal has ended, or that everything is going to be removed.
+    private func removing(
+        within time: Duration, _ work: @escaping @Sendable () async -> Void,
+        finish: @escaping @Sendable (inout State) -> Void
+    ) async {
+        let (isBegun, isResting) = state.withLock { state -> (Bool, Bool) in
+            guard state.runningRemovals < Self.maximumRemovals else {
+                state.mustRemoveAll = true
+                finish(&state)
+                return (false, true)
+            }
+            state.runningRemovals += 1
+            return (true, state.rest.isResting(at: ContinuousClock.now - start))
+        }
+        guard isBegun else { return }
+        let removal = { @Sendable [self] in
+            await work()
+            state.withLock { finish(&$0) }
+            await endRemoval()
+        }
+        // Nothing is found meanwhile, so nobody has to wait for a store that does not respond.
+        guard !isResting else { return _ = Task.detached { await removal() } }
+        await limited(within: time, isRemoval: true, removal)
+    }
+
+    /// Ends a removal. After the last one, everything is removed if one was not begun.
+    private func endRemoval() async {
+        while true {
+            let mustRemoveAll = state.withLock { state in
+                if state.runningRemovals == 1, state.mustRemoveAll { return true }
+                state.runningRemovals -= 1
+                return false
+            }
+            guard mustRemoveAll else { return }
+            await next.remove(in: .everything)
+            state.withLock { $0.mustRemoveAll = false }
         }
     }
 
@@ -189,22 +256,32 @@ final class LimitedResponseStore: ResponseStore {
 
     /// Whether the store is used for a key now.
     private func isUsable(_ key: ResponseKey) -> Bool {
-        state.withLock { state in
-            !state.rest.isResting(at: ContinuousClock.now - start) && !state.isBeingRemoved(key)
-        }
+        state.withLock { !$0.rest.isResting(at: ContinuousClock.now - start) } && !isBeingRemoved(key)
     }
 
     private func isRemoved(_ key: ResponseKey, since begun: Epoch) -> Bool {
-        state.withLock { $0.removals.forbid(key.url, since: begun) || $0.isBeingRemoved(key) }
+        state.withLock { $0.removals.forbid(key.url, since: begun) } || isBeingRemoved(key)
+    }
+
+    /// Whether a removal that concerns a key has not ended.
+    private func isBeingRemoved(_ key: ResponseKey) -> Bool {
+        let (isRemoved, scopes) = state.withLock { state -> (Bool, [ResponseScope]) in
+            if state.mustRemoveAll || !state.urls.isEmpty && state.urls[key.url] != nil { return (true, []) }
+            return (false, state.scopes.isEmpty ? [] : Array(state.scopes.values))
+        }
+        // A scope can contain code of the application, so it is asked without the lock.
+        return isRemoved || scopes.contains { $0.contains(key) }
     }
 
     /// The result of a call; `nil` if it does not come in time. It goes on nevertheless, and its result is not used.
     ///
-    /// - Parameter isRemoval: Whether the call is made although too many are running.
+    /// - Parameters:
+    ///   - isRemoval: Whether the call is made although too many are running.
+    ///   - ifLate: Called with a result that comes too late.
     @discardableResult
     private func limited<Value: Sendable>(
-        within time: Duration? = nil, isRemoval: Bool = false,
-        _ work: @escaping @Sendable () async -> Value
+        within time: Duration? = nil, isRemoval: Bool = false, _ work: @escaping @Sendable () async -> Value,
+        ifLate: (@Sendable (Value) -> Void)? = nil
     ) async -> Value? {
         let isBegun = state.withLock { state in
             guard isRemoval || state.running < Self.maximumCalls else { return false }
@@ -212,31 +289,66 @@ final class LimitedResponseStore: ResponseStore {
             return true
         }
         guard isBegun else { return nil }
-        let result = OneShot<Value>()
+        let signal = OneShot<Void>()
+        let outcome = LimitedResult<Value>(signal)
         Task.detached { [self] in
             let value = await work()
             state.withLock { $0.running -= 1 }
-            result.provide(value)
+            if !outcome.provide(value) { ifLate?(value) }
         }
         let limit = time ?? limit
-        let value = await result.valueUnlessCancelled { try? await Task.sleep(for: limit) }
+        _ = await signal.valueUnlessCancelled { try? await Task.sleep(for: limit) }
+        let value = outcome.take()
         if value != nil {
             state.withLock { $0.rest.succeeded() }
         } else if !Task.isCancelled {
-            state.withLock { state in
-                state.problems.count += 1
-                state.problems.last = "The store did not answer within \(limit)."
-                _ = state.rest.failed(at: ContinuousClock.now - start)
-            }
+            fail(after: limit)
         }
         return value
     }
+
+    /// Counts a call that has not come in time. Those that were waited for together count once.
+    private func fail(after limit: Duration) {
+        state.withLock { state in
+            state.problems.count += 1
+            state.problems.last = "The store did not answer within \(limit)."
+            let now = ContinuousClock.now
+            if let last = state.lastFault, now - last < limit { return }
+            state.lastFault = now
+            _ = state.rest.failed(at: now - start)
+        }
+    }
 }
 
-extension LimitedResponseStore.State {
-    /// Whether a removal that concerns a key has not ended.
-    fileprivate func isBeingRemoved(_ key: ResponseKey) -> Bool {
-        (!urls.isEmpty && urls[key.url] != nil)
-            || (!scopes.isEmpty && scopes.values.contains { $0.contains(key) })
+/// The result of a call, which is taken once, or comes too late.
+private final class LimitedResult<Value: Sendable>: Sendable {
+    private enum State {
+        case running
+        case done(Value)
+        case left
+    }
+
+    private let signal: OneShot<Void>
+    private let state = Mutex(State.running)
+
+    init(_ signal: OneShot<Void>) { self.signal = signal }
+
+    /// - Returns: `false` if nobody waits any more.
+    func provide(_ value: Value) -> Bool {
+        let isWanted = state.withLock { state in
+            guard case .running = state else { return false }
+            state = .done(value)
+            return true
+        }
+        if isWanted { signal.provide(()) }
+        return isWanted
+    }
+
+    /// The result; `nil` if there is none yet, which then comes too late.
+    func take() -> Value? {
+        state.withLock { state in
+            defer { state = .left }
+            return if case .done(let value) = state { value } else { nil }
+        }
     }
 }

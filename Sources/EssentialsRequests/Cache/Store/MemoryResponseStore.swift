@@ -70,7 +70,7 @@ final class MemoryResponseStore: ResponseStore {
     /// Whether there is a response of a key.
     func contains(_ key: ResponseKey) -> Bool { shard(key.urlHash).contains(key) }
 
-    /// Removes the responses of a key. Others that are on their way are stored.
+    /// Removes the responses of a key, and lets no earlier lookup fill it. Responses that are on their way are stored.
     func forget(_ key: ResponseKey) { shard(key.urlHash).forget(key) }
 
     /// Whether a response is small enough to be stored.
@@ -112,6 +112,8 @@ private final class Shard: Sendable {
         var order = EvictionOrder<ResponseKey>()
         /// The invalidated URLs. What was looked up before is not stored.
         var invalidated = Clearings<RequestURL>()
+        /// The URLs of which another store has something newer. What was looked up there before is not taken over.
+        var forgotten = Clearings<RequestURL>()
     }
 
     private let state = Mutex(State())
@@ -202,13 +204,18 @@ private final class Shard: Sendable {
     func contains(_ key: ResponseKey) -> Bool { state.withLock { $0.entries[key] != nil } }
 
     func forget(_ key: ResponseKey) {
-        let released = state.withLock { $0.take(key) }
+        let released = state.withLock { state in
+            state.forgotten.clear(key.url)
+            return state.take(key)
+        }
         withExtendedLifetime(released) {}
     }
 
     func fill(_ responses: [StoredResponse], for key: ResponseKey, since ticket: ResponseTicket, budget: Int) -> Bool {
         let released = state.withLock { state -> [StoredResponse]? in
-            guard state.accepts(key, since: ticket), state.entries[key] == nil else { return nil }
+            guard state.accepts(key, since: ticket), state.entries[key] == nil,
+                !state.forgotten.forbid(key.url, since: Epoch(number: ticket.epoch))
+            else { return nil }
             state.put(responses, key)
             return state.evict(to: budget, sparing: key, keepsAll: keepsAll)
         }

@@ -56,7 +56,7 @@ public final class ResponseKey: Sendable, Hashable {
         one === other || one.urlHash == other.urlHash && one.owner == other.owner && one.url == other.url
     }
 
-    /// Hashes the key, in constant time.
+    /// Hashes the key, without hashing the URL again.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(urlHash)
         hasher.combine(owner.number)

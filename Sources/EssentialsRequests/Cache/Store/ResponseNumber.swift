@@ -22,9 +22,22 @@ enum ResponseNumber {
         }
     }
 
-    /// A number of another process, or of one before a restart. One from before a clock was set back is made smaller, so that
-    /// the next response of this process is newer.
-    static func known(_ number: UInt64) -> UInt64 { min(number, max(last.load(ordering: .relaxed), now)) }
+    /// A number of another process, or of one before a restart; `nil` if it cannot be one, because it lies more than a day in
+    /// the future. The next number of this process is greater.
+    static func known(_ number: UInt64) -> UInt64? {
+        guard number <= max(now &+ day, last.load(ordering: .relaxed)) else { return nil }
+        var last = last.load(ordering: .relaxed)
+        while last < number {
+            let (isExchanged, current) = Self.last.compareExchange(
+                expected: last, desired: number, ordering: .relaxed)
+            if isExchanged { break }
+            last = current
+        }
+        return number
+    }
+
+    /// In nanoseconds.
+    private static let day: UInt64 = 86_400_000_000_000
 
     private static var now: UInt64 {
         var time = timespec()

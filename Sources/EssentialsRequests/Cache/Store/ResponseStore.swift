@@ -8,8 +8,8 @@ public import FoundationEssentials
 /// let cache = ResponseCache(store: SharedStore(client))
 /// ```
 ///
-/// Nothing throws. A store that fails finds nothing and stores nothing, and counts it in ``problems``. The cache waits 100 ms
-/// for it, and then goes on as if nothing were stored. It leaves a store alone that fails often.
+/// Nothing throws. A store that fails finds nothing and stores nothing, and counts it in ``problems``. The cache waits at
+/// most 100 ms for each call, and then goes on as if nothing were stored. It leaves a store that often fails alone for a while.
 ///
 /// What a store has to keep is checked by the suite `ResponseStoreConformance` of the test kit. Above all, what was asked for
 /// before an invalidation is never stored after it: see ``ResponseTicket``.
@@ -81,7 +81,7 @@ public protocol ResponseStore: Sendable {
     /// What has gone wrong. The default is nothing.
     var problems: CacheProblems { get }
 
-    /// Writes what waits, and releases files and connections. Later calls find and store nothing, or open again.
+    /// Writes what waits, and may release files and connections, which later calls open again.
     func close() async
 }
 
@@ -98,11 +98,11 @@ extension ResponseStore {
     /// The ticket of a lookup.
     public func ticket(for key: ResponseKey) async -> ResponseTicket? { await lookup(key).ticket }
 
-    /// Keeps the pieces in memory, and stores them as a whole.
+    /// Keeps the pieces in memory, together with other stores at most 64 MiB, and stores them as a whole.
     public func begin(
         _ response: StoredResponse, for key: ResponseKey, replacing replaced: UInt64?, since ticket: ResponseTicket
     ) async -> (any ResponseWriter)? {
-        BufferedResponseWriter(self, response, key, replaced, ticket)
+        BufferedResponseWriter(self, response, key, replaced, ticket, in: BufferRoom.common.share())
     }
 
     /// Always granted.

@@ -25,6 +25,7 @@ extension StoredResponse {
         writer.append(UInt16(clamping: head.status.code))
         writer.append(head.age)
         writer.append(head.moment.date.timeIntervalSinceReferenceDate.bitPattern)
+        writer.append(text: head.moment.boot == nil ? "" : MachineName.text)
         writer.append(text: head.moment.boot?.boot ?? "")
         writer.append(head.moment.boot?.elapsed ?? .zero)
         head.fields.write(to: &writer)
@@ -37,37 +38,56 @@ extension StoredResponse {
         return writer.bytes
     }
 
-    /// Reads a head; `nil` if the bytes are damaged, of another version, or belong to another key.
+    /// Reads a head; `nil` if the bytes are damaged, of another version, or belong to another key, and for a key whose
+    /// ``ResponseKey/partition`` is `nil`.
     ///
     /// - Parameter body: The body, if it is there already.
     public init?(bytes: [UInt8], for key: ResponseKey, body: StoredContent? = nil) {
+        // Without a name, keys of different accounts have the same bytes.
+        guard key.partition != nil else { return nil }
         let read = bytes.withUnsafeBytes { bytes -> StoredResponse? in
             var reader = ByteReader(bytes)
-            return StoredResponse(&reader, key, body)
+            return StoredResponse(&reader, key.options, body) { $0.elementsEqual(key.bytes) }
         }
         guard let read else { return nil }
         self = read
     }
 
-    private init?(_ reader: inout ByteReader, _ key: ResponseKey, _ body: StoredContent?) {
+    /// Reads a head of any key.
+    init?(bytes: [UInt8], _ options: CacheOptions, body: StoredContent?) {
+        let read = bytes.withUnsafeBytes { bytes -> StoredResponse? in
+            var reader = ByteReader(bytes)
+            return StoredResponse(&reader, options, body) { _ in true }
+        }
+        guard let read else { return nil }
+        self = read
+    }
+
+    private init?(
+        _ reader: inout ByteReader, _ options: CacheOptions, _ body: StoredContent?,
+        _ isKey: (UnsafeRawBufferPointer) -> Bool
+    ) {
         guard let version: UInt8 = reader.number(), version == Self.version, let stored = reader.counted(),
-            stored.elementsEqual(key.bytes), let load: UInt64 = reader.number(),
+            isKey(stored), let load: UInt64 = reader.number(),
             let number: UInt64 = reader.number(), let flags: UInt8 = reader.number(),
             let status: UInt16 = reader.number(), (100...999).contains(status), let age = reader.duration(),
-            let date: UInt64 = reader.number(), let boot = reader.text(), let elapsed = reader.duration(),
+            let date: UInt64 = reader.number(), let machine = reader.text(), let boot = reader.text(),
+            let elapsed = reader.duration(),
             let fields = HTTPFields(&reader), let selection = VarySelection(&reader), reader.count == 0
         else { return nil }
         let time = Double(bitPattern: date)
-        guard time.isFinite else { return nil }
+        guard time.isFinite, let load = ResponseNumber.known(load) else { return nil }
+        // The running time of another machine says nothing here, so that the date counts.
+        let isOwn = !boot.isEmpty && machine == MachineName.text
         let moment = CacheMoment(
             date: Date(timeIntervalSinceReferenceDate: time),
-            boot: boot.isEmpty ? nil : BootTime(boot: boot, elapsed: elapsed))
+            boot: isOwn ? BootTime(boot: boot, elapsed: elapsed) : nil)
         let head = StoredHead(
             status: .init(code: Int(status)), fields: fields, selection: selection, age: age, moment: moment,
-            isUnpacked: flags & Self.isUnpackedFlag != 0, options: key.options,
+            isUnpacked: flags & Self.isUnpackedFlag != 0, options: options,
             isOutdated: flags & Self.isOutdatedFlag != 0)
         self.init(
-            head: head, identity: ResponseIdentity(load: ResponseNumber.known(load), body: number),
+            head: head, identity: ResponseIdentity(load: load, body: number),
             isPersonal: flags & Self.isPersonalFlag != 0, body: body)
     }
 }
@@ -99,7 +119,8 @@ extension ByteWriter {
 
 extension ByteReader {
     fileprivate mutating func duration() -> Duration? {
-        guard let seconds: Int64 = number(), let attoseconds: Int64 = number(), abs(attoseconds) < Self.oneSecond,
+        guard let seconds: Int64 = number(), let attoseconds: Int64 = number(),
+            (-Self.oneSecond...Self.oneSecond).contains(attoseconds),
             (-Self.maximumSeconds...Self.maximumSeconds).contains(seconds)
         else { return nil }
         return Duration(secondsComponent: seconds, attosecondsComponent: attoseconds)

@@ -3,8 +3,7 @@ import EssentialsTools
 import EssentialsTransport
 import FoundationEssentials
 
-/// Keeps responses in memory and in a second store, such as files. What the memory has, is found without asking the second
-/// store.
+/// Keeps responses in memory and in a second store, such as files. What the memory has is found without asking the second store.
 ///
 /// Of the responses of a key the memory has all or none, so that a response that it does not have is not taken for one that
 /// does not exist. The second store gets only responses whose partition has a name in every process.
@@ -19,8 +18,8 @@ final class TieredResponseStore: ResponseStore {
         let near: ResponseTicket
         /// `nil` if the second store keeps nothing.
         let far: ResponseTicket?
-        /// The responses that only the second store had.
-        let farOnly: [StoredResponse]
+        /// The responses that only the second store had; `nil` if they are not known.
+        let farOnly: [StoredResponse]?
     }
 
     private struct State {
@@ -47,7 +46,7 @@ final class TieredResponseStore: ResponseStore {
     func lookup(_ key: ResponseKey) async -> ResponseLookup {
         var found = await near.lookup(key)
         guard let ticket = found.ticket, key.partition != nil else {
-            if let ticket = found.ticket { found.ticket = both(ticket, nil) }
+            if let ticket = found.ticket { found.ticket = both(ticket, nil, []) }
             return found
         }
         guard found.responses.isEmpty else {
@@ -59,29 +58,32 @@ final class TieredResponseStore: ResponseStore {
         guard !second.responses.isEmpty, isSeenAgain(key) else {
             return ResponseLookup(second.responses, ticket: both(ticket, second.ticket, second.responses))
         }
-        let responses = await withBodies(second.responses, key)
+        let responses = await withBody(second.responses, key)
         let isNear = near.fill(responses, for: key, since: ticket)
         return ResponseLookup(
             responses, ticket: both(ticket, second.ticket, isNear ? [] : second.responses))
     }
 
-    /// The responses with those bodies that the lookup has not found, if they are small enough for the memory.
-    private func withBodies(_ responses: [StoredResponse], _ key: ResponseKey) async -> [StoredResponse] {
-        var whole = responses
-        for index in whole.indices where whole[index].body == nil {
-            whole[index].body = await far.body(of: whole[index], for: key)
-        }
-        return whole
+    /// What the second store has. It is not taken into the memory.
+    func lookupFar(_ key: ResponseKey) async -> ResponseLookup {
+        key.partition == nil ? await near.lookup(key) : await far.lookup(key)
+    }
+
+    /// The only response of a key with its body, which is going to be asked for. Of several responses most are not used.
+    private func withBody(_ responses: [StoredResponse], _ key: ResponseKey) async -> [StoredResponse] {
+        guard var response = responses.first, responses.count == 1, response.body == nil else { return responses }
+        response.body = await far.body(of: response, for: key)
+        return [response]
     }
 
     func ticket(for key: ResponseKey) async -> ResponseTicket? {
         let found = await near.lookup(key)
         guard let ticket = found.ticket else { return nil }
-        return both(ticket, key.partition == nil ? nil : await far.ticket(for: key))
+        return both(ticket, key.partition == nil ? nil : await far.ticket(for: key), nil)
     }
 
     private func both(
-        _ near: ResponseTicket, _ far: ResponseTicket?, _ farOnly: [StoredResponse] = []
+        _ near: ResponseTicket, _ far: ResponseTicket?, _ farOnly: [StoredResponse]?
     ) -> ResponseTicket {
         ResponseTicket(context: Ticket(near: near, far: far, farOnly: farOnly))
     }
@@ -108,22 +110,27 @@ final class TieredResponseStore: ResponseStore {
         since ticket: ResponseTicket
     ) async -> Bool {
         guard let ticket = ticket.context as? Ticket else { return false }
-        let isAll = ticket.farOnly.allSatisfy { $0.bodyNumber == replaced || response.replaces($0) }
+        let isAll = ticket.farOnly?.allSatisfy { $0.bodyNumber == replaced || response.replaces($0) } ?? false
         let isForNear = near.fits(response, body) && (isAll || near.contains(key))
         if isForNear {
             let isNear = await near.store(response, body, for: key, replacing: replaced, since: ticket.near)
             // Something newer is stored, or the key was invalidated.
             guard isNear else { return false }
-        } else if ticket.far != nil {
-            // What the memory has may be what the response replaces.
-            near.forget(key)
         }
         guard let second = ticket.far else { return isForNear }
         let write = { @Sendable [far] in
             await far.store(response, body, for: key, replacing: replaced, since: second)
         }
-        if isForNear, behind(write) { return true }
-        return await write() || isForNear
+        if isForNear { return behind(write) ? true : await write() || true }
+        return await farOnly(key, write)
+    }
+
+    /// Changes the second store alone. What the memory has, or is about to take, may be what is replaced.
+    private func farOnly(_ key: ResponseKey, _ write: () async -> Bool) async -> Bool {
+        near.forget(key)
+        let isDone = await write()
+        near.forget(key)
+        return isDone
     }
 
     func begin(
@@ -144,8 +151,8 @@ final class TieredResponseStore: ResponseStore {
         let isNear = await near.freshen(response, for: key, since: ticket.near)
         guard let second = ticket.far, isNear || !isKnown else { return isNear }
         let write = { @Sendable [far] in await far.freshen(response, for: key, since: second) }
-        if isNear, behind(write) { return true }
-        return await write() || isNear
+        if isNear { return behind(write) ? true : await write() || true }
+        return await farOnly(key, write)
     }
 
     func lease(_ key: ResponseKey, for duration: Duration) async -> ResponseLease? {
@@ -165,9 +172,10 @@ final class TieredResponseStore: ResponseStore {
         func append(_ bytes: BodyChunk) -> Bool { next.append(bytes) }
 
         func commit() async -> Bool {
+            // It may replace what the memory has, also if it comes too late to be known.
+            memory.forget(key)
             let isStored = await next.commit()
-            // It may replace what the memory has.
-            if isStored { memory.forget(key) }
+            memory.forget(key)
             return isStored
         }
 
@@ -199,11 +207,14 @@ final class TieredResponseStore: ResponseStore {
     func invalidate(_ url: RequestURL) async {
         await near.invalidate(url)
         await far.invalidate(url)
+        // What was found in the second store meanwhile is not taken into the memory.
+        await near.invalidate(url)
     }
 
     func remove(in scope: ResponseScope) async {
         await near.remove(in: scope)
         await far.remove(in: scope)
+        await near.remove(in: scope)
     }
 
     func usage() async -> ResponseCache.Usage {
