@@ -60,8 +60,8 @@ struct EssentialsTool: AsyncParsableCommand {
             WritingCommand<PatchMethod>.self, WritingCommand<DeleteMethod>.self,
             ReadingCommand<HeadMethod>.self, ReadingCommand<OptionsMethod>.self, MethodCommand.self, PinsCommand.self,
             ReachabilityCommand.self,
-            WatchCommand.self, CookiesCommand.self, OutboxCommand.self, StoreCommand.self, BenchCommand.self,
-            DemoCommand.self,
+            WatchCommand.self, CookiesCommand.self, CacheCommand.self, OutboxCommand.self, StoreCommand.self,
+            BenchCommand.self, DemoCommand.self,
             HelpTopicCommand.self,
         ])
 

@@ -6,7 +6,7 @@ import Foundation
 
 // A client with a response cache, which a suite of tests for HTTP caches drives.
 //
-// usage: CacheProbe BASE [--stale-when-unreachable]
+// usage: CacheProbe BASE [--stale-when-unreachable] [--disk DIRECTORY]
 //
 // BASE is the URL of the server. Each line of the input is a request as JSON, and each line of the output a response, in any
 // order:
@@ -110,8 +110,11 @@ struct ProbeAnswer: Encodable {
 
     func write() {
         guard let line = try? JSONEncoder().encode(self) else { return }
-        try? FileHandle.standardOutput.write(contentsOf: line + Data("\n".utf8))
+        // A long line is written in several pieces.
+        Self.output.withLock { _ in try? FileHandle.standardOutput.write(contentsOf: line + Data("\n".utf8)) }
     }
+
+    private static let output = Mutex(())
 }
 
 @main
@@ -126,12 +129,20 @@ enum CacheProbe {
         var options = ResponseCache.Options()
         options.staleWhenUnreachable = words.contains("--stale-when-unreachable")
         var configuration = HTTPDataRequestService.Configuration()
-        configuration.cache = ResponseCache(options: options)
+        let cache =
+            if let index = words.firstIndex(of: "--disk"), index + 1 < words.count {
+                try ResponseCache(
+                    memory: .bytes(64 << 10), disk: .directory(words[index + 1], bytes: 4 << 20), options: options)
+            } else {
+                ResponseCache(options: options)
+            }
+        configuration.cache = cache
         let service = HTTPDataRequestService(
             environment: try ConstantEnvironment(base), transport: try CurlTransport(),
             configuration: configuration)
         await serve(service, below: base)
         await service.shutdown()
+        await cache.flush()
     }
 
     /// Answers all lines of the input.

@@ -94,7 +94,11 @@ package final class ChildProcess: Sendable {
     }
 
     private static func takeLine(_ rest: inout [UInt8]) -> String? {
-        guard let end = rest.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+        // A line can be long, and a search without optimization is slow.
+        let place = rest.withUnsafeBytes { bytes in
+            bytes.baseAddress.flatMap { start in memchr(start, 0x0a, bytes.count).map { UnsafeRawPointer($0) - start } }
+        }
+        guard let end = place else { return nil }
         defer { rest.removeFirst(end + 1) }
         return String(decoding: rest[..<end], as: UTF8.self)
     }
@@ -102,7 +106,7 @@ package final class ChildProcess: Sendable {
     /// Waits for bytes; false at the end of the output.
     private func fill(_ rest: inout [UInt8]) -> Bool {
         while true {
-            var buffer = [UInt8](repeating: 0, count: 4_096)
+            var buffer = [UInt8](repeating: 0, count: 64 << 10)
             let count = read(socket, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return false }

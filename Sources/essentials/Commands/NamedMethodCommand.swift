@@ -35,6 +35,7 @@ struct GetCommand: NamedMethodCommand {
           essentials get users/1 --environment api.json --env staging
           ESSENTIALS_BEARER=$(cat token) essentials get https://api.example.com/me
           essentials get api.example.com --model-cache coins --source backendElseCache
+          essentials get https://api.example.com/films --cache films --include
           essentials get https://localhost:8443/ --anchor ca.pem
           essentials get https://api.example.com/ --pin sha256/… --pin sha256/…
         """,
@@ -48,10 +49,12 @@ struct GetCommand: NamedMethodCommand {
 
     @OptionGroup(title: "Request") var request: RequestOptions
     @OptionGroup var sending: SendingOptions
+    @OptionGroup(title: "Response cache") var responseCache: ResponseCacheOptions
     @OptionGroup(title: "Model cache") var modelCache: ModelCacheOptions
     @OptionGroup(title: "Output") var output: OutputOptions
 
     var models: ModelCacheOptions? { modelCache }
+    var responses: ResponseCacheOptions? { responseCache }
 }
 
 /// A command for a method without a body.

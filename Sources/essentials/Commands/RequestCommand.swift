@@ -18,6 +18,8 @@ protocol RequestCommand: AsyncParsableCommand {
     var sending: SendingOptions { get }
     /// The cache of models; `nil` for commands without one.
     var models: ModelCacheOptions? { get }
+    /// The cache of responses; `nil` for commands without one.
+    var responses: ResponseCacheOptions? { get }
     /// The outbox; `nil` for commands without one.
     var outbox: OutboxOptions? { get }
     var output: OutputOptions { get }
@@ -26,6 +28,7 @@ protocol RequestCommand: AsyncParsableCommand {
 extension RequestCommand {
     var body: BodyOptions? { nil }
     var models: ModelCacheOptions? { nil }
+    var responses: ResponseCacheOptions? { nil }
     var outbox: OutboxOptions? { nil }
 
     func validate() throws { try validateRequest() }
@@ -34,6 +37,7 @@ extension RequestCommand {
     func validateRequest() throws {
         if let body { try request.checkParts(of: body) }
         try models?.validate(beside: request, sending.cookies, output)
+        try responses?.validate(beside: request, sending.cookies, models, output)
         try outbox?.validate(beside: output, sending.cookies)
     }
 
@@ -104,8 +108,12 @@ extension RequestCommand {
     private func makeExchange(
         _ sent: DataRequest, in environment: EnvironmentSnapshot, _ policy: TrustPolicy, over transport: CurlTransport
     ) throws(RequestFailure) -> any Exchange {
+        let cache = try responses?.cache()
         let service = try request.service(
-            over: transport, in: environment, retry: sending.retry.policy, cookies: sending.cookies.storage(), log: log)
+            over: transport, in: environment, retry: sending.retry.policy, cookies: sending.cookies.storage(),
+            cache: try cache.map { cache throws(RequestFailure) in
+                (cache, try request.authorization.partition(with: policy, in: environment))
+            }, log: log)
         var expecting = sent
         expecting.expectedStatus = StatusExpectation(output.statuses.expected.ranges)
         if let directory = outbox?.directory {
@@ -118,7 +126,8 @@ extension RequestCommand {
                 maximumBody: sending.connection.maximumBody?.bytes, output: output)
         }
         return StreamedExchange(
-            request: sent, service: service, maximumBody: sending.connection.maximumBody?.bytes, output: output,
+            request: sent, service: service, cache: cache, maximumBody: sending.connection.maximumBody?.bytes,
+            output: output,
             printsHead: output.includesHead || method == .head, target: try output.target(for: request.url))
     }
 
@@ -131,6 +140,7 @@ extension RequestCommand {
         }
         sent.redirects = sending.connection.redirectPolicy
         sent.idempotencyKey = sending.retry.idempotencyKey
+        responses?.apply(to: &sent)
         if let field = sending.cookies.field {
             sent.headerFields.append(try HTTPField.checked(name: "Cookie", value: field))
         }

@@ -37,11 +37,12 @@ enum DurationArgument {
             case "ms": 1
             case "s", "": 1000
             case "m": 60_000
+            case "h": 3_600_000
             default: nil
             }
         guard let milliseconds, let value = Double(number), value * milliseconds >= 1,
             value * milliseconds <= maximumSeconds * 1000
-        else { throw ValidationError("Write a time such as 300ms, 5s, 2m or a number of seconds, at least 1ms.") }
+        else { throw ValidationError("Write a time such as 300ms, 5s, 2m, 1h or a number of seconds, at least 1ms.") }
         return .milliseconds(Int64((value * milliseconds).rounded(.up)))
     }
 }

@@ -40,12 +40,13 @@ extension RequestOptions {
     ///   - environment: The environment.
     ///   - retry: The retry policy. Each retry is printed.
     ///   - cookies: The cookies; `nil` for none. They are saved when the service shuts down.
+    ///   - cache: The stored responses, and whose they are; `nil` for none.
     ///   - log: Prints the requests and responses; `nil` if they are not printed.
     func service(
         over transport: CurlTransport, in environment: EnvironmentSnapshot, retry: RetryPolicy = .never,
-        cookies: CookieJar? = nil, log: VerboseLog?
+        cookies: CookieJar? = nil, cache: (responses: ResponseCache, account: EntityPartition)? = nil, log: VerboseLog?
     ) throws(RequestFailure) -> HTTPDataRequestService {
-        let credentials =
+        var credentials =
             hasHeader("authorization")
             ? nil
             : try authorization.credentials(
@@ -56,12 +57,14 @@ extension RequestOptions {
         configuration.userAgent = EssentialsTool.userAgent
         configuration.retry = retry
         configuration.cookies = cookies
+        configuration.cache = cache?.responses
         if retry != .never { configuration.logger = RetryLog.logger }
         let service = HTTPDataRequestService(
             environment: ConstantEnvironment(environment),
             transport: ToolTransport(
                 transport: transport, removedFields: removedFields.compactMap { HTTPField.Name($0) }, log: log),
             configuration: configuration)
+        if credentials != nil, let account = cache?.account { credentials?.account = account }
         if let credentials { service.setAuthorization(credentials) }
         return service
     }

@@ -8,6 +8,8 @@ struct StreamedExchange: Exchange {
     let request: DataRequest
     /// The service. It is shut down after the exchange, together with the transport.
     let service: HTTPDataRequestService
+    /// The stored responses; `nil` without them.
+    var cache: ResponseCache?
     /// The maximum size of the body in bytes; `nil` means no limit.
     let maximumBody: Int?
     let output: OutputOptions
@@ -30,10 +32,18 @@ struct StreamedExchange: Exchange {
             if case .download(let path) = target { try await download(to: path) } else { try await exchange() }
         } catch {
             file?.discard()
-            await service.shutdown()
+            await finish()
             throw error
         }
+        await finish()
+    }
+
+    private func finish() async {
         await service.shutdown()
+        await cache?.flush()
+        if let problem = cache?.problems.last, !output.isSilent {
+            StandardStream.error.printLine("warning: the cache: " + OneLine.text(problem))
+        }
     }
 
     private func exchange() async throws(RequestFailure) {
@@ -41,7 +51,7 @@ struct StreamedExchange: Exchange {
         let start = clock.now
         let response = try await service.send(request)
         let isExpected = output.statuses.expected.contains(response.status.code)
-        if printsHead { try print(response.head, response.connection) }
+        if printsHead { try print(Self.head(of: response), response.connection) }
         let progress = isExpected && file != nil ? receiveProgress : nil
         // The length of a compressed body is not the number of bytes that are written.
         let isCompressed = response.headerFields[.contentEncoding] != nil
@@ -51,7 +61,8 @@ struct StreamedExchange: Exchange {
         if isExpected { try file?.commit() }
         progress?.finish()
         let metrics = response.body.ending?.metrics ?? response.metrics
-        printTimings(metrics, clock.now - start, count, isReused: response.connection.isReused)
+        printTimings(
+            metrics, clock.now - start, count, isReused: response.connection.isReused, cache: response.cacheStatus)
         guard isExpected else { throw unexpected(response) }
     }
 
@@ -73,6 +84,15 @@ struct StreamedExchange: Exchange {
             file.metrics, clock.now - start, Int(file.bytes - file.resumedFrom), isReused: file.connection.isReused)
     }
 
+    /// The head with what the cache has done, in the field of RFC 9211.
+    private static func head(of response: DataResponse) -> HTTPResponse {
+        var head = response.head
+        if let status = response.cacheStatus, let name = HTTPField.Name("Cache-Status") {
+            head.headerFields.append(HTTPField(name: name, value: status))
+        }
+        return head
+    }
+
     private var receiveProgress: ProgressReport? {
         output.isSilent ? nil : ProgressBar.report(verb: "received")
     }
@@ -82,10 +102,13 @@ struct StreamedExchange: Exchange {
             head, version: connection.protocolName, isProtected: isatty(STDOUT_FILENO) == 1 && output.file != "-")
     }
 
-    private func printTimings(_ metrics: TransportMetrics, _ total: Duration, _ bodyBytes: Int, isReused: Bool) {
+    private func printTimings(
+        _ metrics: TransportMetrics, _ total: Duration, _ bodyBytes: Int, isReused: Bool, cache: String? = nil
+    ) {
         guard output.printsTimings || output.isVerbose else { return }
         StandardStream.endLine()
-        let report = TimingsReport(metrics: metrics, total: total, bodyBytes: bodyBytes, isReused: isReused)
+        let report = TimingsReport(
+            metrics: metrics, total: total, bodyBytes: bodyBytes, isReused: isReused, cache: cache)
         for line in report.lines { StandardStream.error.printLine(line) }
     }
 

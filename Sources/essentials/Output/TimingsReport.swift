@@ -7,6 +7,8 @@ struct TimingsReport {
     let total: Duration
     let bodyBytes: Int
     let isReused: Bool
+    /// What the response cache has done; `nil` without one.
+    var cache: String?
 
     var lines: [String] {
         let moments: [(name: String, moment: Duration?)] = [
@@ -22,6 +24,7 @@ struct TimingsReport {
         }
         lines.append(Self.row("bytes", "\(bodyBytes)", ""))
         lines.append(Self.row("reused", isReused ? "yes" : "no", ""))
+        if let cache { lines.append("cache".padded(to: 15) + cache) }
         return lines
     }
 

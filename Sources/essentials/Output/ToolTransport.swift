@@ -2,13 +2,16 @@ import EssentialsTransport
 import ServiceEssentials
 
 /// Adds or leaves out header fields, and prints each exchange for `--verbose`.
-struct ToolTransport: Transport {
+struct ToolTransport: TrustBearing {
     let transport: CurlTransport
     /// The fields that the user removed.
     var removedFields: [HTTPField.Name] = []
     /// The `User-Agent` of requests that no service sends; otherwise `nil`, because services set it.
     var userAgent: String?
     let log: VerboseLog?
+
+    var trustPolicy: TrustPolicy { transport.trustPolicy }
+    var route: String { transport.route }
 
     func send(_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse {
         try await send(request, cancellation: Cancellation())

@@ -1,11 +1,12 @@
 import EssentialsHTTP
 import EssentialsTestKit
+import EssentialsTools
 import Foundation
 import TestTools
 import Testing
 
 /// The client that a suite of tests for HTTP caches drives, against a real server.
-@Suite("The client for suites of cache tests", .timeLimit(.minutes(1)))
+@Suite("The client for suites of cache tests", .timeLimit(.minutes(5)))
 struct CacheProbeTests {
     private struct Answer: Decodable {
         var id: Int
@@ -59,5 +60,76 @@ struct CacheProbeTests {
         #expect(answers[1].headers?.contains { $0.first?.lowercased() == "age" } == true)
         #expect([3, 5, 7, 8].allSatisfy { answers[$0].error != nil })
         server.stop()
+    }
+
+    // MARK: Kills
+
+    /// A fifth of the number of the storage layer's test, which has the same files.
+    private static let kills =
+        (ProcessInfo.processInfo.environment["ESSENTIALS_KILLS"].flatMap { Int($0) } ?? 100) / 5
+
+    /// A body of one version of a path. Its size depends on the path.
+    private static func text(_ path: String, _ version: Int) -> String {
+        let sizes = [10, 3_000, 66_000, 90_000]
+        let line = "\(path) \(version)\n"
+        let size = sizes[Int(path.utf8.last ?? 0) % sizes.count]
+        return String(repeating: line, count: size / line.utf8.count + 1)
+    }
+
+    /// Whether a body is that of one version.
+    private static func isWhole(_ answer: Answer) -> Bool {
+        guard answer.status == 200 else { return true }
+        let tag = answer.headers?.first { $0.first?.lowercased() == "etag" }?.last ?? ""
+        let parts = tag.filter { $0 != "\"" }.split(separator: " ")
+        guard parts.count == 2, let version = Int(parts[1]) else { return false }
+        return answer.text == text(String(parts[0]), version)
+    }
+
+    @Test("A client that is killed at any moment leaves responses that are whole")
+    func kills() async throws {
+        let scratch = try ScratchDirectory()
+        let version = Mutex(0)
+        let server = try LoopbackServer { request in
+            let number = version.withLock { version in
+                version += 1
+                return version
+            }
+            return .response(
+                headers: [("Cache-Control", "max-age=600"), ("ETag", "\"\(request.path) \(number)\"")],
+                body: Self.text(request.path, number))
+        }
+        let (base, path) = (server.url, scratch("cache"))
+        var numbers = SeededNumbers(state: 11)
+        var answers: [String] = []
+        for _ in 0..<Self.kills {
+            let requests = (0..<30).map { id -> String in
+                let modes = ["default", "default", "reload", "no-cache"]
+                let mode = modes.randomElement(using: &numbers) ?? "default"
+                let method = Int.random(in: 0..<12, using: &numbers) == 0 ? "POST" : "GET"
+                let name = Int.random(in: 0..<8, using: &numbers)
+                return #"{"id":\#(id),"url":"\#(base)/\#(name)","method":"\#(method)","cache":"\#(mode)"}"#
+            }
+            let count = Int.random(in: 1...30, using: &numbers)
+            answers += try await ChildProcess.onThread {
+                let probe = try ChildProcess("CacheProbe", [base, "--disk", path])
+                for request in requests { probe.send(request) }
+                var lines: [String] = []
+                while lines.count < count, let line = probe.line() { lines.append(line) }
+                return lines + probe.lastLines()
+            }
+        }
+        answers += try await ChildProcess.onThread {
+            let probe = try ChildProcess("CacheProbe", [base, "--disk", path])
+            let lines = (0..<8).compactMap { number in
+                probe.reply(to: #"{"id":\#(number),"url":"\#(base)/\#(number)","cache":"only-if-cached"}"#)
+            }
+            probe.finish()
+            return lines
+        }
+        let decoded = answers.compactMap { try? JSONDecoder().decode(Answer.self, from: Data($0.utf8)) }
+        #expect(decoded.count >= Self.kills && decoded.allSatisfy { Self.isWhole($0) })
+        // What was not being written is still there.
+        let hits = decoded.filter { $0.cacheStatus?.contains("; hit") == true }
+        #expect(hits.count > Self.kills)
     }
 }

@@ -24,8 +24,8 @@ package struct StoredResponseFiles: Sendable {
         package let age: Duration?
         /// How long it is fresh; negative if it is stale.
         package let timeLeft: Duration
-        /// Whether it belongs to an account that the program has named.
-        package let hasAccount: Bool
+        /// Whether it was fetched with credentials or other secrets.
+        package let isPersonal: Bool
         /// What `Vary` selects it by.
         package let selection: [String]
     }
@@ -67,7 +67,7 @@ package struct StoredResponseFiles: Sendable {
         return Facts(
             url: url.redacted, status: response.head.status.code, size: record.size,
             age: response.head.age(at: now), timeLeft: response.head.timeLeft(at: now),
-            hasAccount: response.isPersonal,
+            isPersonal: response.isPersonal,
             selection: response.head.selection.members.map { "\($0.name.canonicalName): \($0.value ?? "")" })
     }
 

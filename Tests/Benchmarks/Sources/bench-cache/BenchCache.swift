@@ -5,6 +5,7 @@
 //
 // - hits in memory beside the same GET over a transport that responds at once, on one core and on two;
 // - responses that are stored, and bodies that are stored while they are streamed from a real server;
+// - hits in files, responses that are stored in files too, and the start with many files;
 // - a thousand requests at once for a stale response;
 // - the memory for many URLs;
 // - the share of hits in traces of requests, beside other orders of eviction with the same budget.
@@ -26,6 +27,7 @@ struct BenchCache {
         do {
             var rows = try await HitCost.measure(requests: isSmoke ? 10_000 : 200_000)
             rows += try await StreamCost.measure(rounds: isSmoke ? 1 : 9, size: isSmoke ? 4 << 20 : 64 << 20)
+            rows += try await DiskCost.measure(requests: isSmoke ? 1_000 : 20_000, urls: isSmoke ? 500 : 20_000)
             rows += try await Herd.measure()
             rows += try await Growth.measure(urls: isSmoke ? 30_000 : 1_000_000)
             rows += try await EvictionTraces.measure(requests: isSmoke ? 20_000 : 300_000)
