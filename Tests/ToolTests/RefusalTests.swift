@@ -28,7 +28,7 @@ extension ToolTests {
             "Wrong usage has the exit code 64",
             arguments: [
                 ["get"], ["get", "http://127.0.0.1/", "--nonsense"], ["fetch", "http://127.0.0.1/"],
-                ["get", "http://127.0.0.1/", "--timeout", "5h"], ["get", "http://127.0.0.1/", "--timeout", "-1"],
+                ["get", "http://127.0.0.1/", "--timeout", "5d"], ["get", "http://127.0.0.1/", "--timeout", "-1"],
                 ["get", "http://127.0.0.1/", "--timeout", "0"],
                 ["get", "http://127.0.0.1/", "--connect-timeout", "soon"],
                 ["get", "http://127.0.0.1/", "--expect", "200-"], ["get", "http://127.0.0.1/", "--expect", "299-200"],
