@@ -12,8 +12,8 @@ extension CacheExchange {
         let disposition = CacheRules.disposition(
             of: response.head, to: lookup.request, conditions: conditions, stored: heads,
             requestedAt: record.attemptTime?.moment ?? now, now: now,
-            sent: { [record, request, key = lookup.key] name in
-                CacheStageLookup.constant(name, request, key) ?? record.sentFields.joined(name)
+            sent: { [record, request, key = lookup.key, partitions = stage.partitions] name in
+                CacheStageLookup.constant(name, request, key, partitions) ?? record.sentFields.joined(name)
             }, isUnpacked: isUnpacked, options: options)
         switch disposition {
         case .store(let head, let replaced):

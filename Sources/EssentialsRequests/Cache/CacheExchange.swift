@@ -43,6 +43,11 @@ struct CacheExchange {
         case .part(let index, let use, let range):
             if let response = try await part(range, of: index, use, at: now) { return response }
             return try await fetched(.uriMiss, conditions: [:], fallback: nil)
+        case .serveAndValidate(let index, _)
+        where stored.responses[index].body.map { $0.count > BackgroundValidations.largest } ?? false:
+            // A body that is too large for a validation in the background would stay stale.
+            let conditions = CacheRules.conditions(for: lookup.request, stored: heads)
+            return try await fetched(.stale, conditions: conditions, fallback: index)
         case .serveAndValidate(let index, let use):
             guard let response = try await served(index, use, at: now, isJustFound: true) else {
                 return try await fetched(.uriMiss, conditions: [:], fallback: nil)
@@ -143,11 +148,17 @@ struct CacheExchange {
     /// Waits until another process has replaced or confirmed a stored response, up to a limit.
     private func isReplaced(_ entry: StoredResponse, within limit: Duration) async -> Bool {
         let steps = 4
+        let end = ContinuousClock.now + limit
         for _ in 0..<steps {
             guard (try? await stage.clock.sleep(for: limit / steps)) != nil else { return false }
             // What the memory has says nothing about other processes.
             let found = await cache.sharedLookup(lookup.key).responses
-            if !found.contains(where: { $0.identity == entry.identity }) { return true }
+            if found.contains(where: { $0.load > entry.load }) {
+                cache.forgetInMemory(lookup.key)
+                return true
+            }
+            // A slow store is not waited for at each look.
+            guard ContinuousClock.now < end else { return false }
         }
         return false
     }

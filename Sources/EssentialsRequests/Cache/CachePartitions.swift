@@ -147,7 +147,7 @@ final class CachePartitions: Sendable {
     /// Whether fields have names of secrets.
     func hasSecrets(_ fields: HTTPFields) -> Bool { fields.contains { isSecret($0.name) } }
 
-    private func isSecret(_ name: HTTPField.Name) -> Bool {
+    func isSecret(_ name: HTTPField.Name) -> Bool {
         switch name {
         case .accept, .userAgent, .acceptLanguage, .ifNoneMatch, .ifModifiedSince, .cacheControl: return false
         case .authorization, .cookie, .proxyAuthorization: return true

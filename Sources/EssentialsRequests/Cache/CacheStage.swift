@@ -106,20 +106,25 @@ struct CacheStageLookup {
         self.request = CacheRequest(
             method: request.method, url: request.url, fields: request.headerFields, policy: record.rules.cachePolicy,
             decompresses: request.options.decompresses
-        ) { [next = stage.next] name in
-            Self.constant(name, request, key) ?? next.fieldToCome(name, request, record)
+        ) { [next = stage.next, partitions = stage.partitions] name in
+            Self.constant(name, request, key, partitions) ?? next.fieldToCome(name, request, record)
         }
     }
 
-    /// The value that stands for a field in the selection of a stored response; `nil` for all fields but two.
+    /// The value that stands for a field in the selection of a stored response; `nil` for most fields.
     ///
-    /// The credentials are a part of the partition. The codings that the transport accepts are always the same.
-    static func constant(_ name: HTTPField.Name, _ request: TransportRequest, _ key: ResponseKey) -> String? {
+    /// Credentials and other secrets are a part of the partition. The codings that the transport accepts are always the same.
+    static func constant(
+        _ name: HTTPField.Name, _ request: TransportRequest, _ key: ResponseKey, _ partitions: CachePartitions
+    ) -> String? {
         switch name {
         case .authorization where key.owner.account != .anonymous || request.headerFields.contains(.authorization):
             "partition"
         case .acceptEncoding where !request.headerFields.contains(.acceptEncoding): "transport"
-        default: nil
+        // Own cookies and those of a storage are sent together.
+        case .cookie where key.owner.content.cookies != nil: nil
+        // A secret of the request itself is a part of the partition, and must not be stored.
+        default: request.headerFields.contains(name) && partitions.isSecret(name) ? "partition" : nil
         }
     }
 }

@@ -153,7 +153,8 @@ public final class ResponseCache: Sendable {
         limit: Duration = LimitedResponseStore.limit
     ) {
         let near = MemoryResponseStore(bytes: memory.bytes, keepsAll: true)
-        self.init(only: TieredResponseStore(near, LimitedResponseStore(external, limit: limit)), options: options)
+        let far = LimitedResponseStore(external, limit: limit) { [near] key in near.forget(key) }
+        self.init(only: TieredResponseStore(near, far), options: options)
     }
 
     init(only store: any ResponseStore, options: Options = Options()) {
@@ -211,6 +212,9 @@ public final class ResponseCache: Sendable {
         if let tiers = store as? TieredResponseStore { return await tiers.lookupFar(key) }
         return await store.lookup(key)
     }
+
+    /// Lets the next lookup of a key see what other processes have stored.
+    func forgetInMemory(_ key: ResponseKey) { (store as? TieredResponseStore)?.forget(key) }
 
     /// Gives a lease back when what was stored with it is there for other processes.
     func end(_ lease: ResponseLease) {

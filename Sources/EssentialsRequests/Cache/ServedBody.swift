@@ -52,7 +52,7 @@ final class ServedBody: ResponseBody.Source {
         if let first = state.withLock({ $0.isCancelled ? nil : $0.first.take() }) { return BodyChunk(first) }
         guard let piece = nextPiece(), !Task.isCancelled else { throw cancelled }
         if piece.isEmpty { return nil }
-        guard let bytes = await content.bytes(in: piece) else {
+        guard let bytes = await content.bytes(in: piece, isFurther: true) else {
             throw RequestFailure(
                 .interrupted, "The stored body is damaged or was removed while it was being read.",
                 remedy: "Send the request again; it is then fetched anew.", phase: .receiving, host: host)

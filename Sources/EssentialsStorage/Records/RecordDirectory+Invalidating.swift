@@ -5,6 +5,10 @@ extension RecordDirectory {
     /// partitions are not read any more, and are removed when they are found.
     private static let maximumPartitions = 64
 
+    /// The name of the file of invalidations, which only directories with
+    /// ``Configuration/invalidatesAllPartitions`` have.
+    package static var invalidationsName: String { KeyInvalidations.fileName }
+
     // MARK: Names
 
     /// The name of a record of a key; `nil` if the key has no such record.

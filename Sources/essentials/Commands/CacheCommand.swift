@@ -10,8 +10,8 @@ struct CacheCommand: AsyncParsableCommand {
         discussion: """
             Reads a directory as --cache and programs with a ResponseCache write it, and prints a line for each response: \
             its age, how long it stays fresh, the status, the bytes of the body, whether it was fetched with credentials or \
-            other secrets, and the URL, with the header fields that select it. Passwords in URLs are hidden. Other programs \
-            may use the directory meanwhile.
+            other secrets, and the URL, with the header fields that select it. Other programs may use the directory \
+            meanwhile.
 
             With --json each line is an object with "url", "status", "bytes", "age" (seconds, or null if it is not known), \
             "timeLeft" (seconds, negative if it is stale), "isPrivate" and "vary".

@@ -11,7 +11,11 @@ struct ToolTransport: TrustBearing {
     let log: VerboseLog?
 
     var trustPolicy: TrustPolicy { transport.trustPolicy }
-    var route: String { transport.route }
+    /// Without these fields the server may respond differently, and they are removed below the cache.
+    var route: String {
+        let removed = removedFields.map(\.canonicalName).sorted()
+        return removed.isEmpty ? transport.route : transport.route + "\u{1}without " + removed.joined(separator: " ")
+    }
 
     func send(_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse {
         try await send(request, cancellation: Cancellation())

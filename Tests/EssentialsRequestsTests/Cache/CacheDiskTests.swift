@@ -369,6 +369,20 @@ struct CacheDiskTests {
             }
             #expect(!String(decoding: content, as: UTF8.self).contains("s3cret-value"))
         }
+        // Also if they select the response.
+        origin.answer { _ in .init(fields: [.cacheControl: "max-age=60", .vary: "X-Api-Key, X-Other"], body: "1") }
+        let second = try #require(HTTPField.Name("X-Other"))
+        for _ in 0..<2 { _ = try await service.text("vary", fields: [key: "s3cret-value", second: "shown"]) }
+        await cache.flush()
+        var isShown = false
+        for name in files {
+            guard case .bytes(let content) = try FileDirectory(path).read(name, upTo: 1 << 20) else { continue }
+            let text = String(decoding: content, as: UTF8.self)
+            #expect(!text.contains("s3cret-value"))
+            isShown = isShown || text.contains("shown")
+        }
+        #expect(isShown && origin.count == 2)
+        origin.answer { _ in .init(fields: [.cacheControl: "max-age=60"], body: "2") }
         // Another key is another partition, also after a restart.
         let (other, _) = try start(.files)
         #expect(try await other.text("path", fields: [key: "other"]) == "2")

@@ -55,6 +55,26 @@ struct TieredStoreTests {
         for _ in 0..<3 { #expect(await tiers.lookup(key).responses.map(\.load) == [2]) }
     }
 
+    @Test("What was found while a late write was running is not taken into the memory")
+    func lateWrite() async throws {
+        let near = MemoryResponseStore(bytes: 1 << 20, keepsAll: true)
+        let limited = LimitedResponseStore(far, limit: .milliseconds(30)) { [near] key in near.forget(key) }
+        let tiers = TieredResponseStore(near, limited)
+        let ticket = try #require(await far.ticket(for: key))
+        #expect(await far.store(.sample(load: 1, body: 1), Data("old".utf8), for: key, replacing: nil, since: ticket))
+        for _ in 0..<2 { _ = await tiers.lookup(key) }
+        let present = try #require(await tiers.ticket(for: key))
+        far.behave(.hangs, in: .store)
+        // Too large for the memory.
+        #expect(
+            await tiers.store(.sample(load: 2, body: 2), Data(count: 100_000), for: key, replacing: nil, since: present)
+                == false)
+        for _ in 0..<2 { #expect(await tiers.lookup(key).responses.map(\.load) == [1]) }
+        far.behave(.works)
+        await until { near.contains(key) == false }
+        #expect(await tiers.lookup(key).responses.map(\.load) == [2])
+    }
+
     @Test("What was found before a removal is not taken into the memory", arguments: [0, 1, 2])
     func removals(how: Int) async throws {
         let late = try await waitingLookup()

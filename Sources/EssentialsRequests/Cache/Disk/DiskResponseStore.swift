@@ -25,6 +25,7 @@ final class DiskResponseStore: ResponseStore {
     private let lanes: [DiskLane]
     /// For what takes longer than a response.
     private let slowLane: DiskLane
+    private let counter: DiskLane
     private let health: DiskHealth
     private let lastIndex = Mutex(ContinuousClock.now)
 
@@ -53,8 +54,13 @@ final class DiskResponseStore: ResponseStore {
         let slowLane = DiskLane(records, health)
         self.slowLane = slowLane
         // Counted now, so that the first response that is stored does not wait for it.
-        Task.detached { await slowLane.count() }
+        let counter = DiskLane(records, health)
+        self.counter = counter
+        Task.detached { await counter.count() }
     }
+
+    /// A file that only directories of responses have.
+    static var ownName: String { RecordDirectory.invalidationsName }
 
     static func configuration(bytes: Int) -> RecordDirectory.Configuration {
         var configuration = RecordDirectory.Configuration(mark: "SErespns", version: 1, maximumBytes: bytes)
@@ -172,7 +178,7 @@ final class DiskResponseStore: ResponseStore {
         for part in scopes { await slowLane.remove(in: part, where: scope.matches) }
     }
 
-    func usage() async -> ResponseCache.Usage { await slowLane.usage() }
+    func usage() async -> ResponseCache.Usage { await counter.usage() }
 
     func close() async { await slowLane.writeIndex() }
 

@@ -42,6 +42,11 @@ package struct StoredResponseFiles: Sendable {
                 path, "could not be opened", error, missing: "Check the path; --cache creates such a directory.",
                 phase: .preparation)
         }
+        guard (try? FileStatus(of: directory.path(of: DiskResponseStore.ownName))) != nil else {
+            throw RequestFailure(
+                .file, "“\(RequestFailure.shownPath(path))” is not a directory of stored responses.",
+                remedy: "Name the directory that was given with --cache.", phase: .preparation)
+        }
         records = RecordDirectory(absolute: directory.path, DiskResponseStore.configuration(bytes: .max))
         try onDirectory { () throws(FileError) in try records.use() }
     }
@@ -65,7 +70,7 @@ package struct StoredResponseFiles: Sendable {
         else { return nil }
         let now = RequestClock.system.moment
         return Facts(
-            url: url.redacted, status: response.head.status.code, size: record.size,
+            url: url.description, status: response.head.status.code, size: record.size,
             age: response.head.age(at: now), timeLeft: response.head.timeLeft(at: now),
             isPersonal: response.isPersonal,
             selection: response.head.selection.members.map { "\($0.name.canonicalName): \($0.value ?? "")" })
@@ -75,12 +80,13 @@ package struct StoredResponseFiles: Sendable {
     ///
     /// - Returns: How many were removed.
     package func remove(_ url: RequestURL?) throws(RequestFailure) -> Int {
-        let before = try items(isVerified: false).count
+        let items = try items(isVerified: false)
+        let count = url.map { url in items.count { $0.facts?.url == url.description } } ?? items.count
         try onDirectory { () throws(FileError) in
             try records.removeAll(
                 in: RecordScope(), where: url.map { url in { bytes in ResponseKey.url(in: bytes) == url } })
         }
-        return try before - items(isVerified: false).count
+        return count
     }
 
     private func onDirectory(_ work: () throws(FileError) -> Void) throws(RequestFailure) {

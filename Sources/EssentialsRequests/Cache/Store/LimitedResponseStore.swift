@@ -15,8 +15,10 @@ final class LimitedResponseStore: ResponseStore {
     static let pieceLimit = Duration.seconds(10)
     /// The maximum number of calls that run. A store that hangs keeps no more.
     static let maximumCalls = 4_096
-    /// The maximum number of removals that run. Beyond it nothing is found until they have ended and everything is removed.
+    /// The maximum number of removals that run at the same time.
     static let maximumRemovals = 256
+    /// The maximum number of further removals, which begin when others have ended. Beyond it everything is removed.
+    static let maximumWaiting = 4_096
 
     fileprivate struct State {
         var rest = CacheRest()
@@ -31,8 +33,17 @@ final class LimitedResponseStore: ResponseStore {
         var scopes: [UInt64: ResponseScope] = [:]
         var lastScope: UInt64 = 0
         var runningRemovals = 0
-        /// Whether a removal was not begun, so that everything has to be removed.
+        /// The removals that begin when others have ended.
+        var waiting = Fifo<Removal>()
+        /// Whether a removal was not noted, so that everything has to be removed.
         var mustRemoveAll = false
+        var isRemovingAll = false
+    }
+
+    fileprivate struct Removal: Sendable {
+        let work: @Sendable () async -> Void
+        /// Notes that the removal has ended, or that everything is going to be removed.
+        let finish: @Sendable (inout State) -> Void
     }
 
     /// The ticket of the store, and when it was asked for.
@@ -46,9 +57,17 @@ final class LimitedResponseStore: ResponseStore {
     private let start = ContinuousClock.now
     private let state = Mutex(State())
 
-    /// - Parameter limit: How long a request waits.
-    init(_ next: any ResponseStore, limit: Duration = LimitedResponseStore.limit) {
-        (self.next, self.limit) = (next, limit)
+    /// Called with the key of a response that was stored or confirmed too late to be known.
+    private let onLateChange: @Sendable (ResponseKey) -> Void
+
+    /// - Parameters:
+    ///   - limit: How long a request waits.
+    ///   - onLateChange: Called with the key of a response that was stored or confirmed too late to be known.
+    init(
+        _ next: any ResponseStore, limit: Duration = LimitedResponseStore.limit,
+        onLateChange: @escaping @Sendable (ResponseKey) -> Void = { _ in }
+    ) {
+        (self.next, self.limit, self.onLateChange) = (next, limit, onLateChange)
     }
 
     var largest: Int { next.largest }
@@ -95,15 +114,19 @@ final class LimitedResponseStore: ResponseStore {
         return response
     }
 
-    /// A body whose pieces do not come in time counts as gone. The first one is waited for like any other call, because the
-    /// response can still be fetched.
+    /// A body whose pieces do not come in time counts as gone. As long as nothing was delivered, the response can still be
+    /// fetched, so a piece is waited for like any other call.
     private func limited(_ content: StoredContent) -> StoredContent {
         guard case .source(let read) = content.content else { return content }
-        return StoredContent(count: content.count) { [self] range in
-            let time = range.lowerBound < StoredContent.pieceSize ? nil : Self.pieceLimit
-            guard let piece = await limited(within: time, { await read(range) }) else { return nil }
+        var bounded = StoredContent(count: content.count) { [self] range in
+            guard let piece = await limited({ await read(range) }) else { return nil }
             return piece
         }
+        bounded.readFurther = { [self] range in
+            guard let piece = await limited(within: Self.pieceLimit, { await read(range) }) else { return nil }
+            return piece
+        }
+        return bounded
     }
 
     // MARK: Storing
@@ -115,9 +138,9 @@ final class LimitedResponseStore: ResponseStore {
         guard let ticket = ticket.context as? Ticket, isUsable(key), !isRemoved(key, since: ticket.begun) else {
             return false
         }
-        let isStored = await limited { [next] in
-            await next.store(response, body, for: key, replacing: replaced, since: ticket.inner)
-        }
+        let isStored = await limited(
+            { [next] in await next.store(response, body, for: key, replacing: replaced, since: ticket.inner) },
+            ifLate: { [onLateChange] _ in onLateChange(key) })
         return isStored == true && !isRemoved(key, since: ticket.begun)
     }
 
@@ -139,7 +162,10 @@ final class LimitedResponseStore: ResponseStore {
         guard let ticket = ticket.context as? Ticket, isUsable(key), !isRemoved(key, since: ticket.begun) else {
             return false
         }
-        return await limited { [next] in await next.freshen(response, for: key, since: ticket.inner) } == true
+        let isFresh = await limited(
+            { [next] in await next.freshen(response, for: key, since: ticket.inner) },
+            ifLate: { [onLateChange] _ in onLateChange(key) })
+        return isFresh == true
     }
 
     func lease(_ key: ResponseKey, for duration: Duration) async -> ResponseLease? {
@@ -170,7 +196,9 @@ final class LimitedResponseStore: ResponseStore {
                 next.abandon()
                 return false
             }
-            return await store.limited { [next] in await next.commit() } == true
+            let isStored = await store.limited(
+                { [next] in await next.commit() }, ifLate: { [store, key] _ in store.onLateChange(key) })
+            return isStored == true
         }
 
         func abandon() { next.abandon() }
@@ -206,51 +234,65 @@ final class LimitedResponseStore: ResponseStore {
     }
 
     /// Removes something, and waits for it.
-    ///
-    /// - Parameter finish: Notes that the removal has ended, or that everything is going to be removed.
     private func removing(
         within time: Duration, _ work: @escaping @Sendable () async -> Void,
         finish: @escaping @Sendable (inout State) -> Void
     ) async {
+        let removal = Removal(work: work, finish: finish)
         let (isBegun, isResting) = state.withLock { state -> (Bool, Bool) in
-            guard state.runningRemovals < Self.maximumRemovals else {
+            if state.runningRemovals < Self.maximumRemovals {
+                state.runningRemovals += 1
+                return (true, state.rest.isResting(at: ContinuousClock.now - start))
+            }
+            if state.waiting.count < Self.maximumWaiting {
+                state.waiting.append(removal)
+            } else {
                 state.mustRemoveAll = true
                 finish(&state)
-                return (false, true)
             }
-            state.runningRemovals += 1
-            return (true, state.rest.isResting(at: ContinuousClock.now - start))
-        }
-        guard isBegun else { return }
-        let removal = { @Sendable [self] in
-            await work()
-            state.withLock { finish(&$0) }
-            await endRemoval()
+            return (false, true)
         }
         // Nothing is found meanwhile, so nobody has to wait for a store that does not respond.
-        guard !isResting else { return _ = Task.detached { await removal() } }
-        await limited(within: time, isRemoval: true, removal)
+        guard isBegun else { return }
+        guard !isResting else { return _ = Task.detached { [self] in await run(removal) } }
+        await limited(within: time, isRemoval: true) { [self] in await run(removal) }
     }
 
-    /// Ends a removal. After the last one, everything is removed if one was not begun.
-    private func endRemoval() async {
-        while true {
-            let mustRemoveAll = state.withLock { state in
-                if state.runningRemovals == 1, state.mustRemoveAll { return true }
-                state.runningRemovals -= 1
-                return false
+    /// Runs a removal, and then those that wait. After the last one, everything is removed if one was not noted.
+    private func run(_ first: Removal) async {
+        var next: Removal? = first
+        while let removal = next {
+            await removal.work()
+            next = state.withLock { state in
+                removal.finish(&state)
+                if let waiting = state.waiting.popFirst() { return waiting }
+                guard state.runningRemovals == 1, state.mustRemoveAll else {
+                    state.runningRemovals -= 1
+                    return nil
+                }
+                (state.mustRemoveAll, state.isRemovingAll) = (false, true)
+                return Removal {
+                    await self.next.remove(in: .everything)
+                } finish: { state in
+                    state.isRemovingAll = false
+                }
             }
-            guard mustRemoveAll else { return }
-            await next.remove(in: .everything)
-            state.withLock { $0.mustRemoveAll = false }
         }
     }
 
     func usage() async -> ResponseCache.Usage {
-        await limited { [next] in await next.usage() } ?? ResponseCache.Usage()
+        await limited(within: Self.removalLimit, isFault: false) { [next] in await next.usage() }
+            ?? ResponseCache.Usage()
     }
 
-    func close() async { await limited(within: Self.removalLimit, isRemoval: true) { [next] in await next.close() } }
+    func close() async {
+        // What a program has removed last must not be found when it starts again.
+        let end = ContinuousClock.now + Self.removalLimit
+        while state.withLock({ $0.runningRemovals > 0 }), ContinuousClock.now < end {
+            guard (try? await Task.sleep(for: .milliseconds(10))) != nil else { break }
+        }
+        await limited(within: Self.removalLimit, isRemoval: true, isFault: false) { [next] in await next.close() }
+    }
 
     // MARK: Limits
 
@@ -266,7 +308,9 @@ final class LimitedResponseStore: ResponseStore {
     /// Whether a removal that concerns a key has not ended.
     private func isBeingRemoved(_ key: ResponseKey) -> Bool {
         let (isRemoved, scopes) = state.withLock { state -> (Bool, [ResponseScope]) in
-            if state.mustRemoveAll || !state.urls.isEmpty && state.urls[key.url] != nil { return (true, []) }
+            if state.mustRemoveAll || state.isRemovingAll || !state.urls.isEmpty && state.urls[key.url] != nil {
+                return (true, [])
+            }
             return (false, state.scopes.isEmpty ? [] : Array(state.scopes.values))
         }
         // A scope can contain code of the application, so it is asked without the lock.
@@ -277,10 +321,12 @@ final class LimitedResponseStore: ResponseStore {
     ///
     /// - Parameters:
     ///   - isRemoval: Whether the call is made although too many are running.
+    ///   - isFault: Whether a store that does not respond in time is left alone after several such calls.
     ///   - ifLate: Called with a result that comes too late.
     @discardableResult
     private func limited<Value: Sendable>(
-        within time: Duration? = nil, isRemoval: Bool = false, _ work: @escaping @Sendable () async -> Value,
+        within time: Duration? = nil, isRemoval: Bool = false, isFault: Bool = true,
+        _ work: @escaping @Sendable () async -> Value,
         ifLate: (@Sendable (Value) -> Void)? = nil
     ) async -> Value? {
         let isBegun = state.withLock { state in
@@ -301,7 +347,7 @@ final class LimitedResponseStore: ResponseStore {
         let value = outcome.take()
         if value != nil {
             state.withLock { $0.rest.succeeded() }
-        } else if !Task.isCancelled {
+        } else if isFault, !Task.isCancelled {
             fail(after: limit)
         }
         return value

@@ -23,13 +23,15 @@ enum ResponseNumber {
     }
 
     /// A number of another process, or of one before a restart; `nil` if it cannot be one, because it lies more than a day in
-    /// the future. The next number of this process is greater.
+    /// the future. The next number of this process is greater, and by how much is random, so that no two processes that have
+    /// seen the same number continue with the same one.
     static func known(_ number: UInt64) -> UInt64? {
         guard number <= max(now &+ day, last.load(ordering: .relaxed)) else { return nil }
         var last = last.load(ordering: .relaxed)
-        while last < number {
+        // Most numbers are earlier than the time, which the next number is not.
+        while last < number, number >= now {
             let (isExchanged, current) = Self.last.compareExchange(
-                expected: last, desired: number, ordering: .relaxed)
+                expected: last, desired: number &+ .random(in: 1...1 << 30), ordering: .relaxed)
             if isExchanged { break }
             last = current
         }

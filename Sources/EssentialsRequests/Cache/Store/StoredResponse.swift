@@ -38,6 +38,8 @@ public struct StoredContent: Sendable {
     /// The number of bytes.
     public let count: Int
     let content: Content
+    /// Reads the pieces after the first one of a body that is being delivered, for which there is more time.
+    var readFurther: (@Sendable (Range<Int>) async -> Data?)?
 
     /// A body in memory.
     public init(_ data: Data) { (count, content) = (data.count, .data(data)) }
@@ -56,11 +58,14 @@ public struct StoredContent: Sendable {
     var data: Data? { if case .data(let data) = content { data } else { nil } }
 
     /// The bytes of a range; `nil` if they are gone.
-    func bytes(in range: Range<Int>) async -> Data? {
+    ///
+    /// - Parameter isFurther: Whether a piece of the body was delivered already.
+    func bytes(in range: Range<Int>, isFurther: Bool = false) async -> Data? {
         switch content {
         case .data(let data):
             return data[(data.startIndex + range.lowerBound)..<(data.startIndex + range.upperBound)]
-        case .source(let read):
+        case .source(let first):
+            let read = isFurther ? readFurther ?? first : first
             var all = Data()
             var position = range.lowerBound
             while position < range.upperBound {

@@ -157,11 +157,11 @@ final class TieredResponseStore: ResponseStore {
 
     func lease(_ key: ResponseKey, for duration: Duration) async -> ResponseLease? {
         guard key.partition != nil else { return .free }
-        let lease = await far.lease(key, for: duration)
-        // What the other process stores is found in the second store.
-        if lease == nil { near.forget(key) }
-        return lease
+        return await far.lease(key, for: duration)
     }
+
+    /// Lets the next lookup of a key ask the second store.
+    func forget(_ key: ResponseKey) { near.forget(key) }
 
     /// A streamed response goes to the second store alone, and into the memory when it is used.
     private struct Writer: ResponseWriter {
