@@ -139,6 +139,7 @@ public final class ResponseCache: Sendable {
     ///   - memory: The memory of this process in front of the store. A response in it is served although another process has
     ///     removed it from the store. The default is `nil`, which means none.
     ///   - store: The store. A request waits at most 100 ms for each call.
+    ///   - options: How responses are used where the server leaves it open.
     public convenience init(memory: Memory? = nil, store: any ResponseStore, options: Options = Options()) {
         guard let memory else {
             self.init(only: LimitedResponseStore(store), options: options)

@@ -13,7 +13,28 @@ public import FoundationEssentials
 public final class ScriptedStore: ResponseStore {
     /// The functions of a store.
     public enum Call: Sendable, Hashable, CaseIterable {
-        case lookup, ticket, body, store, begin, freshen, lease, invalidate, remove, usage, close
+        /// `lookup(_:)`.
+        case lookup
+        /// `ticket(for:)`.
+        case ticket
+        /// `body(of:for:)`.
+        case body
+        /// `store(_:_:for:replacing:since:)`.
+        case store
+        /// `begin(_:for:replacing:since:)`.
+        case begin
+        /// `freshen(_:for:since:)`.
+        case freshen
+        /// `lease(_:for:)`.
+        case lease
+        /// `invalidate(_:)`.
+        case invalidate
+        /// `remove(in:)`.
+        case remove
+        /// `usage()`.
+        case usage
+        /// `close()`.
+        case close
     }
 
     /// What a function does.
@@ -49,7 +70,9 @@ public final class ScriptedStore: ResponseStore {
 
     /// Sets what functions do from now on. Calls that hang in any function go on.
     ///
-    /// - Parameter calls: The default is all.
+    /// - Parameters:
+    ///   - behavior: What they do.
+    ///   - calls: The functions. The default is all.
     public func behave(_ behavior: Behavior, in calls: Call...) {
         let hanging = state.withLock { state in
             for call in calls.isEmpty ? Call.allCases : calls { state.behaviors[call] = behavior }

@@ -25,7 +25,9 @@ public struct ResponseScope: Sendable {
 
     /// Whether the responses of a URL belong to the scope.
     ///
-    /// - Parameter account: The account that the application has named; `nil` without one.
+    /// - Parameters:
+    ///   - url: The URL.
+    ///   - account: The account that the application has named; `nil` without one.
     public func contains(_ url: RequestURL, account: EntityPartition?) -> Bool {
         if let origin, url.origin != origin { return false }
         if let accounts { guard let account, accounts.contains(account) else { return false } }

@@ -42,7 +42,12 @@ public protocol ResponseStore: Sendable {
     /// It is not stored if the key was invalidated or its partition was cleared after the ticket was given, or if what it
     /// replaces has a greater ``StoredResponse/load``.
     ///
-    /// - Parameter replaced: The ``StoredResponse/bodyNumber`` of another response that it replaces.
+    /// - Parameters:
+    ///   - response: The head of the response, with its numbers.
+    ///   - body: The whole body.
+    ///   - key: The key under which it is found.
+    ///   - replaced: The ``StoredResponse/bodyNumber`` of another response that it replaces.
+    ///   - ticket: What the store gave before the request was sent.
     /// - Returns: Whether it is stored.
     func store(
         _ response: StoredResponse, _ body: Data, for key: ResponseKey, replacing replaced: UInt64?,
@@ -64,7 +69,9 @@ public protocol ResponseStore: Sendable {
     /// The right to ask the server about a key, so that not all processes with one store do; `nil` if another process has it.
     /// It ends by itself. The default always grants it, because within a process the cache sees to that.
     ///
-    /// - Parameter duration: How long it holds, at most a minute.
+    /// - Parameters:
+    ///   - key: The key of the response.
+    ///   - duration: How long the right holds, at most a minute.
     func lease(_ key: ResponseKey, for duration: Duration) async -> ResponseLease?
 
     /// Removes the responses of a URL in all partitions. What was asked for before is not stored any more, also if nothing was

@@ -41,7 +41,10 @@ extension StoredResponse {
     /// Reads a head; `nil` if the bytes are damaged, of another version, or belong to another key, and for a key whose
     /// ``ResponseKey/partition`` is `nil`.
     ///
-    /// - Parameter body: The body, if it is there already.
+    /// - Parameters:
+    ///   - bytes: What ``bytes(for:)`` has returned.
+    ///   - key: The key under which they were found.
+    ///   - body: The body, if it is there already.
     public init?(bytes: [UInt8], for key: ResponseKey, body: StoredContent? = nil) {
         // Without a name, keys of different accounts have the same bytes.
         guard key.partition != nil else { return nil }

@@ -3,7 +3,7 @@ public import FoundationEssentials
 
 /// A stored response: its head, and possibly its body.
 ///
-/// A store in memory keeps the value. Another store keeps ``bytes(for:)``, from which ``init(bytes:for:)`` makes an equal
+/// A store in memory keeps the value. Another store keeps ``bytes(for:)``, from which ``init(bytes:for:body:)`` makes an equal
 /// value in any process.
 public struct StoredResponse: Sendable {
     let head: StoredHead
@@ -46,7 +46,9 @@ public struct StoredContent: Sendable {
 
     /// A body that is read in pieces. A piece has at most ``pieceSize`` bytes.
     ///
-    /// - Parameter read: The bytes of a range; `nil` if they are damaged or gone. It is called on any thread.
+    /// - Parameters:
+    ///   - count: The number of bytes.
+    ///   - read: The bytes of a range; `nil` if they are damaged or gone. It is called on any thread.
     public init(count: Int, read: @escaping @Sendable (Range<Int>) async -> Data?) {
         (self.count, content) = (max(count, 0), .source(read))
     }
