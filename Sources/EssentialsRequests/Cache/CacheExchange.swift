@@ -148,7 +148,7 @@ struct CacheExchange {
     /// Waits until another process has replaced or confirmed a stored response, up to a limit.
     private func isReplaced(_ entry: StoredResponse, within limit: Duration) async -> Bool {
         let steps = 4
-        let end = ContinuousClock.now + limit
+        let end = stage.clock.now + limit
         for _ in 0..<steps {
             guard (try? await stage.clock.sleep(for: limit / steps)) != nil else { return false }
             // What the memory has says nothing about other processes.
@@ -158,7 +158,7 @@ struct CacheExchange {
                 return true
             }
             // A slow store is not waited for at each look.
-            guard ContinuousClock.now < end else { return false }
+            guard stage.clock.now < end else { return false }
         }
         return false
     }

@@ -171,6 +171,29 @@ struct CacheDiskTests {
         #expect(try await first.response("b").cache?.outcome == .hit)
     }
 
+    @Test("While one process validates, another one waits for the result and asks nobody")
+    func lease() async throws {
+        let (first, cache) = try start(.files)
+        let (other, _) = try start(.files)
+        _ = try await first.text("a")
+        origin.clock.advance(by: .seconds(100))
+        let gate = LoopbackGate()
+        origin.answer { request in
+            await gate.opened()
+            return CacheOrigin.reply(to: request, tag: "\"2\"", [.cacheControl: "max-age=60"], body: "new")
+        }
+        let leading = Task { try await first.text("a") }
+        await until { origin.count == 2 }
+        let waiting = Task { try await other.text("a") }
+        await origin.clock.waitForSleepers(count: 1)
+        gate.open()
+        #expect(try await leading.value == "new")
+        await cache.flush()
+        origin.clock.advance(by: .milliseconds(25))
+        #expect(try await waiting.value == "new")
+        #expect(origin.count == 2)
+    }
+
     // MARK: Bodies
 
     @Test("Bodies of all sizes come back byte for byte, collected and streamed")
