@@ -27,7 +27,7 @@ final class StoredPieces: Sendable {
         /// The announced length; `nil` if it is not known.
         let expected: Int?
         /// The place among the bodies that are stored at the same time.
-        let place: CacheWriters.Place
+        let place: Place
     }
 
     private struct State {
@@ -147,23 +147,14 @@ final class CacheWriters: Sendable {
     /// The maximum number.
     static let maximum = 64
 
-    /// A place among them, which is left when it is released.
-    final class Place: Sendable {
-        private let writers: CacheWriters
-
-        fileprivate init(_ writers: CacheWriters) { self.writers = writers }
-
-        deinit { writers.count.subtract(1, ordering: .relaxed) }
-    }
-
     private let count = Atomic<Int>(0)
 
-    /// A place; `nil` if there is none.
+    /// A place, which is left when it is released; `nil` if there is none.
     func enter() -> Place? {
         guard count.add(1, ordering: .relaxed).newValue <= Self.maximum else {
             count.subtract(1, ordering: .relaxed)
             return nil
         }
-        return Place(self)
+        return Place { [self] in count.subtract(1, ordering: .relaxed) }
     }
 }

@@ -72,8 +72,6 @@ final class DiskResponseStore: ResponseStore {
         return configuration
     }
 
-    var path: String { records.path }
-
     var problems: CacheProblems {
         var problems = health.problems
         if !records.hasNotedRemovals { problems.readableAfterRestart.append(records.path) }

@@ -38,6 +38,8 @@ final class LimitedResponseStore: ResponseStore {
         /// Whether a removal was not noted, so that everything has to be removed.
         var mustRemoveAll = false
         var isRemovingAll = false
+        /// Provided when no removal runs any more; `nil` if nothing waits for that.
+        var idle: OneShot<Void>?
     }
 
     fileprivate struct Removal: Sendable {
@@ -263,20 +265,23 @@ final class LimitedResponseStore: ResponseStore {
         var next: Removal? = first
         while let removal = next {
             await removal.work()
-            next = state.withLock { state in
+            let idle: OneShot<Void>?
+            (next, idle) = state.withLock { state -> (Removal?, OneShot<Void>?) in
                 removal.finish(&state)
-                if let waiting = state.waiting.popFirst() { return waiting }
+                if let waiting = state.waiting.popFirst() { return (waiting, nil) }
                 guard state.runningRemovals == 1, state.mustRemoveAll else {
                     state.runningRemovals -= 1
-                    return nil
+                    return (nil, state.runningRemovals == 0 ? state.idle.take() : nil)
                 }
                 (state.mustRemoveAll, state.isRemovingAll) = (false, true)
-                return Removal {
+                let removal = Removal {
                     await self.next.remove(in: .everything)
                 } finish: { state in
                     state.isRemovingAll = false
                 }
+                return (removal, nil)
             }
+            idle?.provide(())
         }
     }
 
@@ -287,10 +292,13 @@ final class LimitedResponseStore: ResponseStore {
 
     func close() async {
         // What a program has removed last must not be found when it starts again.
-        let end = ContinuousClock.now + Self.removalLimit
-        while state.withLock({ $0.runningRemovals > 0 }), ContinuousClock.now < end {
-            guard (try? await Task.sleep(for: .milliseconds(10))) != nil else { break }
+        let idle = state.withLock { state -> OneShot<Void>? in
+            guard state.runningRemovals > 0 else { return nil }
+            let idle = state.idle ?? OneShot<Void>()
+            state.idle = idle
+            return idle
         }
+        _ = await idle?.valueUnlessCancelled { try? await Task.sleep(for: Self.removalLimit) }
         await limited(within: Self.removalLimit, isRemoval: true, isFault: false) { [next] in await next.close() }
     }
 

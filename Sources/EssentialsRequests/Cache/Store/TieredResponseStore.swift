@@ -24,7 +24,10 @@ final class TieredResponseStore: ResponseStore {
 
     private struct State {
         var seen = [Int](repeating: 0, count: seenCount)
-        var pending = FarWrites()
+        /// The number of writes on their way to the second store.
+        var pending = 0
+        /// Provided when none is on its way any more; `nil` if nothing waits for that.
+        var idle: OneShot<Void>?
     }
 
     private let near: MemoryResponseStore
@@ -186,20 +189,32 @@ final class TieredResponseStore: ResponseStore {
 
     /// Runs a write later; `false` if too many are waiting.
     private func behind(_ write: @escaping @Sendable () async -> Bool) -> Bool {
-        let isBegun = state.withLock { $0.pending.begin() }
+        let isBegun = state.withLock { state in
+            guard state.pending < Self.maximumPending else { return false }
+            state.pending += 1
+            return true
+        }
         guard isBegun else { return false }
         Task.detached { [self] in
             _ = await write()
-            let done = state.withLock { $0.pending.end() }
-            for waiter in done { waiter.provide(()) }
+            let idle = state.withLock { state in
+                state.pending -= 1
+                return state.pending == 0 ? state.idle.take() : nil
+            }
+            idle?.provide(())
         }
         return true
     }
 
-    /// Waits for the writes that have begun.
+    /// Waits for the writes that have begun, up to a limit.
     func settle() async {
-        let waiter = state.withLock { $0.pending.waiter() }
-        _ = await waiter?.valueUnlessCancelled { try? await Task.sleep(for: LimitedResponseStore.removalLimit) }
+        let idle = state.withLock { state -> OneShot<Void>? in
+            guard state.pending > 0 else { return nil }
+            let idle = state.idle ?? OneShot<Void>()
+            state.idle = idle
+            return idle
+        }
+        _ = await idle?.valueUnlessCancelled { try? await Task.sleep(for: LimitedResponseStore.removalLimit) }
     }
 
     // MARK: Removing
@@ -227,34 +242,5 @@ final class TieredResponseStore: ResponseStore {
     func close() async {
         await settle()
         await far.close()
-    }
-}
-
-/// The writes on their way to a store.
-private struct FarWrites: Sendable {
-    private var count = 0
-    private var waiters: [OneShot<Void>] = []
-
-    /// Whether there was room for one more.
-    mutating func begin() -> Bool {
-        guard count < TieredResponseStore.maximumPending else { return false }
-        count += 1
-        return true
-    }
-
-    /// Ends one, and returns those who wait for the last.
-    mutating func end() -> [OneShot<Void>] {
-        count -= 1
-        guard count == 0 else { return [] }
-        defer { waiters = [] }
-        return waiters
-    }
-
-    /// Provided when none is left; `nil` if there is none.
-    mutating func waiter() -> OneShot<Void>? {
-        guard count > 0 else { return nil }
-        let waiter = OneShot<Void>()
-        waiters.append(waiter)
-        return waiter
     }
 }
