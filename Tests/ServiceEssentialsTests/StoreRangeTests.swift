@@ -102,9 +102,7 @@ struct StoreRangeTests {
 
     @Test("The configuration of blobs")
     func blobs() async throws {
-        var standard = BlobService.Configuration()
-        standard.clock = clock.requestClock
-        for configuration in Variants(standard).counts(\.maximumBytes).times(\.expiration).whole() {
+        for configuration in Variants(BlobService.Configuration()).counts(\.maximumBytes).times(\.expiration).whole() {
             let service = try BlobService(
                 requests: requests, environment: environment, directory: folder.path + "/blobs",
                 configuration: configuration)

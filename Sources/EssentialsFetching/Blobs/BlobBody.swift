@@ -3,18 +3,21 @@ import EssentialsRequests
 import EssentialsStorage
 import FoundationEssentials
 
-/// Receives the body of one response: in memory while it is small, and then in a temporary file.
+/// Receives the body of one response: in memory while it is small, and then in a file.
 struct BlobBody: ~Copyable {
-    private let store: BlobStore
+    /// The size up to which a blob is collected in memory before anything is written.
+    static let memoryLimit = 1 << 20
+
+    private let files: BlobFiles
     private let transfer: BlobTransfer
-    /// The maximum size of the directory.
-    private let directory: Int64
+    /// What stores the blob; `nil` if it is not stored.
+    private let offer: OfferedChange?
     private var memory = Data()
-    private var spool: BlobSpool?
+    private var writer: ResponseFileWriter?
     private var size: Int64 = 0
 
-    init(_ store: BlobStore, _ transfer: BlobTransfer, directory: Int64) {
-        (self.store, self.transfer, self.directory) = (store, transfer, directory)
+    init(_ files: BlobFiles, _ transfer: BlobTransfer, _ offer: OfferedChange?) {
+        (self.files, self.transfer, self.offer) = (files, transfer, offer)
     }
 
     /// Reads the whole body.
@@ -25,26 +28,26 @@ struct BlobBody: ~Copyable {
             let length = Int64(text)
         {
             try check(length)
-            if length <= Int64(BlobSpool.memoryLimit), length > 0 { memory.reserveCapacity(Int(length)) }
+            if length <= Int64(Self.memoryLimit), length > 0 { memory.reserveCapacity(Int(length)) }
         }
         for try await chunk in response.body {
             size += Int64(chunk.count)
             try check(size)
-            if spool == nil, size <= Int64(BlobSpool.memoryLimit) {
+            if writer == nil, size <= Int64(Self.memoryLimit) {
                 chunk.withUnsafeBytes { memory.append(contentsOf: $0) }
                 continue
             }
-            if spool == nil {
-                spool = try await store.makeSpool(transfer.key)
-                try await spool?.write(memory)
+            if writer == nil {
+                writer = try await files.begin(offer, with: memory)
                 memory = Data()
             }
-            try await spool?.write(chunk)
+            guard let writer else { continue }
+            try await files.writing { () async throws(FileError) in try await writer.write(chunk) }
         }
     }
 
     private func check(_ size: Int64) throws(RequestFailure) {
-        let maximum = min(transfer.maximum, directory)
+        let maximum = min(transfer.maximum, Int64(files.maximumBytes))
         guard size <= maximum else { throw BlobContent.tooLarge(nil, maximum) }
     }
 
@@ -52,39 +55,35 @@ struct BlobBody: ~Copyable {
     ///
     /// - Throws: `file` if the body cannot be read again.
     func isReadable(_ type: String?) async throws(RequestFailure) -> Bool {
-        let (memory, size, spool) = (memory, size, spool)
+        let (memory, size, writer, files) = (memory, size, writer, files)
         return try await transfer.isReadable(size: size, type) { () throws(RequestFailure) in
-            guard let spool else { return memory }
-            return try await FileReads().bytes(of: try await spool.opened(), in: 0..<Int(clamping: size))
+            guard let writer else { return memory }
+            let file = try await files.writing { () async throws(FileError) in try await writer.opened() }
+            return try await StoredFile(file).bytes(in: 0..<Int(clamping: size))
         }
     }
 
     /// Stores the body, or keeps it for the waiting callers.
-    mutating func finish(
-        _ entity: StoredEntity, isStored: Bool, _ problems: BlobProblems
-    ) async throws(RequestFailure) -> BlobContent {
-        let (store, transfer, memory, size) = (store, transfer, memory, size)
-        let isStored = isStored && entity.head.count <= StoredEntity.maximumHead && size <= PieceChecksums.maximumSize
-        guard let spool else {
-            var entry: BlobEntry?
-            if isStored {
+    mutating func finish(_ mediaType: String?, isStored: Bool) async throws(RequestFailure) -> BlobContent {
+        let (files, transfer, memory) = (files, transfer, memory)
+        let isWanted = { @Sendable in isStored && transfer.mayUseStore }
+        guard let writer = writer.take() else {
+            if isStored, let offer {
                 // A full disk must not cause the loss of a blob that is in memory.
-                let stored = await problems.noting { () throws(RequestFailure) in
-                    try await store.store(memory, entity, for: transfer.key) { !transfer.isRevoked }
+                await files.problems.noting { () throws(RequestFailure) in
+                    let writer = try await files.begin(offer, with: memory)
+                    _ = try await files.writing { () async throws(FileError) in try await writer.finish(if: isWanted) }
                 }
-                entry = stored ?? nil
             }
-            return BlobContent(bytes: .memory(memory), size: size, mediaType: entity.mediaType, entry: entry)
+            return BlobContent(bytes: .memory(memory), mediaType: mediaType)
         }
-        let (entry, file) = try await spool.store(entity) { isStored && !transfer.isRevoked }
-        self.spool = nil
-        return entry?.content
-            ?? BlobContent(bytes: .file(file), size: size, mediaType: entity.mediaType, entry: nil)
+        let file = try await files.writing { () async throws(FileError) in try await writer.finish(if: isWanted) }
+        return BlobContent(bytes: .file(file), mediaType: mediaType)
     }
 
     /// Removes the written bytes.
     mutating func abandon() async {
-        let spool = self.spool.take()
-        await spool?.abandon()
+        let writer = self.writer.take()
+        await writer?.abandon()
     }
 }

@@ -1,4 +1,4 @@
-public import EssentialsHTTP
+import EssentialsHTTP
 import EssentialsRequests
 import EssentialsStorage
 public import FoundationEssentials
@@ -13,32 +13,23 @@ public import FoundationEssentials
 ///
 /// ``bytes(in:)`` finds each damaged byte by checksums. Reads through ``path`` or ``descriptor`` are not checked.
 public struct BlobFile: Sendable {
-    private let file: CheckedFile
-    /// The stored blob and its store; `nil` if it was not stored.
-    private let stored: (entry: BlobEntry, store: BlobStore)?
+    private let stored: StoredFile
     /// The number of bytes.
-    public var size: Int64 { file.size }
+    public var size: Int64 { stored.file.size }
     /// The media type as the value of `Content-Type`; `nil` if the server sent none.
     public let mediaType: String?
 
-    init(_ file: CheckedFile, mediaType: String?, _ stored: (entry: BlobEntry, store: BlobStore)? = nil) {
-        (self.file, self.mediaType, self.stored) = (file, mediaType, stored)
-    }
-
-    /// A stored blob.
-    init(_ entry: BlobEntry, in store: BlobStore) {
-        self.init(entry.file, mediaType: entry.entity.mediaType, (entry, store))
-    }
+    init(_ file: StoredFile, mediaType: String?) { (stored, self.mediaType) = (file, mediaType) }
 
     /// A path that opens the file for reading, in this process and as long as this value or a copy of it exists. It
     /// names the open file (`/proc/self/fd/…`), so it has no meaning in another process. Reads through it are not
     /// checked: a byte that the disk has damaged is not found.
-    public var path: String { "/proc/self/fd/\(file.file.descriptor)" }
+    public var path: String { "/proc/self/fd/\(descriptor)" }
 
     /// The open descriptor, for reading by position. It is closed with the last copy of this value. Do not close it,
     /// and do not change its position, because other readers share it. Reads through it are not checked: a byte that
     /// the disk has damaged is not found.
-    public var descriptor: Int32 { file.file.descriptor }
+    public var descriptor: Int32 { stored.file.file.descriptor }
 
     /// Reads bytes on a thread for files.
     ///
@@ -53,9 +44,6 @@ public struct BlobFile: Sendable {
         guard let lower = Int(exactly: range.lowerBound), let upper = Int(exactly: range.upperBound) else {
             throw BlobContent.tooLarge(size, Int.max)
         }
-        do throws(RequestFailure) { return try await FileReads().bytes(of: file, in: lower..<upper) } catch {
-            if let stored { await stored.store.discard(stored.entry) }
-            throw error
-        }
+        return try await stored.bytes(in: lower..<upper)
     }
 }

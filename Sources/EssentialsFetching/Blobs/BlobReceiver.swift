@@ -3,58 +3,43 @@ import EssentialsRequests
 import EssentialsTools
 import FoundationEssentials
 
-/// Loads a blob: from the directory if it is fresh there, and otherwise from its server.
+/// Loads a blob: a streamed GET through the response cache of the directory.
 struct BlobReceiver: Sendable {
-    let store: BlobStore
+    let files: BlobFiles
     let access: ForeignAccess
     let configuration: BlobService.Configuration
-    let problems: BlobProblems
+    let doubts = BlobDoubts()
 
     /// Does the work of a transfer.
     func content(for transfer: BlobTransfer) async throws(RequestFailure) -> BlobContent {
-        var stored: (entry: BlobEntry, bytes: Data?)?
-        if transfer.mayUseStore {
-            stored = await problems.noting { () throws(RequestFailure) in try await store.load(transfer.key) } ?? nil
-        }
-        let isDoubted = store.open.takeDoubt(of: transfer.name)
-        if let stored, stored.entry.isFresh(at: configuration.clock.now), !isDoubted {
-            return Self.content(stored)
-        }
-        let response: DataResponse
-        let request = try request(for: transfer, condition: stored?.entry.condition)
+        let isDoubted = doubts.take(transfer.key)
+        var isSettled = !isDoubted
+        defer { if !isSettled { doubts.add(transfer.key) } }
+        let request = try request(for: transfer, isDoubted: isDoubted)
         do throws(RequestFailure) {
-            response = try await access.send(request, to: transfer.address.place)
-            if response.status.code == 304, let stored { return await confirm(stored, by: response, transfer) }
+            let response = try await access.send(request, to: transfer.address.place)
+            if let file = response.storedFile {
+                isSettled = true
+                return BlobContent(bytes: .file(file), mediaType: response.headerFields[.contentType])
+            }
             let (content, isReadable) = try await receive(response, to: request, transfer)
-            if isDoubted, !isReadable { store.open.doubt(transfer.name) }
+            isSettled = isSettled || isReadable
             return content
         } catch {
-            if BlobRules.isGone(error) { await removeStored(transfer) }
-            guard let stored, configuration.servesStale, error.isOutage,
-                BlobRules.allowsStale(stored.entry.entity.headerFields)
-            else { throw error }
-            return Self.content(stored)
+            // The URL has no content any more.
+            if error.reason == .status, [404, 410].contains(error.status?.code), transfer.mayUseStore {
+                isSettled = true
+                await files.cache.remove(try transfer.url)
+            }
+            throw error
         }
-    }
-
-    private static func content(_ stored: (entry: BlobEntry, bytes: Data?)) -> BlobContent {
-        var content = stored.entry.content
-        if let bytes = stored.bytes { content.bytes = .memory(bytes) }
-        return content
-    }
-
-    private func removeStored(_ transfer: BlobTransfer) async {
-        guard !transfer.isRevoked else { return }
-        await problems.noting { () throws(RequestFailure) in try await store.remove(transfer.key) }
     }
 
     // MARK: The request
 
-    private func request(
-        for transfer: BlobTransfer, condition: (name: HTTPField.Name, value: String)?
-    ) throws(RequestFailure) -> DataRequest {
+    private func request(for transfer: BlobTransfer, isDoubted: Bool) throws(RequestFailure) -> DataRequest {
         if let failure = transfer.address.failure { throw failure }
-        let url = try transfer.place.base.requestURL(of: transfer.address)
+        let url = try transfer.url
         var request = transfer.template ?? DataRequest(.get, "")
         var snapshot = transfer.place.identity.snapshot
         switch transfer.address.place {
@@ -73,93 +58,40 @@ struct BlobReceiver: Sendable {
         request.options.priority = .background
         request.raisablePriority = transfer.priority
         request.settings.joins = false
-        // A response cache would store the same bytes, and freshness is decided here.
-        request.settings.cachePolicy = .bypass
-        if let condition {
-            request.headerFields[condition.name] = condition.value
-            request.expectedStatus = request.expectedStatus.union([304...304])
-        }
+        request.cacheBinding = transfer.binding
+        let policy = request.settings.cachePolicy ?? .standard
+        request.settings.cachePolicy =
+            !transfer.mayUseStore ? .bypass : isDoubted && policy == .standard ? .revalidate : policy
         return request.bound(to: transfer.operation).requesting(.bytes)
     }
 
     // MARK: The response
 
-    private func confirm(
-        _ stored: (entry: BlobEntry, bytes: Data?), by response: DataResponse, _ transfer: BlobTransfer
-    ) async -> BlobContent {
-        var fields = EntityCacheRules.kept(response.headerFields)
-        for name in HTTPFields.ofBody { fields[name] = nil }
-        let confirmation = EntityConfirmation(
-            headerFields: fields, date: configuration.clock.date, age: Self.age(of: response))
-        let renewed = await problems.noting { () throws(RequestFailure) in
-            try await store.renew(stored.entry, by: confirmation) { !transfer.isRevoked }
-        }
-        return Self.content((renewed ?? stored.entry, stored.bytes))
-    }
-
-    private static func age(of response: DataResponse) -> Duration {
-        (response.storedUse ?? StoredResponseUse(of: response.headerFields)).age
-    }
-
     /// - Returns: The content, and whether it is the blob. If it is not, the stored blob stays.
     private func receive(
         _ response: DataResponse, to request: DataRequest, _ transfer: BlobTransfer
     ) async throws(RequestFailure) -> (content: BlobContent, isReadable: Bool) {
-        let entity = StoredEntity(
-            body: Data(), mediaType: response.headerFields[.contentType], status: response.status.code,
-            headerFields: EntityCacheRules.kept(response.headerFields), date: configuration.clock.date,
-            age: Self.age(of: response))
-        let isPersonal =
-            transfer.place.identity.snapshot.trust?.identity != nil
-            || EntityCacheRules.hasSecrets(query: transfer.address.query)
-            || EntityCacheRules.isPersonal(response, to: request)
-        let isStored = BlobRules.allowsStoring(
-            response.status.code, response.headerFields, isPersonal: isPersonal,
-            partition: transfer.place.account, allowsSensitive: configuration.storesSensitiveResponses)
-        var body = BlobBody(store, transfer, directory: Int64(configuration.maximumBytes))
+        let type = response.headerFields[.contentType]
+        let isStored = response.offer?.stores == true && mayStore(response, to: request, transfer)
+        var body = BlobBody(files, transfer, isStored ? response.offer : nil)
         do throws(RequestFailure) {
             try await body.read(response)
-            let isReadable = try await body.isReadable(entity.mediaType)
-            let content = try await body.finish(
-                entity, isStored: isStored && isReadable && !transfer.isRevoked, problems)
+            let isReadable = try await body.isReadable(type)
+            let content = try await body.finish(type, isStored: isStored && isReadable)
             // The stored blob is outdated now.
-            if !isStored, isReadable { await removeStored(transfer) }
+            if isReadable, !isStored { await response.offer?.supersede() }
             return (content, isReadable)
         } catch {
             await body.abandon()
             throw error
         }
     }
-}
 
-extension BlobEntry {
-    /// The header field that makes the request conditional; `nil` without a validator.
-    fileprivate var condition: (name: HTTPField.Name, value: String)? {
-        entity.headerFields.condition
-    }
-}
-
-/// Counts failures of the directory that callers do not receive.
-final class BlobProblems: Sendable {
-    private let state = Mutex(CacheProblems())
-
-    var value: CacheProblems { state.withLock { $0 } }
-
-    /// Runs work on the directory, and counts its failure.
-    @discardableResult
-    func noting<Value: Sendable>(
-        _ work: () async throws(RequestFailure) -> Value
-    ) async -> Value? {
-        do throws(RequestFailure) { return try await work() } catch {
-            note(error)
-            return nil
-        }
-    }
-
-    func note(_ failure: RequestFailure) {
-        state.withLock { problems in
-            problems.count += 1
-            problems.last = "\(failure)"
-        }
+    /// Whether a response may be stored: what can be for one account is stored for an account only.
+    private func mayStore(_ response: DataResponse, to request: DataRequest, _ transfer: BlobTransfer) -> Bool {
+        if configuration.storesSensitiveResponses || !transfer.place.account.isShared { return true }
+        return transfer.place.identity.snapshot.trust?.identity == nil
+            && !EntityCacheRules.hasSecrets(query: transfer.address.query)
+            && !EntityCacheRules.isPersonal(response, to: request)
     }
 }

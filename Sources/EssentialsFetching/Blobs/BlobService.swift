@@ -12,40 +12,39 @@ public import FoundationEssentials
 /// let film = try await blobs.file(at: "films/7.mp4")
 /// ```
 ///
-/// Calls for the same URL at the same time share one transfer. It has the priority of the most urgent call, and is
-/// cancelled with the last one. A blob is fresh as long as the server says, or otherwise for
-/// ``BlobService/Configuration/expiration``. After that it is validated, and a 304 response makes it fresh again
-/// ([RFC 9110, 13.1](https://www.rfc-editor.org/rfc/rfc9110#section-13.1)). The statuses 404 and 410 remove it.
+/// A blob is a streamed GET through a response cache of its own: what is fresh, stale, validated or not stored is decided as for
+/// every other response ([RFC 9111](https://www.rfc-editor.org/rfc/rfc9111)). If the server gives no lifetime, a blob is fresh
+/// for ``BlobService/Configuration/expiration``. The statuses 404 and 410 remove it. A redirect is asked for each time, and its
+/// target is stored under its own URL.
 ///
-/// A blob of more than 1 MiB is written to the disk while it is received, and is never in memory as a whole unless
-/// ``bytes(at:upTo:priority:)`` is called for it. To make room for new blobs, those that were used longest ago are
-/// removed, and before them those that were used only once. The blobs are never larger than the limit of the directory,
-/// even while transfers run: a blob for which there is no room fails as `tooLarge`. A failure of the disk is not thrown
-/// for a blob of up to 1 MiB, but counted in ``problems``.
+/// Calls for the same URL at the same time share one transfer. It has the priority of the most urgent call, and is cancelled
+/// with the last one. A blob of more than 1 MiB is written to the disk while it is received, and is never in memory as a whole
+/// unless ``bytes(at:upTo:priority:)`` is called for it. To make room for new blobs, those that were used longest ago are
+/// removed, and before them those that were used only once. The blobs are never larger than the limit of the directory, even
+/// while transfers run: a blob for which there is no room fails as `tooLarge`. A failure of the disk is not thrown for a blob of
+/// up to 1 MiB, but counted in ``problems``.
 ///
-/// An address is a whole URL, or a path below the environment's base URL in which every character stands for itself. A
-/// whole URL outside the base URL is loaded without credentials, and only from the listed hosts; see
-/// `ForeignHost`. Blobs go past a response cache of the data-request service, which would store the same bytes.
+/// An address is a whole URL, or a path below the environment's base URL in which every character stands for itself. A whole URL
+/// outside the base URL is loaded without credentials, and only from the listed hosts; see `ForeignHost`. Over a test double of
+/// the data-request service, which has no cache, each blob is loaded each time.
 ///
-/// Several processes can use one directory. Files have unique names and are renamed when they are complete, so the
-/// incomplete files of a killed process are never used. A file that another process has removed is loaded again. Each
-/// process counts all files at its first use, and again whenever it has stored a quarter of the size, so several
-/// processes together can exceed the size for a while.
+/// Several processes can use one directory. The incomplete files of a killed process are never used, and a blob that another
+/// process has removed is loaded again. Each process counts all files at its first use, and again whenever it has stored a
+/// quarter of the size, so several processes together can exceed the size for a while. `essentials cache` lists a directory.
 ///
-/// Damage is found by the size of a file and the time of its last change. In addition, a blob of up to 1 MiB has a
-/// checksum, which is checked when the blob is first read. A larger blob has a checksum for each MiB, which is checked
-/// whenever its bytes are read. A damaged blob is loaded again. Reads through the path or the descriptor of a
-/// ``BlobFile`` are not checked. The files of the 64 blobs that were used last stay open.
+/// Each MiB of a blob has a checksum, which is checked whenever its bytes are read. A damaged blob is loaded again. Reads
+/// through the path or the descriptor of a ``BlobFile`` are not checked.
 public final class BlobService: Sendable {
     /// Settings of a blob service.
     public struct Configuration: Sendable {
         /// The maximum size of the files of all blobs on the disk. The default is 256 MiB. A larger blob fails as
-        /// `tooLarge`. Files that record removals take a few KiB more.
+        /// `tooLarge`. Files that record removals take up to half a MiB more.
         public var maximumBytes = 256 << 20
         /// How long a blob is fresh if the server gives no lifetime. The default is one hour.
         public var expiration = Duration.seconds(3_600)
         /// Whether a blob that is no longer fresh is used if its server cannot be reached, or responds with 500, 502,
-        /// 503 or 504. The default is `true`. `no-cache` and `must-revalidate` forbid it.
+        /// 503 or 504. The default is `true`. `no-cache` and `must-revalidate` forbid it, and `stale-if-error` of the
+        /// server says for how long.
         public var servesStale = true
         /// The hosts outside the base URL from which blobs may be loaded. By default there are none.
         public var foreignHosts: [ForeignHost] = []
@@ -53,14 +52,11 @@ public final class BlobService: Sendable {
         /// not found. The default is `shared`.
         public var partition = EntityPartition.shared
         /// Whether blobs are also stored that a cache should not keep: responses with `no-store`, and responses to
-        /// requests with credentials while the partition is `shared`. The default is `false`: they are loaded each
-        /// time.
+        /// requests with credentials while the partition is `shared`. The default is `false`: they are loaded each time.
         public var storesSensitiveResponses = false
         /// The fingerprint of the transport's trust policy; see
         /// `HTTPResourceService.Configuration.trustFingerprint`. The default is empty.
         public var trustFingerprint = ""
-        /// The clock for freshness. The default is the system's.
-        public var clock = RequestClock.system
 
         /// Creates the default settings.
         public init() {}
@@ -82,14 +78,14 @@ public final class BlobService: Sendable {
     private let environment: any EnvironmentService
     private let requests: any DataRequestService
     private let configuration: Configuration
-    let store: BlobStore
+    let files: BlobFiles
     private let receiver: BlobReceiver
     let transfers = BlobTransfers()
     /// The current place.
     private let adopted: Mutex<BlobPlace>
     private let closed = Atomic(false)
 
-    /// Creates a service. Nothing is read or created yet.
+    /// Opens the directory. This blocks for a few system calls.
     ///
     /// - Parameters:
     ///   - requests: Sends the requests below the base URL. The service does not shut it down.
@@ -97,11 +93,11 @@ public final class BlobService: Sendable {
     ///   - open: Loads blobs of the foreign hosts that the configuration lists. The default is `nil`, which means
     ///     `requests`. Either service sends such requests without anything of its own, such as credentials.
     ///   - directory: The directory for blobs, which need not exist and should hold nothing else. It is created for the
-    ///     user of the process only (mode 0700), and so are the files (0600). If it is a symbolic link, or if other
-    ///     users can write to it, nothing is stored, as if the disk had failed.
+    ///     user of the process only (mode 0700), and so are the files (0600).
     ///   - configuration: Sizes, times and hosts.
-    /// - Throws: `file` if the path is empty or contains a zero byte; `resources` if there is no thread for files, or
-    ///   if too many stores have joined the data-request service (see `PrivateStateRegistry`).
+    /// - Throws: `file` if the directory cannot be created or used, is a symbolic link, belongs to another user or can be
+    ///   written by others; `resources` if there is no thread for files, or if too many stores have joined the
+    ///   data-request service (see `PrivateStateRegistry`).
     public convenience init(
         requests: any DataRequestService, environment: any EnvironmentService, open: (any DataRequestService)? = nil,
         directory: String, configuration: Configuration = Configuration()
@@ -113,16 +109,12 @@ public final class BlobService: Sendable {
         _ requests: any DataRequestService, _ environment: any EnvironmentService, _ open: (any DataRequestService)?,
         _ directory: FileDirectory, _ configuration: Configuration
     ) throws(RequestFailure) {
-        try FileThreads.shared.start()
         (self.environment, self.requests, self.configuration) = (environment, requests, configuration)
-        store = BlobStore(
-            directory, maximumBytes: configuration.maximumBytes,
-            BlobFreshness(clock: configuration.clock, expiration: configuration.expiration))
+        files = try BlobFiles(directory, configuration)
         receiver = BlobReceiver(
-            store: store, access: ForeignAccess(requests: requests, open: open, hosts: configuration.foreignHosts),
-            configuration: configuration, problems: BlobProblems())
-        adopted = Mutex(
-            BlobPlace(EnvironmentIdentity(of: environment), account: configuration.partition, number: 0, requests))
+            files: files, access: ForeignAccess(requests: requests, open: open, hosts: configuration.foreignHosts),
+            configuration: configuration)
+        adopted = Mutex(Self.place(environment, configuration.partition, configuration, files, requests))
         try requests.privateStateRegistry?.add(privateStateStore: self)
     }
 
@@ -130,8 +122,8 @@ public final class BlobService: Sendable {
 
     /// The bytes of a blob.
     ///
-    /// A fresh blob of up to 1 MiB that was used recently is read on the calling thread without waiting for a disk. All
-    /// other work happens on threads for files.
+    /// Small blobs that the system has in memory are read on the calling thread. All other work on files happens on threads
+    /// for files.
     ///
     /// - Parameters:
     ///   - address: A whole URL, or a path below the base URL.
@@ -146,28 +138,20 @@ public final class BlobService: Sendable {
         try await found(BlobTarget(address), upTo: maximum, priority, nil).bytes
     }
 
-    /// The bytes of a blob, with their type and the name of its files.
+    /// The bytes of a blob, with their type.
     func found(
         _ target: BlobTarget, upTo maximum: Int, _ priority: RequestPriority?, _ reader: (any BlobReader)?
-    ) async throws(RequestFailure) -> (bytes: Data, type: String?, name: RecordName) {
+    ) async throws(RequestFailure) -> (bytes: Data, type: String?, key: BlobKey) {
         let place = adopt()
-        if let entry = openEntry(for: target, in: place), entry.size <= Int64(maximum) {
-            let type = entry.entity.mediaType
-            if let bytes = entry.residentBytes() { return (bytes, type, entry.name) }
-            // A file that has become unreadable or damaged is loaded again.
-            if let bytes = try? await entry.content.data(upTo: maximum) { return (bytes, type, entry.name) }
-            await store.discard(entry)
-        }
-        var (content, name) = try await content(target, in: place, maximum: Int64(maximum), priority, reader)
+        var (content, key) = try await content(target, in: place, maximum: Int64(maximum), priority, reader)
         do throws(RequestFailure) {
-            return (try await content.data(upTo: maximum), content.mediaType, name)
+            return (try await content.data(upTo: maximum), content.mediaType, key)
         } catch {
-            guard error.reason == .file, let entry = content.entry else { throw error }
-            await store.discard(entry)
+            guard error.reason == .file else { throw error }
         }
-        // No byte of it was returned, so it is loaded again once.
-        (content, name) = try await self.content(target, in: place, maximum: Int64(maximum), priority, reader)
-        return (try await content.data(upTo: maximum), content.mediaType, name)
+        // It was damaged. No byte of it was returned, so it is loaded again once.
+        (content, key) = try await self.content(target, in: place, maximum: Int64(maximum), priority, reader)
+        return (try await content.data(upTo: maximum), content.mediaType, key)
     }
 
     /// A value that is made from the bytes of a blob.
@@ -192,15 +176,14 @@ public final class BlobService: Sendable {
         _ decode: @escaping @Sendable (Data, String?) throws -> Value
     ) async throws(RequestFailure) -> Value {
         let reading = BlobReading(upTo: maximum, decode)
-        let (bytes, type, name) = try await found(target, upTo: maximum, priority, reading)
+        let (bytes, type, key) = try await found(target, upTo: maximum, priority, reading)
         let received = reading.takeFirst()
         let result = if let received { received } else { await reading.result(of: bytes, type) }
         switch result {
         case .success(let value): return value
         case .failure(let error):
-            // Bytes that were received now were not stored. The environment may have changed since, so the address may
-            // belong to another blob than the name.
-            if received == nil { store.open.doubt(name) }
+            // Bytes that were received now were not stored.
+            if received == nil { receiver.doubts.add(key) }
             throw RequestFailure(
                 .decoding, "The blob could not be decoded.", remedy: "Check what the server sends at this URL.",
                 underlying: error)
@@ -218,16 +201,11 @@ public final class BlobService: Sendable {
     }
 
     func file(_ target: BlobTarget, _ priority: RequestPriority?) async throws(RequestFailure) -> BlobFile {
-        let place = adopt()
-        if let entry = openEntry(for: target, in: place) {
-            return BlobFile(entry, in: store)
-        }
-        let (content, name) = try await content(target, in: place, maximum: .max, priority, nil)
-        switch (content.entry, content.bytes) {
-        case (let entry?, _): return BlobFile(entry, in: store)
-        case (nil, .file(let file)): return BlobFile(file, mediaType: content.mediaType)
-        case (nil, .memory(let bytes)):
-            return BlobFile(try await store.temporaryFile(of: bytes, name), mediaType: content.mediaType)
+        let (content, _) = try await content(target, in: adopt(), maximum: .max, priority, nil)
+        switch content.bytes {
+        case .file(let file): return BlobFile(file, mediaType: content.mediaType)
+        case .memory(let bytes):
+            return BlobFile(try await files.file(of: bytes), mediaType: content.mediaType)
         }
     }
 
@@ -252,47 +230,42 @@ public final class BlobService: Sendable {
 
     // MARK: Removing
 
-    /// Removes a blob. A running transfer of it is not stored.
+    /// Removes what is stored for a URL, for all accounts. A running transfer of it is not stored. A failure of the disk is
+    /// counted in ``problems``, and the blob is not read any more.
     ///
-    /// - Throws: `invalidRequest` if the address is invalid; `file` if the blob cannot be removed; `authorization` if
-    ///   the credentials were replaced or cleared, and no account has been entered since.
+    /// - Throws: `invalidRequest` if the address is invalid.
     public func remove(at address: String) async throws(RequestFailure) { try await remove(BlobTarget(address)) }
 
     func remove(_ target: BlobTarget) async throws(RequestFailure) {
         let place = adopt()
-        guard requests.sender?.operation(in: place.identity, begun: .now).admits(place.account) ?? true else {
-            throw Self.suspendedFailure
-        }
-        let key = try await key(of: try target.url(in: place), target, in: place)
-        let name = RecordKey(key).name
-        transfers.revoke { $0 == name }
-        try await store.remove(key)
+        let address = try target.url(in: place)
+        transfers.separate { $0.address.text == address.text }
+        await files.cache.remove(try place.base.requestURL(of: address))
     }
 
-    /// Removes all blobs, of all partitions and also those of other processes. Running transfers are not stored.
-    ///
-    /// - Throws: `file` if a file could not be removed. It is not read any more, not even after a restart. The next
-    ///   start and each later removal try again to remove it.
-    public func removeAll() async throws(RequestFailure) {
-        transfers.revoke { _ in true }
-        try await store.removeAll(in: RecordScope())
+    /// Removes all blobs, of all accounts and also those of other processes. Running transfers are not stored. A failure is
+    /// counted in ``problems``. What could not be removed is not read any more, not even after a restart, and each later
+    /// removal tries again.
+    public func removeAll() async {
+        transfers.separate { _ in true }
+        await files.cache.removeAll()
     }
 
     /// The contents of the directory.
-    public var usage: Usage { get async { await store.usage } }
+    public var usage: Usage {
+        get async {
+            let usage = await files.cache.usage
+            return Usage(count: usage.count, bytes: usage.bytes, damaged: usage.damaged)
+        }
+    }
 
     /// The problems of the directory since the service was created that callers did not receive.
-    public var problems: CacheProblems {
-        var problems = receiver.problems.value
-        if !store.records.hasNotedRemovals { problems.readableAfterRestart = [store.records.path] }
-        return problems.adding(store.keyProblems)
-    }
+    public var problems: CacheProblems { files.problems.value.adding(files.cache.problems) }
 
     /// Cancels all transfers. Later calls fail as `closed`; the files stay.
     public func close() async {
         closed.store(true, ordering: .releasing)
         transfers.close()
-        store.open.close { _ in true }
     }
 
     // MARK: Finding
@@ -306,53 +279,38 @@ public final class BlobService: Sendable {
     }
 
     private func enter(_ account: EntityPartition, _ adopted: inout BlobPlace) -> BlobPlace {
-        let identity = EnvironmentIdentity(of: environment)
-        adopted = BlobPlace(identity, account: account, number: adopted.number + 1, requests)
-        store.open.enter(place: adopted.number)
+        adopted = Self.place(environment, account, configuration, files, requests)
         return adopted
     }
 
-    /// The blob if it is open, fresh and unchanged.
-    private func openEntry(for target: BlobTarget, in place: BlobPlace) -> BlobEntry? {
-        guard let entry = store.openEntry(for: target.name, in: place.number),
-            entry.isFresh(at: configuration.clock.now), entry.isIntact
-        else { return nil }
-        return entry
+    private static func place(
+        _ environment: any EnvironmentService, _ account: EntityPartition, _ configuration: Configuration,
+        _ files: BlobFiles, _ requests: any DataRequestService
+    ) -> BlobPlace {
+        let binding = CacheBinding(to: files.cache, account: account, trust: configuration.trustFingerprint)
+        return BlobPlace(environment, account, binding, requests)
     }
 
-    /// The key of a blob. The key of the directory is read only if the environment or the definition has header fields.
-    private func key(
-        of url: ResourceURL, _ target: BlobTarget, in place: BlobPlace
-    ) async throws(RequestFailure) -> EntityKey {
-        let identity = place.identity
-        let hashesFields = identity.hasHeaderFields || target.hasFields
-        let fingerprintKey = hashesFields ? await store.fingerprintKey() : .process
-        return EntityKey(
-            url: url.text, variant: target.variant(key: fingerprintKey), stage: BlobRecord.stage,
-            partition: place.account,
-            environment: identity.text(identity.snapshot.name, key: fingerprintKey),
-            trust: configuration.trustFingerprint + identity.trustFingerprint)
-    }
-
-    /// The bytes of a blob from the shared transfer, and the name of its files.
+    /// The content of a blob from the shared transfer.
     private func content(
         _ target: BlobTarget, in place: BlobPlace, maximum: Int64, _ priority: RequestPriority?,
         _ reader: (any BlobReader)?
-    ) async throws(RequestFailure) -> (content: BlobContent, name: RecordName) {
+    ) async throws(RequestFailure) -> (content: BlobContent, key: BlobKey) {
         guard !closed.load(ordering: .acquiring) else { throw Self.closedFailure }
         guard !Task.isCancelled else { throw BlobTransfer.cancelled }
         let url = try target.url(in: place)
         let operation = requests.sender?.operation(in: place.identity, begun: .now)
-        let key = try await key(of: url, target, in: place)
-        let (name, priority) = (RecordKey(key).name, priority ?? .normal)
-        let asker = BlobAsker(priority: priority, maximum: maximum, reader: reader)
-        let joined = transfers.join(name, asker, in: place, operation) {
-            BlobTransfer(key, url, target.request, place, operation, asker)
+        let key = BlobKey(url: url.text, fields: target.fields)
+        let asker = BlobAsker(priority: priority ?? .normal, maximum: maximum, reader: reader)
+        let joined = transfers.join(key, asker, in: place, operation) {
+            let variant = target.variant(key: files.cache.fingerprintKey)
+            let binding = variant.isEmpty ? place.binding : place.binding.varying(variant)
+            return BlobTransfer(key, url, target.request, place, binding, operation, asker)
         }
         guard let (transfer, isNew) = joined else { throw Self.closedFailure }
         if isNew {
             transfer.start { [receiver, transfers] in
-                defer { transfers.remove(transfer, name) }
+                defer { transfers.remove(transfer) }
                 do throws(RequestFailure) {
                     return .success(try await receiver.content(for: transfer))
                 } catch {
@@ -360,14 +318,9 @@ public final class BlobService: Sendable {
                 }
             }
         }
-        let content = try await transfer.outcome().get()
-        if let entry = content.entry { store.keepOpen(entry, for: target.name, in: place.number) }
-        return (content, name)
+        return (try await transfer.outcome().get(), key)
     }
 
-    private static let suspendedFailure = RequestFailure(
-        .authorization, "The credentials were replaced or cleared, and no account has been entered since.",
-        remedy: "Call “enter” of the blob service after the credentials were set.", transmission: .unsent)
     private static let closedFailure = RequestFailure(
         .closed, "The blob service was closed.", remedy: "Create another one.")
 }
@@ -380,13 +333,9 @@ extension BlobService: PrivateStateStore {
     /// be removed are not read any more, not even after a restart.
     public func clearPrivateState(of origin: Origin) async {
         let account = adopted.withLock { $0.account }
-        var scopes = [BlobRecord.scope(of: origin, account)]
-        if !account.isShared, configuration.storesSensitiveResponses {
-            scopes.append(BlobRecord.scope(of: origin, .shared))
-        }
-        // All scopes are barred before the first file is removed.
-        for scope in scopes { bar(scope) }
-        for scope in scopes { await removeBarred(scope) }
+        var accounts: Set<EntityPartition> = [account]
+        if configuration.storesSensitiveResponses { accounts.insert(.shared) }
+        await remove(of: origin, accounts)
     }
 
     /// Removes the blobs of an origin that belong to no account, because they may belong to the account that was logged
@@ -394,19 +343,12 @@ extension BlobService: PrivateStateStore {
     /// the removed blobs are not read any more.
     public func credentialsWereReplaced(at origin: Origin) {
         guard configuration.storesSensitiveResponses else { return }
-        let scope = BlobRecord.scope(of: origin, .shared)
-        bar(scope)
-        Task { await removeBarred(scope) }
+        // What is removed is hidden before the first wait.
+        Task.immediate { await remove(of: origin, [.shared]) }
     }
 
-    private func bar(_ scope: RecordScope) {
-        store.open.bar(scope)
-        transfers.revoke { scope.contains($0) }
-    }
-
-    private func removeBarred(_ scope: RecordScope) async {
-        await receiver.problems.noting { () throws(RequestFailure) in
-            try await store.removeAll(in: scope, isBarred: true)
-        }
+    private func remove(of origin: Origin, _ accounts: Set<EntityPartition>) async {
+        transfers.separate { (try? $0.url)?.origin == origin }
+        await files.cache.remove(of: origin, accounts)
     }
 }

@@ -10,8 +10,8 @@ struct BlobTarget: Sendable {
     }
 
     private let source: Source
-    /// The text by which an open blob is found again in the same place.
-    let name: String
+    /// The header fields of a definition that distinguish its blob from others at its URL; empty without them.
+    let fields: String
     /// The request of a definition, without its URL; `nil` for an address.
     let request: DataRequest?
     private let parts: FetchKeyRules.Parts?
@@ -19,7 +19,7 @@ struct BlobTarget: Sendable {
     /// - Parameter address: A whole URL, or a path below the base URL.
     init(_ address: String) {
         source = .address(address)
-        name = address
+        fields = ""
         request = nil
         parts = nil
     }
@@ -35,15 +35,10 @@ struct BlobTarget: Sendable {
                 remedy: "Use GET without a body, and let the data-request service add credentials.")
         }
         source = .definition { base throws(RequestFailure) in try definition.url(under: base) }
-        let fields = parts.fields.map { "\($0.name.canonicalName): \($0.value)" }.sorted()
-        // An address contains no line break, so no address has this name.
-        name = "\(parts.name)\n\(fields.joined(separator: "\n"))"
+        fields = parts.fields.map { "\($0.name.canonicalName): \($0.value)" }.sorted().joined(separator: "\n")
         request = built.forLoads
         self.parts = parts
     }
-
-    /// Whether header fields distinguish the blob from others at its URL.
-    var hasFields: Bool { parts?.fields.isEmpty == false }
 
     /// The header fields that distinguish the blob, with hashes of values that can be secret.
     func variant(key: FingerprintKey) -> String { parts?.variant(key: key) ?? "" }

@@ -1,6 +1,5 @@
 import EssentialsHTTP
 import EssentialsRequests
-import EssentialsStorage
 import EssentialsTools
 import FoundationEssentials
 
@@ -28,32 +27,36 @@ final class BlobTransfer: Sendable {
         var hasEnded = false
     }
 
-    let key: EntityKey
-    /// The name under which it is stored.
-    let name: RecordName
+    let key: BlobKey
     let address: ResourceURL
     /// The request of a definition, without its URL; `nil` for an address.
     let template: DataRequest?
     let place: BlobPlace
+    /// The directory, for the requests of the place.
+    let binding: CacheBinding
     /// The operation with the credentials; `nil` for a test double of the data-request service.
     let operation: OperationContext?
     /// The priority of the most urgent caller.
     let priority: RaisablePriority
     private let completion = OneShot<Outcome>()
     private let state: Mutex<State>
-    private let revoked = Atomic(false)
 
     /// Creates a transfer with one caller.
     init(
-        _ key: EntityKey, _ address: ResourceURL, _ template: DataRequest?, _ place: BlobPlace,
+        _ key: BlobKey, _ address: ResourceURL, _ template: DataRequest?, _ place: BlobPlace, _ binding: CacheBinding,
         _ operation: OperationContext?, _ asker: BlobAsker
     ) {
+        self.binding = binding
         (self.key, self.address, self.place, self.operation) = (key, address, place, operation)
-        (self.template, name) = (template, RecordKey(key).name)
+        self.template = template
         priority = RaisablePriority(asker.priority)
         state = Mutex(State(askers: 1, maximum: asker.maximum, readers: asker.reader.map { [$0] } ?? []))
     }
 
+    /// The URL of the blob.
+    var url: RequestURL {
+        get throws(RequestFailure) { try place.base.requestURL(of: address) }
+    }
     /// The number of waiting callers.
     var askers: Int { state.withLock { $0.askers } }
     /// The largest maximum of the callers.
@@ -75,13 +78,9 @@ final class BlobTransfer: Sendable {
         return false
     }
 
-    /// Whether the blob must not be stored, because it was removed, or because the credentials were cleared or
-    /// replaced, since the transfer began.
-    var isRevoked: Bool { revoked.load(ordering: .acquiring) || operation?.hasEnded == true || !mayUseStore }
-    /// Whether the blobs of the account may be read and stored. After other credentials were set, this is not allowed
-    /// until the account is entered again.
-    var mayUseStore: Bool { operation?.admits(place.account) ?? true }
-    func revoke() { revoked.store(true, ordering: .releasing) }
+    /// Whether the blobs of the account may be read and stored. After the credentials were cleared or replaced, this is not
+    /// allowed until the account is entered again.
+    var mayUseStore: Bool { operation.map { !$0.hasEnded && $0.admits(place.account) } ?? true }
 
     /// Adds a caller. Returns `false` if it is too late, or if the environment, the account or the credentials have
     /// changed since.
@@ -150,10 +149,17 @@ final class BlobTransfer: Sendable {
     static let cancelled = RequestFailure(.cancelled, "The request for the blob was cancelled.")
 }
 
-/// The running transfers, by the names of their blobs.
+/// What callers that share a transfer have asked for in the same place.
+struct BlobKey: Sendable, Hashable {
+    let url: String
+    /// The header fields of a definition that distinguish its blob from others at the URL; empty without them.
+    let fields: String
+}
+
+/// The running transfers.
 final class BlobTransfers: Sendable {
     private struct State {
-        var running: [RecordName: BlobTransfer] = [:]
+        var running: [BlobKey: BlobTransfer] = [:]
         var isClosed = false
     }
 
@@ -166,37 +172,36 @@ final class BlobTransfers: Sendable {
     ///
     /// - Returns: The transfer, and whether it is new; `nil` after ``close()``.
     func join(
-        _ name: RecordName, _ asker: BlobAsker, in place: BlobPlace, _ operation: OperationContext?,
+        _ key: BlobKey, _ asker: BlobAsker, in place: BlobPlace, _ operation: OperationContext?,
         make: () -> BlobTransfer
     ) -> (transfer: BlobTransfer, isNew: Bool)? {
         state.withLock { state in
             guard !state.isClosed else { return nil }
-            if let running = state.running[name], running.join(asker, in: place, operation) {
+            if let running = state.running[key], running.join(asker, in: place, operation) {
                 return (running, false)
             }
             let transfer = make()
-            // An earlier transfer must not replace the blob that this one stores.
-            state.running.updateValue(transfer, forKey: name)?.revoke()
+            state.running[key] = transfer
             return (transfer, true)
         }
     }
 
     /// Forgets a transfer that has ended.
-    func remove(_ transfer: BlobTransfer, _ name: RecordName) {
+    func remove(_ transfer: BlobTransfer) {
         let removed = state.withLock { state in
-            state.running[name] === transfer ? state.running.removeValue(forKey: name) : nil
+            state.running[transfer.key] === transfer ? state.running.removeValue(forKey: transfer.key) : nil
         }
         _ = consume removed
     }
 
-    /// Prevents running transfers from storing their blobs. Later callers start new transfers instead of joining these.
-    func revoke(where isRevoked: (RecordName) -> Bool) {
-        let revoked = state.withLock { state in
-            let revoked = state.running.filter { isRevoked($0.key) }
-            for name in revoked.keys { state.running[name] = nil }
-            return revoked
+    /// Lets later callers start new transfers instead of joining running ones.
+    func separate(where isSeparate: (BlobTransfer) -> Bool) {
+        let separate = state.withLock { state in
+            let separate = state.running.values.filter(isSeparate)
+            for transfer in separate { state.running[transfer.key] = nil }
+            return separate
         }
-        for transfer in revoked.values { transfer.revoke() }
+        _ = consume separate
     }
 
     /// Cancels all transfers, and prevents new ones.

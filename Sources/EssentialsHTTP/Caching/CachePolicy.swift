@@ -38,6 +38,11 @@ public enum CachePolicy: Sendable, Hashable {
 package struct CacheOptions: Sendable, Hashable {
     /// Whether a response without explicit freshness is fresh for a tenth of the time since its last change.
     package var usesHeuristics = true
+    /// How long a response with the status 200 or 203 is fresh whose lifetime neither the server nor a heuristic gives;
+    /// `nil` for not at all.
+    package var defaultLifetime: Duration?
+    /// Whether responses are stored that the server forbids to store.
+    package var storesForbidden = false
     /// How long a stale response is used while it is validated, where the server is silent.
     package var staleWhileRevalidate: Duration = .zero
     /// How long a stale response is used instead of an error, where the server is silent.

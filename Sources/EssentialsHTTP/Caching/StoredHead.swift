@@ -69,12 +69,15 @@ package final class StoredHead: Sendable {
         isExplicit = explicit != nil
         let allowsHeuristics =
             options.usesHeuristics && (directives.isPublic || StoringRules.heuristicStatuses.contains(status.code))
+        let otherwise = status.code == 200 || status.code == 203 ? options.defaultLifetime : nil
         let lifetime =
-            explicit ?? (allowsHeuristics ? Freshness.heuristicLifetime(of: fields, sentAt: date) : nil) ?? .zero
+            explicit ?? (allowsHeuristics ? Freshness.heuristicLifetime(of: fields, sentAt: date) : nil) ?? otherwise
+            ?? .zero
         (self.lifetime, self.age) = (lifetime, isOutdated ? max(age, lifetime) : age)
         // A confirmation can forbid to store the response, or to use it for later requests.
-        let isLast =
-            directives.forbidsStoring && !directives.requiresUnderstanding || VaryRules.names(in: fields) == nil
+        let isForbidden =
+            directives.forbidsStoring && !directives.requiresUnderstanding && !options.storesForbidden
+        let isLast = isForbidden || VaryRules.names(in: fields) == nil
         requiresValidation = directives.requiresFullValidation || isLast
         // A time for shared caches requires a validation after it (RFC 9111, 5.2.2.10).
         let requiresShared = directives.requiresValidationWhenShared || directives.sharedMaximumAge != nil

@@ -17,7 +17,7 @@ package enum StoringRules {
         if neverStored.contains(status.code) { return .status(status.code) }
         if directives.requiresUnderstanding {
             if status.registeredPhrase == nil { return .notUnderstood }
-        } else if directives.forbidsStoring {
+        } else if directives.forbidsStoring, !options.storesForbidden {
             return .noStore
         }
         guard options.isShared else { return nil }

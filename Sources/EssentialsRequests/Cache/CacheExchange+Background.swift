@@ -22,7 +22,7 @@ extension CacheExchange {
             let outcome = await background.outcome()
             // Not counted any more when those who have waited for its end go on.
             stage.background.end(place)
-            stage.cache.flights.end(flight, key, outcome)
+            background.cache.flights.end(flight, key, outcome)
         }
         let timer = Task.detached { [clock = stage.clock] in
             // The sleep is cancelled and throws when the validation has ended.
@@ -43,6 +43,7 @@ extension CacheExchange {
 private struct BackgroundExchange: Sendable {
     private let stage: CacheStage
     private let key: ResponseKey
+    private let partitions: CachePartitions
     private let entry: StoredResponse
     private let request: TransportRequest
     private let rules: ExchangeRules
@@ -54,6 +55,7 @@ private struct BackgroundExchange: Sendable {
     init(_ exchange: CacheExchange, _ place: RequestsInFlight.Place, _ entry: StoredResponse) {
         let record = exchange.record
         (stage, key, self.entry, self.place) = (exchange.stage, exchange.lookup.key, entry, place)
+        partitions = exchange.lookup.partitions
         var request = exchange.request
         request.raisablePriority = nil
         request.options.delivery = .collected(upTo: min(exchange.cache.store.largest, BackgroundValidations.largest))
@@ -66,6 +68,8 @@ private struct BackgroundExchange: Sendable {
         (environment, submission, hasLeftOrigin) = (record.environment, record.submission, record.hasLeftOrigin)
     }
 
+    var cache: ResponseCache { partitions.cache }
+
     func outcome() async -> CacheFlights.Outcome {
         let record = ExchangeRecord(
             request, rules, id: place.id, environment: environment, submission: submission,
@@ -74,8 +78,8 @@ private struct BackgroundExchange: Sendable {
         record.deadline = SharedDeadline(of: request, clock: stage.clock.clock)
         let log = stage.background.log(place, request)
         record.log = log
-        let lookup = CacheStageLookup(key, request, record, stage)
-        let exchange = CacheExchange(stage, lookup, await stage.cache.store.lookup(key), request, record)
+        let lookup = CacheStageLookup(key, request, record, partitions, isOffline: false, stage.next)
+        let exchange = CacheExchange(stage, lookup, await cache.store.lookup(key), request, record)
         // Another request may have validated the response since it was served.
         guard await exchange.isCurrent(entry) else { return .stored(exchange.newest(after: entry)) }
         do throws(RequestFailure) {

@@ -23,7 +23,11 @@ extension CacheExchange {
         // The body of a redirect that is followed is unwanted, as it is when it comes from the server.
         let isWanted = !isPart && !record.rules.redirects.mayFollow(head.status, head.fields)
         if isWanted { try check(content.count) }
-        guard let body = await delivered(content, 0..<content.count) else { return nil }
+        // A bound request reads the file.
+        let file = isBound ? content.file : nil
+        guard let body = file == nil ? await delivered(content, 0..<content.count) : ResponseBody(Data()) else {
+            return nil
+        }
         try record.submission.check(request)
         if isWanted { report(content.count) }
         let outcome: CacheUse.Outcome = isValidated ? .validated : use.kind == .fresh ? .hit : .stale
@@ -33,7 +37,7 @@ extension CacheExchange {
                 outcome, status ?? CacheStatus(hitFor: use.timeLeft), age: use.age, timeLeft: use.timeLeft,
                 isStored: isStored),
             ResponseIdentity(load: load ?? entry.identity.load, body: entry.identity.body),
-            isPersonal: isPersonal ?? entry.isPersonal, trouble: trouble)
+            isPersonal: isPersonal ?? entry.isPersonal, trouble: trouble, file: file)
         return TransportResponse(
             head.status, stored: head.fields(isValidated: isValidated), age: head.servedAge(at: now), body: body)
     }

@@ -12,11 +12,13 @@ extension CacheExchange {
         let disposition = CacheRules.disposition(
             of: response.head, to: lookup.request, conditions: conditions, stored: heads,
             requestedAt: record.attemptTime?.moment ?? now, now: now,
-            sent: { [record, request, key = lookup.key, partitions = stage.partitions] name in
-                CacheStageLookup.constant(name, request, key, partitions) ?? record.sentFields.joined(name)
+            sent: { [record, request, lookup] name in
+                CacheStageLookup.constant(name, request, lookup.key, lookup.partitions)
+                    ?? record.sentFields.joined(name)
             }, isUnpacked: isUnpacked, options: options)
         switch disposition {
         case .store(let head, let replaced):
+            if isBound { return offered(response, head, replacing: replaced, fetch) }
             return try await keep(response, head, replacing: replaced, fetch)
         case .freshen(let index, let head):
             return try await freshened(response, index, head, fetch, conditions, at: now)
@@ -25,6 +27,10 @@ extension CacheExchange {
             let stale = StoredResponse(
                 head: old.head.madeStale(options),
                 identity: ResponseIdentity(load: fetch.number, body: old.identity.body), isPersonal: old.isPersonal)
+            // The reader decides whether a success is what was asked for.
+            if isBound, (200..<300).contains(response.statusCode) {
+                return passed(response, fetch, nil, .makeStale(stale))
+            }
             _ = await freshen(stale, fetch)
             return passed(response, fetch, nil)
         case .fetchAgain:
@@ -48,17 +54,35 @@ extension CacheExchange {
     }
 
     /// The response of the server, which is not stored.
+    ///
+    /// - Parameter offer: What a bound request may change.
     private func passed(
-        _ response: TransportResponse, _ fetch: CacheFetch, _ why: NotStoredReason?
+        _ response: TransportResponse, _ fetch: CacheFetch, _ why: NotStoredReason?, _ offer: OfferedChange.Kind? = nil
     ) -> TransportResponse {
+        let change = offer.flatMap { kind in
+            fetch.ticket.map { OfferedChange(kind, lookup.key, $0, record.submission, in: cache.store) }
+        }
         record.cacheFacts = CacheFacts(
             CacheUse(.missed, CacheStatus(forwarded: fetch.reason, status: response.statusCode, detail: why)),
-            ResponseIdentity(load: fetch.number, body: fetch.number))
+            ResponseIdentity(load: fetch.number, body: fetch.number), offer: change)
         return response
     }
 
+    /// The response of the server, which a bound request stores itself.
+    private func offered(
+        _ response: TransportResponse, _ head: StoredHead, replacing replaced: Int?, _ fetch: CacheFetch
+    ) -> TransportResponse {
+        // A redirect can be personal, and the response to an error is no content.
+        guard head.status.code == 200 || head.status.code == 203 else { return passed(response, fetch, .bound) }
+        let entry = StoredResponse(
+            head: head, identity: ResponseIdentity(load: fetch.number, body: fetch.number), isPersonal: wasPersonal)
+        return passed(
+            response, fetch, .untilRead,
+            .store(entry, replacing: replaced.map { stored.responses[$0].identity.body }))
+    }
+
     /// Whether the last attempt had credentials or other secrets.
-    private var wasPersonal: Bool { stage.partitions.hasSecrets(record.sentFields) }
+    private var wasPersonal: Bool { lookup.partitions.hasSecrets(record.sentFields) }
 
     /// Stores a response with its body, and returns it.
     private func keep(
@@ -192,6 +216,7 @@ extension NotStoredReason {
     static let otherCredentials = NotStoredReason("the credentials have changed")
     static let signed = NotStoredReason("signed, and the account has no name")
     static let untilRead = NotStoredReason("stored when the body was read to its end")
+    static let bound = NotStoredReason("no content")
     static let incomplete = NotStoredReason("the body is not whole")
     static let refusedByStore = NotStoredReason("too large, or invalidated meanwhile")
 }

@@ -20,11 +20,15 @@ struct CacheExchange {
         self.stored = stored
         self.request = request
         self.record = record
-        options = stage.cache.options
+        var options = lookup.partitions.cache.options
+        options.isOffline = options.isOffline || lookup.isOffline
+        self.options = options
         heads = stored.responses.map(\.head)
     }
 
-    var cache: ResponseCache { stage.cache }
+    var cache: ResponseCache { lookup.partitions.cache }
+    /// Whether the request stores the response itself; see ``CacheBinding``.
+    var isBound: Bool { record.rules.cacheBinding != nil }
 
     /// The response, stored or from the server.
     ///
@@ -44,8 +48,9 @@ struct CacheExchange {
             if let response = try await part(range, of: index, use, at: now) { return response }
             return try await fetched(.uriMiss, conditions: [:], fallback: nil)
         case .serveAndValidate(let index, _)
-        where stored.responses[index].body.map { $0.count > BackgroundValidations.largest } ?? false:
-            // A body that is too large for a validation in the background would stay stale.
+        where isBound || stored.responses[index].body.map { $0.count > BackgroundValidations.largest } ?? false:
+            // A body that is too large for a validation in the background would stay stale, and a bound request has to
+            // judge it.
             let conditions = CacheRules.conditions(for: lookup.request, stored: heads)
             return try await fetched(.stale, conditions: conditions, fallback: index)
         case .serveAndValidate(let index, let use):
@@ -228,7 +233,7 @@ struct CacheExchange {
             response = try await sent(conditions)
         } catch {
             guard let fallback, error.reason != .cancelled,
-                let instead = try await stale(fallback, insteadOf: .failure(error.reason), reason)
+                let instead = try await stale(fallback, insteadOf: .failure(error.trouble), reason)
             else { throw error }
             return instead
         }
@@ -268,6 +273,11 @@ struct CacheExchange {
         else { return nil }
         return try await served(index, use, at: now, trouble: trouble)
     }
+}
+
+extension RequestFailure {
+    /// The reason that counts for stale responses. A token server that cannot be reached is like the server itself.
+    fileprivate var trouble: Reason { reason == .authorization && isOutage ? .connection : reason }
 }
 
 /// A request to the server whose response may be stored.

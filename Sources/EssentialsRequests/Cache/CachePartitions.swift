@@ -28,7 +28,9 @@ final class CachePartitions: Sendable {
     private let signer: String
     /// Whether partitions can have names, which are the same in every process.
     private let isNameable: Bool
-    private let cache: ResponseCache
+    let cache: ResponseCache
+    /// What the requests have in common if they have a ``CacheBinding``.
+    private let binding: (account: EntityPartition, variant: String)?
     private let state = Mutex(State())
 
     /// - Parameters:
@@ -46,6 +48,19 @@ final class CachePartitions: Sendable {
         signer = isSigned ? own : ""
         // What only this process can tell apart does not outlive it.
         isNameable = transport is any TrustBearing && !isSigned
+        binding = nil
+    }
+
+    /// The partitions of requests with a binding. The application names the account and the trust policy, and the requests
+    /// decide themselves what of that is stored.
+    ///
+    /// - Parameter transport: Sends the requests.
+    init(over transport: any Transport, _ binding: CacheBinding) {
+        (cache, self.binding) = (binding.cache, (binding.account, binding.variant))
+        let bearing = transport as? any TrustBearing
+        trust = binding.trust + "\u{1}" + (bearing.map { TrustFingerprint.text(of: $0.trustPolicy) } ?? "")
+        route = bearing?.route ?? ""
+        (signer, isNameable) = ("", true)
     }
 
     /// The partition of a hop.
@@ -55,11 +70,12 @@ final class CachePartitions: Sendable {
         var environment = ""
         if isOwn, let snapshot = record.environment { environment = text(of: snapshot) + signer }
         var (account, field) = (CachePartition.Account.anonymous, String?.none)
+        if let binding { (account, environment) = (.named(binding.account), environment + "\u{2}" + binding.variant) }
         if let scope = record.submission.scope, scope.hasCredentials, scope.origin == origin, !record.hasLeftOrigin {
-            account = scope.account.map { .named($0) } ?? .session(.init(phase: scope.phase))
+            if binding == nil { account = scope.account.map { .named($0) } ?? .session(.init(phase: scope.phase)) }
             if case .field(let value)? = scope.content { field = value }
         }
-        let cookies = record.rules.usesCookies ? record.rules.hop(request).cookieChoice : nil
+        let cookies = record.rules.usesCookies && binding == nil ? record.rules.hop(request).cookieChoice : nil
         let content = CachePartition.Content(
             trust: trust(of: request), route: route, environment: environment, account: account,
             secrets: secrets(of: request.headerFields, besides: field, added: added(to: record)), cookies: cookies,
@@ -120,7 +136,7 @@ final class CachePartitions: Sendable {
     /// The fields that interceptors may have added or replaced. What they say, such as a tenant, can be about an account that
     /// no `Vary` names.
     private func added(to record: ExchangeRecord) -> Set<HTTPField.Name> {
-        signer.isEmpty ? [] : record.rules.redirects.sensitiveFields
+        signer.isEmpty && binding == nil ? [] : record.rules.redirects.sensitiveFields
     }
 
     /// A hash of the fields with secret names, such as an own `Authorization` or `X-Api-Key`, and of those that interceptors

@@ -6,38 +6,58 @@ import FoundationEssentials
 /// The stage is below the redirects, so that each hop is looked up by itself, and above the retries, so that the server is
 /// asked again before a stale response is served instead of a failure.
 final class CacheStage: Stage {
-    let cache: ResponseCache
-    let partitions: CachePartitions
+    /// The cache of the service with the partitions of its requests; `nil` without one.
+    private let own: CachePartitions?
+    private let transport: any Transport
+    private let isSigned: Bool
     let clock: RequestClock
     let background: BackgroundValidations
     let next: RemainingStages
 
+    /// - Parameters:
+    ///   - transport: Sends the requests.
+    ///   - isSigned: Whether interceptors can sign requests.
     init(
-        _ cache: ResponseCache, _ partitions: CachePartitions, _ background: BackgroundValidations, clock: RequestClock,
-        next: RemainingStages
+        _ configuration: HTTPDataRequestService.Configuration, over transport: any Transport,
+        _ background: BackgroundValidations, isSigned: Bool, next: RemainingStages
     ) {
-        self.cache = cache
-        self.partitions = partitions
-        self.background = background
-        self.clock = clock
+        own = configuration.cache.map { CachePartitions(of: $0, over: transport, isSigned: isSigned) }
+        (self.transport, self.isSigned, self.background) = (transport, isSigned, background)
+        clock = configuration.clock
         self.next = next
     }
+
+    func isUsed(by request: TransportRequest, _ record: ExchangeRecord) -> Bool {
+        own != nil || record.rules.cacheBinding != nil
+    }
+
+    /// The cache that a request uses, with the partitions of its requests.
+    private func partitions(_ record: ExchangeRecord) -> CachePartitions? {
+        guard let binding = record.rules.cacheBinding else { return own }
+        return binding.partitions(of: self) { CachePartitions(over: transport, binding) }
+    }
+
+    /// Whether the cache of the service answers all requests that it can.
+    private var isOffline: Bool { own?.cache.isOffline ?? false }
 
     func send(
         _ request: TransportRequest, _ record: ExchangeRecord
     ) async throws(RequestFailure) -> TransportResponse {
+        guard let partitions = partitions(record) else { return try await next.send(request, record) }
+        let cache = partitions.cache
         guard request.method == .get || request.method == .head, request.body.isEmpty else {
             try request.refuseIfOnlyStored("responses to it are not stored")
-            return request.method.isSafe ? try await next.send(request, record) : try await change(request, record)
+            return request.method.isSafe
+                ? try await next.send(request, record) : try await change(request, record, cache)
         }
         // A request that a token provider sends has no token. Its response does not belong to the account, and it must not
         // wait for a validation that itself waits for the token.
         let isOfProvider = record.rules.tokens?.source.isCalledHere == true
-        guard record.rules.cachePolicy != .bypass && !isOfProvider || cache.isOffline else {
+        guard record.rules.cachePolicy != .bypass && !isOfProvider || isOffline else {
             try request.refuseIfOnlyStored("it goes past the cache")
-            return try await passing(request, record)
+            return try await passing(request, record, cache)
         }
-        let lookup = CacheStageLookup(request, record, self)
+        let lookup = CacheStageLookup(request, record, partitions, isOffline: isOffline, next)
         var (request, hasWaited) = (request, false)
         while true {
             let stored = await cache.store.lookup(lookup.key)
@@ -54,7 +74,7 @@ final class CacheStage: Stage {
 
     /// Sends a request that goes past the cache.
     private func passing(
-        _ request: TransportRequest, _ record: ExchangeRecord
+        _ request: TransportRequest, _ record: ExchangeRecord, _ cache: ResponseCache
     ) async throws(RequestFailure) -> TransportResponse {
         let number = cache.nextNumber()
         let response = try await next.send(request, record)
@@ -66,7 +86,7 @@ final class CacheStage: Stage {
 
     /// Sends a request that may change what is stored, such as a POST.
     private func change(
-        _ request: TransportRequest, _ record: ExchangeRecord
+        _ request: TransportRequest, _ record: ExchangeRecord, _ cache: ResponseCache
     ) async throws(RequestFailure) -> TransportResponse {
         let number = cache.nextNumber()
         let response: TransportResponse
@@ -95,18 +115,29 @@ final class CacheStage: Stage {
 struct CacheStageLookup {
     let key: ResponseKey
     let request: CacheRequest
+    let partitions: CachePartitions
+    let isOffline: Bool
 
-    init(_ request: TransportRequest, _ record: ExchangeRecord, _ stage: CacheStage) {
-        let key = ResponseKey(owner: stage.partitions.partition(of: request, record), url: request.url)
-        self.init(key, request, record, stage)
+    /// - Parameters:
+    ///   - isOffline: Whether the server must not be asked.
+    ///   - next: The stages that send the request.
+    init(
+        _ request: TransportRequest, _ record: ExchangeRecord, _ partitions: CachePartitions, isOffline: Bool,
+        _ next: RemainingStages
+    ) {
+        let key = ResponseKey(owner: partitions.partition(of: request, record), url: request.url)
+        self.init(key, request, record, partitions, isOffline: isOffline, next)
     }
 
-    init(_ key: ResponseKey, _ request: TransportRequest, _ record: ExchangeRecord, _ stage: CacheStage) {
-        self.key = key
+    init(
+        _ key: ResponseKey, _ request: TransportRequest, _ record: ExchangeRecord, _ partitions: CachePartitions,
+        isOffline: Bool, _ next: RemainingStages
+    ) {
+        (self.key, self.partitions, self.isOffline) = (key, partitions, isOffline)
         self.request = CacheRequest(
             method: request.method, url: request.url, fields: request.headerFields, policy: record.rules.cachePolicy,
             decompresses: request.options.decompresses
-        ) { [next = stage.next, partitions = stage.partitions] name in
+        ) { name in
             Self.constant(name, request, key, partitions) ?? next.fieldToCome(name, request, record)
         }
     }

@@ -59,8 +59,16 @@ final class CacheFacts: Sendable {
     let isPersonal: Bool
     /// The failure or status in place of which a stale response is served.
     let trouble: CacheTrouble?
+    /// For a request with a ``CacheBinding``, the file of the stored response, which has no body.
+    let file: StoredFile?
+    /// For a request with a ``CacheBinding``, what the response would change.
+    let offer: OfferedChange?
 
-    init(_ use: CacheUse, _ identity: ResponseIdentity, isPersonal: Bool = false, trouble: CacheTrouble? = nil) {
+    init(
+        _ use: CacheUse, _ identity: ResponseIdentity, isPersonal: Bool = false, trouble: CacheTrouble? = nil,
+        file: StoredFile? = nil, offer: OfferedChange? = nil
+    ) {
         (self.use, self.identity, self.isPersonal, self.trouble) = (use, identity, isPersonal, trouble)
+        (self.file, self.offer) = (file, offer)
     }
 }

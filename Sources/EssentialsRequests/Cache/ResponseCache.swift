@@ -98,7 +98,7 @@ public final class ResponseCache: Sendable {
     let updates = StoredUpdates()
     /// The streamed bodies that are being stored.
     let writers = CacheWriters()
-    private let ownOptions: Options
+    private let ownOptions: CacheOptions
     private let offline = Atomic<Bool>(false)
 
     /// Creates an empty cache in memory.
@@ -158,7 +158,15 @@ public final class ResponseCache: Sendable {
         self.init(only: TieredResponseStore(near, far), options: options)
     }
 
-    init(only store: any ResponseStore, options: Options = Options()) {
+    convenience init(only store: any ResponseStore, options: Options = Options()) {
+        var rules = CacheOptions()
+        rules.usesHeuristics = options.usesHeuristics
+        rules.staleIfError = options.staleIfError
+        rules.staleWhenUnreachable = options.staleWhenUnreachable
+        self.init(only: store, options: rules)
+    }
+
+    init(only store: any ResponseStore, options: CacheOptions) {
         self.store = store
         ownOptions = options
     }
@@ -196,10 +204,7 @@ public final class ResponseCache: Sendable {
 
     /// The options as the rules read them.
     var options: CacheOptions {
-        var options = CacheOptions()
-        options.usesHeuristics = ownOptions.usesHeuristics
-        options.staleIfError = ownOptions.staleIfError
-        options.staleWhenUnreachable = ownOptions.staleWhenUnreachable
+        var options = ownOptions
         options.isOffline = isOffline
         options.isShared = store.isShared
         return options

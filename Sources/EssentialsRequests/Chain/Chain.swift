@@ -104,11 +104,11 @@ struct Chain: Sendable {
 
         // Each hop. Interceptors receive the outcome of each hop, including hits of the cache, and cannot cause a retry.
         if isIntercepted { add { ReceivingStage(interceptors: settings.configuration.interceptors, next: $0) } }
-        // The response cache. Without one, ``send(_:_:)`` refuses requests for stored responses.
-        if let cache = settings.configuration.cache {
-            let partitions = CachePartitions(of: cache, over: transport, isSigned: isIntercepted)
-            let background = BackgroundValidations(inFlight, settings)
-            add { CacheStage(cache, partitions, background, clock: settings.configuration.clock, next: $0) }
+        // The response cache of the service or of the request. Without one, ``send(_:_:)`` refuses requests for stored
+        // responses.
+        let background = BackgroundValidations(inFlight, settings)
+        add { next in
+            CacheStage(settings.configuration, over: transport, background, isSigned: isIntercepted, next: next)
         }
         add { RetryStage(attempts, next: $0) }
 
@@ -139,7 +139,9 @@ struct Chain: Sendable {
     /// - Throws: `notCached` if it accepts only a stored response, and the failures of the stages.
     @inline(__always)  // Most requests need no frame of a further function.
     func send(_ record: ExchangeRecord, _ log: RequestLog) async throws(RequestFailure) -> DataResponse {
-        if !storesResponses { try record.request.refuseIfOnlyStored("this service stores none") }
+        if !storesResponses, record.rules.cacheBinding == nil {
+            try record.request.refuseIfOnlyStored("this service stores none")
+        }
         log.sends(record.request)
         record.log = log
         // The log of a failure needs the counts too.

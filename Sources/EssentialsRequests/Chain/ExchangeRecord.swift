@@ -141,6 +141,8 @@ struct ExchangeRules: Sendable {
     var joins = false
     /// How the request uses the response cache, if there is one.
     var cachePolicy = CachePolicy.standard
+    /// The response cache that the request brings along; `nil` means that of the service.
+    var cacheBinding: CacheBinding?
     /// Answers the server's challenges; `nil` unless the credentials are for Digest.
     var digest: DigestSession?
     /// Provides the access tokens; `nil` unless the credentials have a token provider.

@@ -71,6 +71,8 @@ public struct DataRequest: Sendable {
     var handlerProgress: ProgressReport?
     /// Raises the priority of ``options`` while the request waits for its turn; `nil` if nobody does.
     package var raisablePriority: RaisablePriority?
+    /// The response cache that the request uses instead of that of its service; `nil` for none.
+    package var cacheBinding: CacheBinding?
     /// The kind of value that will be read from the response, for the `Accept` field.
     var responseKind = ResponseKind.response
     /// Whether the request comes from a definition: its path is always joined to the base, and the query of the base is

@@ -26,6 +26,10 @@ public struct DataResponse: Sendable {
     /// The text of the field `Cache-Status` ([RFC 9211](https://www.rfc-editor.org/rfc/rfc9211)) with which the cache
     /// describes that, such as `ServiceEssentials; hit; ttl=376`; `nil` without a cache. The field itself is not added.
     public var cacheStatus: String? { cacheFacts?.use.status.text }
+    /// The file of a stored response, if the request has a ``CacheBinding``. The response has no body then.
+    package var storedFile: StoredFile? { cacheFacts?.file }
+    /// What the response would change in the cache of the ``CacheBinding`` of its request; `nil` for nothing.
+    package var offer: OfferedChange? { cacheFacts?.offer }
     /// How a response cache has served the response; `nil` if it came from the server.
     package var storedUse: StoredResponseUse?
     /// What a response cache says about the response, whether stored or not; `nil` if there is no cache.

@@ -107,26 +107,6 @@ struct BlobDamageTests {
         #expect(failure?.reason == .file)
     }
 
-    @Test("The files of the first formats are a miss, are removed, and are not counted as damage")
-    func firstFormat() async throws {
-        let (fixture, bytes) = (try BlobFixture(), BlobFixture.bytes(100))
-        fixture.transport.on(.get, "/v1/a").answer(data: bytes)
-        _ = try await fixture.blobs.bytes(at: "a")
-        // The hashes of the key, the account and the origin were the same.
-        let hashes = try #require(fixture.directory.records.first).split(separator: "-").prefix(3).joined(
-            separator: "-")
-        for name in fixture.directory.allNames { fixture.directory.remove(name) }
-        try fixture.directory.write(Data("SEentity".utf8), "\(hashes).entity")
-        try fixture.directory.write(BlobFixture.bytes(100, seed: 2), "\(hashes)-0123456789abcdef.body")
-        try fixture.directory.write(Data([1]), ".entity-12ab.tmp")
-        let next = try BlobFixture(in: fixture.directory, clock: fixture.clock)
-        next.transport.on(.get, "/v1/a").answer(data: bytes)
-        #expect(try await next.blobs.bytes(at: "a") == bytes)
-        #expect(next.transport.requestCount == 1)
-        #expect(await next.blobs.usage == BlobService.Usage(count: 1, bytes: 8_192, damaged: 0))
-        #expect(fixture.directory.names.count == 2)
-    }
-
     @Test("Checksums do not depend on the parts in which the bytes arrive", arguments: [1, 2, 3] as [UInt64])
     func parts(seed: UInt64) {
         var numbers = SeededNumbers(state: seed)

@@ -69,11 +69,17 @@ struct BlobDefinitionTests {
             #expect(try await fixture.blobs.bytes(at: "pictures/7") == Data(" ".utf8))
         }
         // An instruction for caches selects no representation.
-        #expect(try await text(Pictures.picture(id: 7).settingHeader(.cacheControl, "no-cache")) == " shop")
+        #expect(try await text(Pictures.picture(id: 7).settingHeader(.cacheControl, "max-stale=5")) == " shop")
         #expect(fixture.transport.requestCount == 4)
         try await fixture.blobs.remove(Pictures.picture(id: 7))
         _ = try await text(Pictures.picture(id: 7))
         #expect(fixture.transport.requestCount == 5)
+        // The definition decides how the stored blob is used.
+        #expect(try await text(Pictures.picture(id: 7).settingHeader(.cacheControl, "no-cache")) == " shop")
+        var configuration = APIConfiguration()
+        configuration.settings.cachePolicy = .reload
+        #expect(try await text(Pictures.picture(id: 7).setting(configuration)) == " shop")
+        #expect(fixture.transport.requestCount == 7)
     }
 
     @Test("A definition with another method, a body, a range or credentials describes no blob")

@@ -14,8 +14,11 @@ final class BlobDirectory: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    /// All names except those of the files that record removals, which contain no loaded data.
-    var names: [String] { allNames.filter { ![".numbers", ".removals"].contains($0) } }
+    /// All names except those of the files of the directory itself, which contain no loaded data.
+    var names: [String] {
+        let own = [".numbers", ".removals", ".invalidations", ".index", FingerprintKeyFile.name]
+        return allNames.filter { !own.contains($0) }
+    }
     var allNames: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path))?.sorted() ?? [] }
     var bodies: [String] { names.filter { $0.hasSuffix(".body") } }
     var records: [String] { names.filter { $0.hasSuffix(".record") } }
@@ -56,13 +59,12 @@ struct BlobFixture {
         if let concurrency { settings.limits.concurrency = concurrency }
         requests = HTTPDataRequestService(environment: environment, transport: transport, configuration: settings)
         var configuration = BlobService.Configuration()
-        configuration.clock = clock.requestClock
         change(&configuration)
         blobs = try BlobService(requests, environment, open, FileDirectory(directory.path, calls: calls), configuration)
     }
 
     /// The space that is reserved for blobs that are being written.
-    var reserved: Int { blobs.store.records.reserved }
+    var reserved: Int { blobs.files.cache.reserved }
 
     /// Bytes that differ from each other.
     static func bytes(_ count: Int, seed: UInt64 = 1) -> Data {

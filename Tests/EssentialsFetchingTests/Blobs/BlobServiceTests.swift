@@ -38,7 +38,7 @@ struct BlobServiceTests {
         fixture.transport.on(.get, "/v1/a").answer(data: bytes, headerFields: [validator.name: validator.value])
             .thenAnswer(.notModified)
         _ = try await fixture.blobs.bytes(at: "a")
-        fixture.clock.advance(by: .seconds(3_600))
+        fixture.clock.advance(by: .seconds(3_599))
         _ = try await fixture.blobs.bytes(at: "a")
         #expect(fixture.transport.requestCount == 1)
         fixture.clock.advance(by: .seconds(1))

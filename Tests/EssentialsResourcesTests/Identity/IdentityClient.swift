@@ -75,11 +75,7 @@ struct IdentityClient: Sendable {
             : try ModelCache(directory: directory.path + "/models", configuration: modelSettings)
         fetching = IdentityFetching(
             requests: requests, cache: models, account: FetchingAccount(), fetchDefaults: FetchDefaults(clock: clock))
-        var blobSettings = BlobService.Configuration()
-        blobSettings.clock = clock
-        blobs = try BlobService(
-            requests: requests, environment: environment, directory: directory.path + "/blobs",
-            configuration: blobSettings)
+        blobs = try BlobService(requests: requests, environment: environment, directory: directory.path + "/blobs")
         var outboxSettings = Outbox.Configuration()
         outboxSettings.clock = clock
         outbox =

@@ -56,7 +56,9 @@ actor DiskLane {
         switch record.body {
         case .inline(let bytes): StoredContent(Data(bytes))
         case .file(let file):
-            StoredContent(count: Int(clamping: file.size)) { [self] range in await read(record, file, range) }
+            StoredContent(
+                count: Int(clamping: file.size), file: StoredFile(file, stored: (record, self))
+            ) { [self] range in await read(record, file, range) }
         }
     }
 
@@ -88,8 +90,17 @@ actor DiskLane {
             writer.abandon()
             return false
         }
-        return commit(&writer, response, name, key, replacing: replaced)
+        return commit(&writer, response, name, key, replacing: replaced) != nil
     }
+
+    /// Begins a file, also if the directory is left alone, because a caller waits for it.
+    ///
+    /// - Parameter condition: `nil` if the file is not stored.
+    func beginFile(_ name: RecordKey, if condition: RecordCondition?) throws(FileError) -> RecordWriter {
+        try records.begin(name, isFile: true, if: condition)
+    }
+
+    func discard(_ record: StoredRecord) { records.discard(record) }
 
     func begin(_ name: RecordKey, if condition: RecordCondition) -> RecordWriter? {
         guard health.stores else { return nil }
@@ -111,17 +122,19 @@ actor DiskLane {
     }
 
     /// Ends a record in the place of what it replaces, in an unused place, or in that of the oldest.
+    ///
+    /// - Returns: The record; `nil` if it was not stored.
     func commit(
         _ writer: inout RecordWriter, _ response: StoredResponse, _ name: RecordKey, _ key: ResponseKey,
         replacing replaced: UInt64?
-    ) -> Bool {
+    ) -> StoredRecord? {
         // It does nothing after the commit.
         defer { writer.abandon() }
         let head = response.bytes(for: key)
-        guard let stored = found(name, key), head.count <= StoredResponse.maximumHead else { return false }
+        guard let stored = found(name, key), head.count <= StoredResponse.maximumHead else { return nil }
         let isReplaced = { (other: StoredResponse) in other.bodyNumber == replaced || response.replaces(other) }
         let former = stored.filter { isReplaced($0.response) }
-        guard former.allSatisfy({ $0.response.load < response.load }) else { return false }
+        guard former.allSatisfy({ $0.response.load < response.load }) else { return nil }
         let place = former.first ?? stored.min { $0.response.load < $1.response.load }
         let record = attempt { () throws(FileError) in
             let unused = former.isEmpty ? try records.unusedNumber(of: name) : nil
@@ -133,9 +146,9 @@ actor DiskLane {
                 return !isReplaced(other) || other.load < response.load
             }
         }
-        guard let record, record != nil else { return false }
+        guard let record, let record else { return nil }
         for other in former.dropFirst() { records.remove(other.record) }
-        return true
+        return record
     }
 
     private static var randomPlace: UInt8 { .random(in: 0..<UInt8(MemoryResponseStore.maximumVariants)) }
@@ -190,6 +203,8 @@ actor DiskLane {
     func count() { attempt { () throws(FileError) in try records.open() } }
 
     func writeIndex() { attempt { () throws(FileError) in try records.writeIndex() } }
+
+    var recordUsage: RecordDirectory.Usage { records.usage }
 
     func usage() -> ResponseCache.Usage {
         let usage = records.usage

@@ -10,8 +10,18 @@ import FoundationEssentials
 /// invalidated for all accounts at once, and a logout hides what it removes before it removes it. What else tells partitions
 /// apart chooses one of ``bucketCount`` groups of places under that name, and is compared as a whole.
 final class DiskResponseStore: ResponseStore {
-    /// The part of the budget that one response may take.
-    static let part = 8
+    /// How the directory is divided.
+    struct Layout {
+        /// The part of the budget that one response may take.
+        var part = 8
+        /// Whether each body is a file of its own, and no file is ever beyond the budget.
+        var hasFiles = false
+
+        static let ofResponses = Layout()
+        /// That of a ``FileCache``.
+        static let ofFiles = Layout(part: 1, hasFiles: true)
+    }
+
     /// The number of groups of places for partitions of one account that differ in trust policy, environment or secrets.
     static let bucketCount = 32
     /// The number of calls that run at the same time.
@@ -32,10 +42,10 @@ final class DiskResponseStore: ResponseStore {
     /// Opens a directory. It blocks, but does not read what is stored.
     ///
     /// - Throws: `file` if it cannot be used; `resources` if there is no thread for files.
-    init(_ directory: FileDirectory, bytes: Int) throws(RequestFailure) {
+    init(_ directory: FileDirectory, bytes: Int, _ layout: Layout = .ofResponses) throws(RequestFailure) {
         try FileThreads.shared.start()
-        let configuration = Self.configuration(bytes: bytes)
-        largest = configuration.maximumBytes / Self.part
+        let configuration = Self.configuration(bytes: bytes, layout)
+        largest = configuration.maximumBytes / layout.part
         let records = RecordDirectory(absolute: directory.path, configuration, calls: directory.calls)
         let keyFile = FingerprintKeyFile(in: directory, temporary: RecordDirectory.temporaryName)
         try RequestFailure.onFile(directory.path, "could not be used for stored responses", phase: .preparation) {
@@ -62,9 +72,10 @@ final class DiskResponseStore: ResponseStore {
     /// A file that only directories of responses have.
     static var ownName: String { RecordDirectory.invalidationsName }
 
-    static func configuration(bytes: Int) -> RecordDirectory.Configuration {
+    static func configuration(bytes: Int, _ layout: Layout = .ofResponses) -> RecordDirectory.Configuration {
         var configuration = RecordDirectory.Configuration(mark: "SErespns", version: 1, maximumBytes: bytes)
-        configuration.maximumRecordBytes = configuration.maximumBytes / part + StoredResponse.maximumHead
+        configuration.maximumRecordBytes = configuration.maximumBytes / layout.part + StoredResponse.maximumHead
+        if layout.hasFiles { (configuration.largestInlineBody, configuration.allowsLastBlockBeyond) = (0, false) }
         configuration.maximumHeadBytes = 2 * StoredResponse.maximumHead
         configuration.maximumCount = min(max(configuration.maximumBytes / 4_096, 1_024), 1 << 20)
         configuration.recordsPerKey = UInt8(MemoryResponseStore.maximumVariants)
@@ -175,6 +186,34 @@ final class DiskResponseStore: ResponseStore {
             } ?? [RecordScope(group: group)]
         for part in scopes { await slowLane.remove(in: part, where: scope.matches) }
     }
+
+    // MARK: Files
+
+    /// Where a response is stored; `nil` if it must not outlive the process.
+    func target(
+        _ response: StoredResponse, _ key: ResponseKey, replacing replaced: UInt64?
+    ) -> DiskResponseWriter.Target? {
+        recordKey(key).map {
+            DiskResponseWriter.Target(response: response, name: $0, key: key, replaced: replaced)
+        }
+    }
+
+    /// Begins a file for a body.
+    ///
+    /// - Parameter target: `nil` if it is not stored.
+    func beginFile(_ target: ResponseFileWriter.Target? = nil) async throws(FileError) -> ResponseFileWriter {
+        let lane = DiskLane(records, health)
+        let unnamed = RecordName(key: .random(in: .min ... .max), partition: 0, group: 0)
+        let writer = try await lane.beginFile(
+            target?.place.name ?? RecordKey(unnamed, []), if: target?.condition)
+        writeIndexNowAndThen()
+        return ResponseFileWriter(writer, target, on: lane)
+    }
+
+    /// The space that is reserved for files that are being written.
+    var reserved: Int { records.reserved }
+
+    func recordUsage() async -> RecordDirectory.Usage { await counter.recordUsage }
 
     func usage() async -> ResponseCache.Usage { await counter.usage() }
 

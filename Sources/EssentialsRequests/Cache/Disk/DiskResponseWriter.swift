@@ -98,7 +98,7 @@ final class DiskResponseWriter: ResponseWriter {
             await lane.abandon(record)
             return false
         }
-        return await lane.commit(record, target)
+        return await lane.commit(record, target) != nil
     }
 
     func abandon() {
@@ -134,7 +134,7 @@ extension DiskLane {
         }
     }
 
-    func commit(_ record: RecordWriter, _ target: DiskResponseWriter.Target) -> Bool {
+    func commit(_ record: RecordWriter, _ target: DiskResponseWriter.Target) -> StoredRecord? {
         var record = record
         return commit(&record, target.response, target.name, target.key, replacing: target.replaced)
     }

@@ -124,6 +124,7 @@ final class LimitedResponseStore: ResponseStore {
             guard let piece = await limited({ await read(range) }) else { return nil }
             return piece
         }
+        bounded.file = content.file
         bounded.readFurther = { [self] range in
             guard let piece = await limited(within: Self.pieceLimit, { await read(range) }) else { return nil }
             return piece
@@ -132,6 +133,11 @@ final class LimitedResponseStore: ResponseStore {
     }
 
     // MARK: Storing
+
+    /// The ticket of the store itself; `nil` if it is not one of this store.
+    ///
+    /// A response that is stored with it is not found while a removal is running, and the removal makes the ticket worthless.
+    func inner(_ ticket: ResponseTicket) -> ResponseTicket? { (ticket.context as? Ticket)?.inner }
 
     func store(
         _ response: StoredResponse, _ body: Data, for key: ResponseKey, replacing replaced: UInt64?,

@@ -38,6 +38,8 @@ public struct StoredContent: Sendable {
     /// The number of bytes.
     public let count: Int
     let content: Content
+    /// The file with the bytes alone, if there is one.
+    var file: StoredFile?
     /// Reads the pieces after the first one of a body that is being delivered, for which there is more time.
     var readFurther: (@Sendable (Range<Int>) async -> Data?)?
 
@@ -51,6 +53,12 @@ public struct StoredContent: Sendable {
     ///   - read: The bytes of a range; `nil` if they are damaged or gone. It is called on any thread.
     public init(count: Int, read: @escaping @Sendable (Range<Int>) async -> Data?) {
         (self.count, content) = (max(count, 0), .source(read))
+    }
+
+    /// A body in a file.
+    init(count: Int, file: StoredFile, read: @escaping @Sendable (Range<Int>) async -> Data?) {
+        self.init(count: count, read: read)
+        self.file = file
     }
 
     /// The size of the pieces in which a body is read.

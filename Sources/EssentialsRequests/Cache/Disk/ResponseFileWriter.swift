@@ -1,0 +1,76 @@
+package import EssentialsStorage
+package import EssentialsTransport
+package import FoundationEssentials
+
+/// Writes a body to a file of a ``FileCache``, at the pace of the disk. It runs on a file thread.
+package actor ResponseFileWriter {
+    /// Where the body is stored.
+    struct Target: Sendable {
+        let offer: OfferedChange
+        let place: DiskResponseWriter.Target
+        let condition: RecordCondition
+    }
+
+    private let queue = FileQueue()
+    private let lane: DiskLane
+    /// `nil` if the body is not stored.
+    private let target: Target?
+    private var writer: RecordWriter
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
+
+    init(_ writer: RecordWriter, _ target: Target?, on lane: DiskLane) {
+        (self.writer, self.target, self.lane) = (writer, target, lane)
+    }
+
+    /// - Throws: `EFBIG` if there is no room beside the other files that are being written.
+    package func write(_ bytes: Data) throws(FileError) { try writer.append(bytes.span.bytes) }
+
+    /// - Throws: `EFBIG` if there is no room beside the other files that are being written.
+    package func write(_ chunk: BodyChunk) throws(FileError) {
+        try chunk.withUnsafeBytes { bytes throws(FileError) in try writer.append(bytes) }
+    }
+
+    /// Opens the written bytes for reading.
+    package func opened() throws(FileError) -> CheckedFile { try writer.opened() }
+
+    /// Ends the file, and stores it if it was begun for a response.
+    ///
+    /// - Parameter isWanted: Whether it must still be stored.
+    /// - Returns: The written bytes. If they were not stored, the file has no name, and takes space as long as it is used.
+    package func finish(if isWanted: @Sendable () -> Bool) async throws(FileError) -> StoredFile {
+        let file = try writer.opened()
+        guard let target, target.offer.isAllowed, isWanted() else {
+            writer.abandon()
+            return StoredFile(file)
+        }
+        let record = await lane.commit(writer, target.place)
+        return StoredFile(file, stored: record.map { ($0, lane) })
+    }
+
+    /// Removes the written bytes.
+    package func abandon() { writer.abandon() }
+}
+
+/// The body of a response as an open file. Its bytes stay the same as long as the value is used, also if the response is
+/// removed meanwhile.
+package struct StoredFile: Sendable {
+    package let file: CheckedFile
+    /// Its record; `nil` if the response is not stored.
+    private let stored: (record: StoredRecord, lane: DiskLane)?
+
+    init(_ file: CheckedFile, stored: (record: StoredRecord, lane: DiskLane)?) {
+        (self.file, self.stored) = (file, stored)
+    }
+
+    /// The file of a response that is not stored.
+    package init(_ file: CheckedFile) { self.init(file, stored: nil) }
+
+    /// Whether the response is stored.
+    package var isStored: Bool { stored != nil }
+
+    /// Removes the response, because its bytes turned out to be damaged, unless another one has replaced it.
+    package func discard() async {
+        if let stored { await stored.lane.discard(stored.record) }
+    }
+}
