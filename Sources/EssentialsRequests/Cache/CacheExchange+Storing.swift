@@ -74,6 +74,10 @@ extension CacheExchange {
     ) -> TransportResponse {
         // A redirect can be personal, and the response to an error is no content.
         guard head.status.code == 200 || head.status.code == 203 else { return passed(response, fetch, .bound) }
+        // Nothing says for whom a signature is.
+        if record.wasSigned, lookup.key.account?.isShared == true, !options.storesForbidden {
+            return passed(response, fetch, .signed)
+        }
         let entry = StoredResponse(
             head: head, identity: ResponseIdentity(load: fetch.number, body: fetch.number), isPersonal: wasPersonal)
         return passed(

@@ -39,6 +39,12 @@ final class BlobDirectory: Sendable {
 
 /// A blob service over a scripted transport and a clock that is moved by hand.
 struct BlobFixture {
+    /// The parts of the data-request service.
+    struct Setup {
+        var change: (inout HTTPDataRequestService.Configuration) -> Void = { _ in }
+        var wrap: (ScriptedTransport) -> any Transport = { $0 }
+    }
+
     let clock: ManualClock
     let directory: BlobDirectory
     let transport: ScriptedTransport
@@ -49,7 +55,7 @@ struct BlobFixture {
     init(
         in directory: BlobDirectory = BlobDirectory(), clock: ManualClock = ManualClock(),
         open: (any DataRequestService)? = nil, calls: FileCalls = .system, concurrency: Int? = nil,
-        _ change: (inout BlobService.Configuration) -> Void = { _ in }
+        setup: Setup = Setup(), _ change: (inout BlobService.Configuration) -> Void = { _ in }
     ) throws {
         (self.clock, self.directory) = (clock, directory)
         transport = ScriptedTransport(clock: clock)
@@ -57,7 +63,9 @@ struct BlobFixture {
         var settings = HTTPDataRequestService.Configuration()
         settings.clock = clock.requestClock
         if let concurrency { settings.limits.concurrency = concurrency }
-        requests = HTTPDataRequestService(environment: environment, transport: transport, configuration: settings)
+        setup.change(&settings)
+        requests = HTTPDataRequestService(
+            environment: environment, transport: setup.wrap(transport), configuration: settings)
         var configuration = BlobService.Configuration()
         change(&configuration)
         blobs = try BlobService(requests, environment, open, FileDirectory(directory.path, calls: calls), configuration)
