@@ -142,6 +142,7 @@
 @_exported public import struct EssentialsRequests.RequestSnapshot
 @_exported public import struct EssentialsRequests.ResourceURL
 @_exported public import class EssentialsRequests.ResponseCache
+@_exported public import struct EssentialsRequests.ResponseIdentity
 @_exported public import class EssentialsRequests.ResponseKey
 @_exported public import struct EssentialsRequests.ResponseLease
 @_exported public import struct EssentialsRequests.ResponseLookup

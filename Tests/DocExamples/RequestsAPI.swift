@@ -63,6 +63,20 @@ private func dataRequestDecoratorExample() async throws {
     }
 }
 
+// API/ResponseCaching.swift
+private func updatesExample() async throws {
+    let response = try await requests.send(DataRequest(.get, "films"))
+    show(response)
+    for await newer in requests.updates(of: response) { show(newer) }
+}
+
+// Request/ResponseIdentity.swift
+private func responseIdentityExample() async throws {
+    let shown = try await requests.send(DataRequest(.get, "films"))
+    let again = try await requests.send(DataRequest(.get, "films"))
+    if again.identity?.body != shown.identity?.body { show(again) }
+}
+
 // API/DataRequestService+Definitions.swift
 private func dataRequestServiceDefinitionsExample() async throws {
     let user = try await requests.send(Users.get(id: 7))                // User

@@ -189,6 +189,16 @@ public final class ResponseCache: Sendable {
     /// without it the last responses may be missing after a restart. The cache can be used afterwards.
     public func flush() async { await store.close() }
 
+    /// Removes responses from the memory, for a program that must free some: those that were used only once first. They are still
+    /// found in the files or the store.
+    ///
+    /// - Parameter part: The part of the bytes that is freed, from 0 to 1. The default is all.
+    public func trim(part: Double = 1) {
+        // A number that is none removes nothing.
+        guard part > 0 else { return }
+        (store as? MemoryResponseStore ?? (store as? TieredResponseStore)?.near)?.trim(part: min(part, 1))
+    }
+
     /// Removes the responses to requests for a URL, whoever they are for. Responses that are on their way are not stored.
     public func invalidate(_ url: RequestURL) async { await store.invalidate(url) }
 

@@ -32,8 +32,8 @@ public struct DataResponse: Sendable {
     package var offer: OfferedChange? { cacheFacts?.offer }
     /// How a response cache has served the response; `nil` if it came from the server.
     package var storedUse: StoredResponseUse?
-    /// What a response cache says about the response, whether stored or not; `nil` if there is no cache.
-    package var identity: ResponseIdentity?
+    /// By which numbers a response cache knows the response, whether it is stored or not; `nil` if there is no cache.
+    public var identity: ResponseIdentity?
 
     /// Creates a response from the response of a transport.
     public init(

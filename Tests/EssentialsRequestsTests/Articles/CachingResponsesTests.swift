@@ -15,8 +15,7 @@ struct CachingResponsesTests {
         transport.on(.get, "/v1/films").answer(json: [Film()], headerFields: [.cacheControl: "max-age=60"])
         let (token, userID) = ("secret", "account-7")
         var shown: [String] = []
-        func show(_ text: String) { shown.append(text) }
-        func show(_ count: Int) { shown.append("\(count)") }
+        func show(_ value: some CustomStringConvertible) { shown.append("\(value)") }
 
         // Article begins
         let cache = ResponseCache(memory: .bytes(32 << 20))
@@ -48,6 +47,18 @@ struct CachingResponsesTests {
         // Article ends
         #expect(films.count == 1 && transport.requests.count == 2)
 
+        let fields: HTTPFields = [.cacheControl: "max-age=0, stale-while-revalidate=60"]
+        transport.on(.get, "/v1/charts").answer(text: "1", headerFields: fields).thenAnswer(text: "2")
+        _ = try await requests.send(DataRequest(.get, "charts"))
+        // Article begins
+        let charts = try await requests.send(DataRequest(.get, "charts"))
+        show(charts.cacheStatus ?? "-")
+        for await newer in requests.updates(of: charts) {
+            show(newer.identity?.body == charts.identity?.body ? "same" : "new")
+        }
+        // Article ends
+        #expect(charts.cache?.outcome == .stale && shown.last == "new" && transport.requests.count == 4)
+
         // Article begins
         cache.isOffline = true
         do throws(RequestFailure) {
@@ -56,6 +67,6 @@ struct CachingResponsesTests {
             show(error.reason == .notCached ? "not stored" : error.message)
         }
         // Article ends
-        #expect(shown.last == "1" && transport.requests.count == 2)
+        #expect(shown.last == "1" && transport.requests.count == 4)
     }
 }

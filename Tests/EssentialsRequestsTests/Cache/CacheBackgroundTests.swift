@@ -55,9 +55,10 @@ struct CacheBackgroundTests {
             return CacheOrigin.reply(
                 to: request, tag: isReplaced ? "\"2\"" : "\"1\"", Self.fields, body: isReplaced ? "two" : "one")
         }
-        let stale = try #require(try await service.response("a").identity)
+        let response = try await service.response("a")
+        let stale = try #require(response.identity)
         let url = try RequestURL("https://h/a")
-        let updates = service.updates(of: url, after: stale.load)
+        let updates = service.updates(of: response)
         gate.open()
         var responses: [DataResponse] = []
         for await response in updates { responses.append(response) }

@@ -308,6 +308,27 @@ struct CacheStageTests {
         }
     }
 
+    @Test("Memory is freed for a program that needs it, and what is used often stays longest")
+    func trimmed() async throws {
+        // So little that all responses are in one place.
+        let cache = ResponseCache(memory: .bytes(1_000_000))
+        let origin = CacheOrigin([.cacheControl: "max-age=60"])
+        let service = try origin.service(cache)
+        for number in 0..<40 { _ = try await service.text("\(number)") }
+        for _ in 0..<3 { for number in 0..<4 { _ = try await service.text("\(number)") } }
+        let bytes = await cache.usage.bytes
+        cache.trim(part: 0.5)
+        #expect(await cache.usage.bytes <= bytes / 2)
+        #expect(await cache.usage.responses > 10)
+        for number in 0..<4 { #expect(try await service.response("\(number)").cache?.outcome == .hit) }
+        cache.trim(part: .nan)
+        cache.trim(part: -1)
+        #expect(await cache.usage.responses > 10)
+        cache.trim()
+        #expect(await cache.usage == ResponseCache.Usage())
+        #expect(try await service.response("0").cache?.outcome == .missed)
+    }
+
     @Test("The same body with another type is another body")
     func typeOfBody() async throws {
         let origin = CacheOrigin([:])

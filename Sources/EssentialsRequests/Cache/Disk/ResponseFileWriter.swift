@@ -1,6 +1,7 @@
 package import EssentialsStorage
 package import EssentialsTransport
 package import FoundationEssentials
+import Glibc
 
 /// Writes a body to a file of a ``FileCache``, at the pace of the disk. It runs on a file thread.
 package actor ResponseFileWriter {
@@ -15,7 +16,8 @@ package actor ResponseFileWriter {
     private let lane: DiskLane
     /// `nil` if the body is not stored.
     private let target: Target?
-    private var writer: RecordWriter
+    /// `nil` after the end.
+    private var writer: RecordWriter?
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
 
@@ -23,33 +25,46 @@ package actor ResponseFileWriter {
         (self.writer, self.target, self.lane) = (writer, target, lane)
     }
 
+    deinit {
+        // Nothing refers to the writer, so no file thread works on it.
+        writer?.abandon()
+    }
+
     /// - Throws: `EFBIG` if there is no room beside the other files that are being written.
-    package func write(_ bytes: Data) throws(FileError) { try writer.append(bytes.span.bytes) }
+    package func write(_ bytes: Data) throws(FileError) { try writer?.append(bytes.span.bytes) }
 
     /// - Throws: `EFBIG` if there is no room beside the other files that are being written.
     package func write(_ chunk: BodyChunk) throws(FileError) {
-        try chunk.withUnsafeBytes { bytes throws(FileError) in try writer.append(bytes) }
+        try chunk.withUnsafeBytes { bytes throws(FileError) in try writer?.append(bytes) }
     }
 
     /// Opens the written bytes for reading.
-    package func opened() throws(FileError) -> CheckedFile { try writer.opened() }
+    package func opened() throws(FileError) -> CheckedFile {
+        guard let file = try writer?.opened() else { throw FileError(code: EBADF) }
+        return file
+    }
 
     /// Ends the file, and stores it if it was begun for a response.
     ///
     /// - Parameter isWanted: Whether it must still be stored.
     /// - Returns: The written bytes. If they were not stored, the file has no name, and takes space as long as it is used.
     package func finish(if isWanted: @Sendable () -> Bool) async throws(FileError) -> StoredFile {
-        let file = try writer.opened()
-        guard let target, target.offer.isAllowed, isWanted() else {
-            writer.abandon()
+        let file = try opened()
+        guard let target, let written = writer, target.offer.isAllowed, isWanted() else {
+            abandon()
             return StoredFile(file)
         }
-        let record = await lane.commit(writer, target.place)
+        // The lane ends it, whatever comes of it.
+        writer = nil
+        let record = await lane.commit(written, target.place)
         return StoredFile(file, stored: record.map { ($0, lane) })
     }
 
     /// Removes the written bytes.
-    package func abandon() { writer.abandon() }
+    package func abandon() {
+        writer?.abandon()
+        writer = nil
+    }
 }
 
 /// The body of a response as an open file. Its bytes stay the same as long as the value is used, also if the response is

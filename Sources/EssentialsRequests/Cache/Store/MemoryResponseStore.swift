@@ -92,6 +92,11 @@ final class MemoryResponseStore: ResponseStore {
         for shard in shards { shard.remove { $0.hasEnded || scope.contains($0) } }
     }
 
+    /// Removes a part of the bytes, from 0 to 1, beginning with responses that were used only once.
+    func trim(part: Double) {
+        for shard in shards { shard.trim(part: part) }
+    }
+
     func usage() async -> ResponseCache.Usage {
         shards.reduce(into: ResponseCache.Usage()) { $0.add($1.usage) }
     }
@@ -239,6 +244,19 @@ private final class Shard: Sendable {
         // The condition can be code of the application, so it runs without the lock.
         let removed = keys.filter(isRemoved)
         let released = state.withLock { state in removed.flatMap { state.take($0) } }
+        withExtendedLifetime(released) {}
+    }
+
+    func trim(part: Double) {
+        let released = state.withLock { state -> [StoredResponse] in
+            let kept = Int(Double(state.order.bytes) * (1 - part))
+            var released: [StoredResponse] = []
+            // Without a budget, the queue of those that were used once is emptied first.
+            while state.order.bytes > kept, let evicted = state.order.evict(budget: 0) {
+                released += state.take(evicted)
+            }
+            return released
+        }
         withExtendedLifetime(released) {}
     }
 

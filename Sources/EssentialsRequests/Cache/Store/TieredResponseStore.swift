@@ -30,7 +30,7 @@ final class TieredResponseStore: ResponseStore {
         var idle: OneShot<Void>?
     }
 
-    private let near: MemoryResponseStore
+    let near: MemoryResponseStore
     private let far: any ResponseStore
     private let state = Mutex(State())
 
