@@ -11,6 +11,8 @@ struct BlobContent: Sendable {
     }
 
     let bytes: Bytes
+    /// The stored file of bytes in memory; `nil` if they are not stored.
+    var stored: StoredFile?
     /// The value of `Content-Type`; `nil` if there is none.
     let mediaType: String?
 

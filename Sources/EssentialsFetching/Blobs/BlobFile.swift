@@ -31,7 +31,7 @@ public struct BlobFile: Sendable {
     /// the disk has damaged is not found.
     public var descriptor: Int32 { stored.file.file.descriptor }
 
-    /// Reads bytes on a thread for files.
+    /// Reads bytes, on a thread for files unless the whole file is small and in the memory of the system.
     ///
     /// Each MiB of the file has a checksum. Every MiB that the range touches is read as a whole and checked before any
     /// of its bytes is returned, so a range of a few bytes costs as much as a MiB.

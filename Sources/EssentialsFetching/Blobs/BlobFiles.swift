@@ -10,7 +10,6 @@ struct BlobFiles: Sendable {
     /// The maximum size of the directory.
     let maximumBytes: Int
     private let path: String
-    let problems = BlobProblems()
 
     /// - Throws: `file` if the directory cannot be used; `resources` if there is no thread for files.
     init(_ directory: FileDirectory, _ configuration: BlobService.Configuration) throws(RequestFailure) {
@@ -51,23 +50,6 @@ struct BlobFiles: Sendable {
             throw RequestFailure(
                 .tooLarge, "There is no room for the blob in a directory of \(maximumBytes) bytes.",
                 remedy: "Allow a larger directory, or fewer transfers at the same time.", phase: .receiving)
-        }
-    }
-}
-
-/// Counts failures of the directory that callers do not receive.
-final class BlobProblems: Sendable {
-    private let state = Mutex(CacheProblems())
-
-    var value: CacheProblems { state.withLock { $0 } }
-
-    /// Runs work on the directory, and counts its failure.
-    func noting(_ work: () async throws(RequestFailure) -> Void) async {
-        do throws(RequestFailure) { try await work() } catch {
-            state.withLock { problems in
-                problems.count += 1
-                problems.last = "\(error)"
-            }
         }
     }
 }

@@ -15,29 +15,43 @@ struct BlobReceiver: Sendable {
         let isDoubted = doubts.take(transfer.key)
         var isSettled = !isDoubted
         defer { if !isSettled { doubts.add(transfer.key) } }
-        let request = try request(for: transfer, isDoubted: isDoubted)
+        var request = try request(for: transfer)
+        // The stored blob is validated, however fresh it is.
+        if isDoubted { request.headerFields[.cacheControl] = "no-cache" }
         do throws(RequestFailure) {
             let response = try await access.send(request, to: transfer.address.place)
-            if let file = response.storedFile {
+            if let stored = Self.stored(response) {
                 isSettled = true
-                return BlobContent(bytes: .file(file), mediaType: response.headerFields[.contentType])
+                return stored
             }
             let (content, isReadable) = try await receive(response, to: request, transfer)
             isSettled = isSettled || isReadable
             return content
         } catch {
-            // The URL has no content any more.
-            if error.reason == .status, [404, 410].contains(error.status?.code), transfer.mayUseStore {
-                isSettled = true
-                await files.cache.remove(try transfer.url)
-            }
-            throw error
+            // The cache has no part in what fails after the head, and serves nothing instead of a validation.
+            guard error.isOutage, let stored = await stale(for: transfer) else { throw error }
+            return stored
         }
+    }
+
+    private static func stored(_ response: DataResponse) -> BlobContent? {
+        response.storedFile.map { BlobContent(bytes: .file($0), mediaType: response.headerFields[.contentType]) }
+    }
+
+    /// The stored blob, if it may be used although its server cannot be reached.
+    private func stale(for transfer: BlobTransfer) async -> BlobContent? {
+        guard configuration.servesStale, transfer.mayUseStore, var request = try? request(for: transfer) else {
+            return nil
+        }
+        request.headerFields[.cacheControl] = "only-if-cached, max-stale"
+        request.settings.cachePolicy = .standard
+        let response = try? await access.send(request, to: transfer.address.place)
+        return response.flatMap(Self.stored)
     }
 
     // MARK: The request
 
-    private func request(for transfer: BlobTransfer, isDoubted: Bool) throws(RequestFailure) -> DataRequest {
+    private func request(for transfer: BlobTransfer) throws(RequestFailure) -> DataRequest {
         if let failure = transfer.address.failure { throw failure }
         let url = try transfer.url
         var request = transfer.template ?? DataRequest(.get, "")
@@ -58,10 +72,8 @@ struct BlobReceiver: Sendable {
         request.options.priority = .background
         request.raisablePriority = transfer.priority
         request.settings.joins = false
-        request.cacheBinding = transfer.binding
-        let policy = request.settings.cachePolicy ?? .standard
-        request.settings.cachePolicy =
-            !transfer.mayUseStore ? .bypass : isDoubted && policy == .standard ? .revalidate : policy
+        request.boundContent = BoundContent(transfer.place.binding, at: url, variant: transfer.variant)
+        request.settings.cachePolicy = transfer.mayUseStore ? request.settings.cachePolicy ?? .standard : .bypass
         return request.bound(to: transfer.operation).requesting(.bytes)
     }
 
@@ -89,9 +101,10 @@ struct BlobReceiver: Sendable {
 
     /// Whether a response may be stored: what can be for one account is stored for an account only.
     private func mayStore(_ response: DataResponse, to request: DataRequest, _ transfer: BlobTransfer) -> Bool {
-        if configuration.storesSensitiveResponses || !transfer.place.account.isShared { return true }
+        if !transfer.place.account.isShared { return true }
         return transfer.place.identity.snapshot.trust?.identity == nil
-            && !EntityCacheRules.hasSecrets(query: transfer.address.query)
+            && !EntityCacheRules.hasSecrets(query: response.url?.query)
+            && !EntityCacheRules.hasSecrets(query: response.redirects.first?.from.query)
             && !EntityCacheRules.isPersonal(response, to: request)
     }
 }

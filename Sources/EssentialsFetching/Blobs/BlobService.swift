@@ -14,8 +14,8 @@ public import FoundationEssentials
 ///
 /// A blob is a streamed GET through a response cache of its own: what is fresh, stale, validated or not stored is decided as for
 /// every other response ([RFC 9111](https://www.rfc-editor.org/rfc/rfc9111)). If the server gives no lifetime, a blob is fresh
-/// for ``BlobService/Configuration/expiration``. The statuses 404 and 410 remove it. A redirect is asked for each time, and its
-/// target is stored under its own URL.
+/// for ``BlobService/Configuration/expiration``. The statuses 401, 403, 404, 410 and 451 remove it. A server that redirects is
+/// asked each time, and what it leads to is stored as the blob of the first URL.
 ///
 /// Calls for the same URL at the same time share one transfer. It has the priority of the most urgent call, and is cancelled
 /// with the last one. A blob of more than 1 MiB is written to the disk while it is received, and is never in memory as a whole
@@ -38,7 +38,7 @@ public final class BlobService: Sendable {
     /// Settings of a blob service.
     public struct Configuration: Sendable {
         /// The maximum size of the files of all blobs on the disk. The default is 256 MiB. A larger blob fails as
-        /// `tooLarge`. Files that record removals take up to half a MiB more.
+        /// `tooLarge`. Files that record removals take a few MiB more.
         public var maximumBytes = 256 << 20
         /// How long a blob is fresh if the server gives no lifetime. The default is one hour.
         public var expiration = Duration.seconds(3_600)
@@ -51,8 +51,8 @@ public final class BlobService: Sendable {
         /// The account whose blobs are stored, until ``BlobService/enter(_:)`` is called. Blobs of other accounts are
         /// not found. The default is `shared`.
         public var partition = EntityPartition.shared
-        /// Whether blobs are also stored that a cache should not keep: responses with `no-store`, and responses to
-        /// requests with credentials while the partition is `shared`. The default is `false`: they are loaded each time.
+        /// Whether responses with `no-store` are stored too. The default is `false`: they are loaded each time. Responses to
+        /// requests with credentials are stored only in a partition that names the account.
         public var storesSensitiveResponses = false
         /// The fingerprint of the transport's trust policy; see
         /// `HTTPResourceService.Configuration.trustFingerprint`. The default is empty.
@@ -202,9 +202,9 @@ public final class BlobService: Sendable {
 
     func file(_ target: BlobTarget, _ priority: RequestPriority?) async throws(RequestFailure) -> BlobFile {
         let (content, _) = try await content(target, in: adopt(), maximum: .max, priority, nil)
-        switch content.bytes {
-        case .file(let file): return BlobFile(file, mediaType: content.mediaType)
-        case .memory(let bytes):
+        switch (content.bytes, content.stored) {
+        case (.file(let file), _), (.memory, let file?): return BlobFile(file, mediaType: content.mediaType)
+        case (.memory(let bytes), nil):
             return BlobFile(try await files.file(of: bytes), mediaType: content.mediaType)
         }
     }
@@ -239,8 +239,11 @@ public final class BlobService: Sendable {
     func remove(_ target: BlobTarget) async throws(RequestFailure) {
         let place = adopt()
         let address = try target.url(in: place)
+        let url = try place.base.requestURL(of: address)
         transfers.separate { $0.address.text == address.text }
-        await files.cache.remove(try place.base.requestURL(of: address))
+        await files.cache.remove(url)
+        // One can have begun before the removal did.
+        transfers.separate { $0.address.text == address.text }
     }
 
     /// Removes all blobs, of all accounts and also those of other processes. Running transfers are not stored. A failure is
@@ -249,6 +252,7 @@ public final class BlobService: Sendable {
     public func removeAll() async {
         transfers.separate { _ in true }
         await files.cache.removeAll()
+        transfers.separate { _ in true }
     }
 
     /// The contents of the directory.
@@ -260,12 +264,14 @@ public final class BlobService: Sendable {
     }
 
     /// The problems of the directory since the service was created that callers did not receive.
-    public var problems: CacheProblems { files.problems.value.adding(files.cache.problems) }
+    public var problems: CacheProblems { files.cache.problems }
 
-    /// Cancels all transfers. Later calls fail as `closed`; the files stay.
+    /// Cancels all transfers, and writes what the next process reads when it starts. Later calls fail as `closed`; the files
+    /// stay.
     public func close() async {
         closed.store(true, ordering: .releasing)
         transfers.close()
+        await files.cache.close()
     }
 
     // MARK: Finding
@@ -302,10 +308,9 @@ public final class BlobService: Sendable {
         let operation = requests.sender?.operation(in: place.identity, begun: .now)
         let key = BlobKey(url: url.text, fields: target.fields)
         let asker = BlobAsker(priority: priority ?? .normal, maximum: maximum, reader: reader)
-        let joined = transfers.join(key, asker, in: place, operation) {
+        let joined = transfers.join(key, asker, target.request, in: place, operation) {
             let variant = target.variant(key: files.cache.fingerprintKey)
-            let binding = variant.isEmpty ? place.binding : place.binding.varying(variant)
-            return BlobTransfer(key, url, target.request, place, binding, operation, asker)
+            return BlobTransfer(key, url, target.request, place, variant, operation, asker)
         }
         guard let (transfer, isNew) = joined else { throw Self.closedFailure }
         if isNew {
@@ -327,28 +332,14 @@ public final class BlobService: Sendable {
 
 /// Clearing the authorization of the data-request service removes the blobs that were loaded with it.
 extension BlobService: PrivateStateStore {
-    /// Removes the blobs of an origin that belong to the current account, and those that were stored with credentials
-    /// and without an account. Blobs of other accounts stay. The service joins the data-request service by itself,
-    /// which calls this function in `clearAuthorization()`. A failure is counted in ``problems``. Blobs that could not
-    /// be removed are not read any more, not even after a restart.
+    /// Removes the blobs of an origin that belong to the current account. Blobs of other accounts stay. The service joins
+    /// the data-request service by itself, which calls this function in `clearAuthorization()`. A failure is counted in
+    /// ``problems``. Blobs that could not be removed are not read any more, not even after a restart.
     public func clearPrivateState(of origin: Origin) async {
         let account = adopted.withLock { $0.account }
-        var accounts: Set<EntityPartition> = [account]
-        if configuration.storesSensitiveResponses { accounts.insert(.shared) }
-        await remove(of: origin, accounts)
-    }
-
-    /// Removes the blobs of an origin that belong to no account, because they may belong to the account that was logged
-    /// in. Blobs that are stored for an account stay for the next time that it is entered. When the function returns,
-    /// the removed blobs are not read any more.
-    public func credentialsWereReplaced(at origin: Origin) {
-        guard configuration.storesSensitiveResponses else { return }
-        // What is removed is hidden before the first wait.
-        Task.immediate { await remove(of: origin, [.shared]) }
-    }
-
-    private func remove(of origin: Origin, _ accounts: Set<EntityPartition>) async {
-        transfers.separate { (try? $0.url)?.origin == origin }
-        await files.cache.remove(of: origin, accounts)
+        let isConcerned = { (transfer: BlobTransfer) in (try? transfer.url)?.origin == origin }
+        transfers.separate(where: isConcerned)
+        await files.cache.remove(of: origin, account)
+        transfers.separate(where: isConcerned)
     }
 }

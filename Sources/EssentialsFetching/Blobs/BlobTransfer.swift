@@ -32,8 +32,8 @@ final class BlobTransfer: Sendable {
     /// The request of a definition, without its URL; `nil` for an address.
     let template: DataRequest?
     let place: BlobPlace
-    /// The directory, for the requests of the place.
-    let binding: CacheBinding
+    /// The header fields of a definition that distinguish the blob, as they are stored; empty without them.
+    let variant: String
     /// The operation with the credentials; `nil` for a test double of the data-request service.
     let operation: OperationContext?
     /// The priority of the most urgent caller.
@@ -43,10 +43,10 @@ final class BlobTransfer: Sendable {
 
     /// Creates a transfer with one caller.
     init(
-        _ key: BlobKey, _ address: ResourceURL, _ template: DataRequest?, _ place: BlobPlace, _ binding: CacheBinding,
+        _ key: BlobKey, _ address: ResourceURL, _ template: DataRequest?, _ place: BlobPlace, _ variant: String,
         _ operation: OperationContext?, _ asker: BlobAsker
     ) {
-        self.binding = binding
+        self.variant = variant
         (self.key, self.address, self.place, self.operation) = (key, address, place, operation)
         self.template = template
         priority = RaisablePriority(asker.priority)
@@ -82,10 +82,12 @@ final class BlobTransfer: Sendable {
     /// allowed until the account is entered again.
     var mayUseStore: Bool { operation.map { !$0.hasEnded && $0.admits(place.account) } ?? true }
 
-    /// Adds a caller. Returns `false` if it is too late, or if the environment, the account or the credentials have
-    /// changed since.
-    func join(_ asker: BlobAsker, in place: BlobPlace, _ operation: OperationContext?) -> Bool {
-        guard place === self.place, operation?.scope === self.operation?.scope else { return false }
+    /// Adds a caller. Returns `false` if it is too late, if the environment, the account or the credentials have changed
+    /// since, or if its request would be sent in another way.
+    func join(
+        _ asker: BlobAsker, _ template: DataRequest?, in place: BlobPlace, _ operation: OperationContext?
+    ) -> Bool {
+        guard place === self.place, operation?.scope === self.operation?.scope, isLike(template) else { return false }
         let joins = state.withLock { state in
             guard !state.hasEnded else { return false }
             state.askers += 1
@@ -95,6 +97,14 @@ final class BlobTransfer: Sendable {
         }
         if joins { priority.raise(to: asker.priority) }
         return joins
+    }
+
+    /// Whether another definition has the same trust, and uses what is stored in the same way.
+    private func isLike(_ other: DataRequest?) -> Bool {
+        template?.options.trust == other?.options.trust
+            && template?.options.decompresses ?? true == other?.options.decompresses ?? true
+            && template?.settings.cachePolicy == other?.settings.cachePolicy
+            && template?.headerFields[.cacheControl] == other?.headerFields[.cacheControl]
     }
 
     /// Removes a caller, and ends the transfer with the last one.
@@ -172,12 +182,12 @@ final class BlobTransfers: Sendable {
     ///
     /// - Returns: The transfer, and whether it is new; `nil` after ``close()``.
     func join(
-        _ key: BlobKey, _ asker: BlobAsker, in place: BlobPlace, _ operation: OperationContext?,
-        make: () -> BlobTransfer
+        _ key: BlobKey, _ asker: BlobAsker, _ template: DataRequest?, in place: BlobPlace,
+        _ operation: OperationContext?, make: () -> BlobTransfer
     ) -> (transfer: BlobTransfer, isNew: Bool)? {
         state.withLock { state in
             guard !state.isClosed else { return nil }
-            if let running = state.running[key], running.join(asker, in: place, operation) {
+            if let running = state.running[key], running.join(asker, template, in: place, operation) {
                 return (running, false)
             }
             let transfer = make()

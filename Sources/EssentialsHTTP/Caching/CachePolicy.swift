@@ -43,6 +43,8 @@ package struct CacheOptions: Sendable, Hashable {
     package var defaultLifetime: Duration?
     /// Whether responses are stored that the server forbids to store.
     package var storesForbidden = false
+    /// Whether no stale response is used instead of an error, also if the server allows it.
+    package var refusesStale = false
     /// How long a stale response is used while it is validated, where the server is silent.
     package var staleWhileRevalidate: Duration = .zero
     /// How long a stale response is used instead of an error, where the server is silent.

@@ -33,7 +33,7 @@ package struct CacheRequest {
     }
 
     /// The newest of the stored responses that can be that of the request.
-    func newest(of stored: [StoredHead]) -> Int? {
+    package func newest(of stored: [StoredHead]) -> Int? {
         var best: Int?
         for index in stored.indices where fits(stored[index]) {
             if let known = best, Self.isNewer(stored[known], than: stored[index]) { continue }

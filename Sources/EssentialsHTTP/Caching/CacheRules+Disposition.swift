@@ -121,7 +121,7 @@ private struct Exchange {
             status: response.status, fields: fields.withoutConnection, selection: selection,
             age: Freshness.age(of: fields, receivedAt: now.date, delay: delay), moment: now,
             isUnpacked: isUnpacked && fields.contains(.contentEncoding), options: options)
-        guard StoringRules.isUseful(head, isPublic: directives.isPublic) else { return passing(.noFreshness) }
+        guard StoringRules.isUseful(head, isPublic: directives.isPublic, options) else { return passing(.noFreshness) }
         return .store(head, replacing: replaced(by: head))
     }
 

@@ -86,7 +86,8 @@ package final class StoredHead: Sendable {
             && !isOutdated
         isImmutable = directives.isImmutable
         staleWhileRevalidate = directives.staleWhileRevalidate.map { .seconds($0) } ?? options.staleWhileRevalidate
-        staleIfError = directives.staleIfError.map { .seconds($0) } ?? options.staleIfError
+        staleIfError =
+            options.refusesStale ? .zero : directives.staleIfError.map { .seconds($0) } ?? options.staleIfError
         tag = EntityTag(fields.joined(.eTag))
         hasCoding = fields.contains(.contentEncoding)
         validatedFields = Set(directives.validatedFields)
@@ -126,6 +127,13 @@ package final class StoredHead: Sendable {
 
     /// The value of `Age` with which the response is served, in whole seconds.
     package func servedAge(at now: CacheMoment) -> Int64 { (age(at: now) ?? age).components.seconds }
+
+    /// The head of a response that is stale at once, but may be used as its directives allow it.
+    package func agedOut(_ options: CacheOptions) -> StoredHead {
+        StoredHead(
+            status: status, fields: fields, selection: selection, age: max(age, lifetime), moment: moment,
+            isUnpacked: isUnpacked, options: options)
+    }
 
     /// The head after something has shown that the response is out of date: its time is over, and it is no longer used
     /// without the server. A confirmation makes it usable again.

@@ -28,11 +28,12 @@ package enum StoringRules {
     }
 
     /// Whether there is a use in storing a response: it is fresh for some time, or can be validated later.
-    static func isUseful(_ head: StoredHead, isPublic: Bool) -> Bool {
+    static func isUseful(_ head: StoredHead, isPublic: Bool, _ options: CacheOptions) -> Bool {
         if head.isExplicit, head.lifetime > head.age { return true }
         // An error without a time to come would replace a response that can still be used.
         guard heuristicStatuses.contains(head.status.code) || isPublic else { return false }
         return head.isExplicit || head.lifetime > .zero || head.fields.condition != nil
+            || options.defaultLifetime != nil
     }
 }
 

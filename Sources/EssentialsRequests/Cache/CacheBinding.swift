@@ -1,4 +1,6 @@
+import EssentialsHTTP
 import EssentialsTools
+package import EssentialsTransport
 
 /// A response cache that requests bring along, whose service may have another one or none.
 ///
@@ -10,8 +12,6 @@ package final class CacheBinding: Sendable {
     let account: EntityPartition
     /// Names the trust policy of a transport that does not tell it.
     let trust: String
-    /// What distinguishes the responses from others at their URLs.
-    let variant: String
     /// What the services have in common for all their requests, for each chain that has sent one.
     private let known = Mutex<[Known]>([])
 
@@ -23,18 +23,9 @@ package final class CacheBinding: Sendable {
     /// - Parameters:
     ///   - account: The account whose responses are stored and found.
     ///   - trust: Names the trust policy of a transport that does not tell it.
-    package convenience init(to files: FileCache, account: EntityPartition, trust: String) {
-        self.init(files.cache, account, trust, "")
+    package init(to files: FileCache, account: EntityPartition, trust: String) {
+        (cache, self.account, self.trust) = (files.cache, account, trust)
     }
-
-    private init(_ cache: ResponseCache, _ account: EntityPartition, _ trust: String, _ variant: String) {
-        (self.cache, self.account, self.trust, self.variant) = (cache, account, trust, variant)
-    }
-
-    /// The same binding for responses that differ from others at their URLs.
-    ///
-    /// - Parameter variant: The difference, such as header fields. It is stored, so it contains no secrets.
-    package func varying(_ variant: String) -> CacheBinding { CacheBinding(cache, account, trust, variant) }
 
     /// The partitions of the requests that a stage sends.
     func partitions(of stage: CacheStage, make: () -> CachePartitions) -> CachePartitions {
@@ -45,5 +36,22 @@ package final class CacheBinding: Sendable {
             known.append(Known(stage: stage, partitions: partitions))
             return partitions
         }
+    }
+}
+
+/// What a request with a ``CacheBinding`` looks for.
+package struct BoundContent: Sendable {
+    let binding: CacheBinding
+    /// The URL under which the response is stored, wherever redirects and interceptors lead to.
+    let url: RequestURL
+    /// What distinguishes the response from others at the URL.
+    let variant: String
+
+    /// - Parameters:
+    ///   - url: The URL under which the response is stored.
+    ///   - variant: What distinguishes the response from others at the URL, such as header fields. It is stored, so it
+    ///     contains no secrets.
+    package init(_ binding: CacheBinding, at url: RequestURL, variant: String) {
+        (self.binding, self.url, self.variant) = (binding, url, variant)
     }
 }

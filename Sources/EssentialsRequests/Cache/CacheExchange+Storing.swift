@@ -10,28 +10,19 @@ extension CacheExchange {
         let now = stage.clock.moment
         let isUnpacked = request.options.decompresses && response.headerFields.contains(.contentEncoding)
         let disposition = CacheRules.disposition(
-            of: response.head, to: lookup.request, conditions: conditions, stored: heads,
-            requestedAt: record.attemptTime?.moment ?? now, now: now,
-            sent: { [record, request, lookup] name in
-                CacheStageLookup.constant(name, request, lookup.key, lookup.partitions)
-                    ?? record.sentFields.joined(name)
-            }, isUnpacked: isUnpacked, options: options)
+            of: isBound ? response.head.withoutPrivateFields : response.head, to: lookup.request,
+            conditions: conditions, stored: heads, requestedAt: record.attemptTime?.moment ?? now, now: now,
+            sent: { [record, request, lookup] name in lookup.selecting(name, request, in: record.sentFields) },
+            isUnpacked: isUnpacked, options: options)
         switch disposition {
         case .store(let head, let replaced):
-            if isBound { return offered(response, head, replacing: replaced, fetch) }
+            if isBound { return await offered(response, head, replacing: replaced, fetch) }
             return try await keep(response, head, replacing: replaced, fetch)
         case .freshen(let index, let head):
             return try await freshened(response, index, head, fetch, conditions, at: now)
         case .makeStale(let index):
-            let old = stored.responses[index]
-            let stale = StoredResponse(
-                head: old.head.madeStale(options),
-                identity: ResponseIdentity(load: fetch.number, body: old.identity.body), isPersonal: old.isPersonal)
-            // The reader decides whether a success is what was asked for.
-            if isBound, (200..<300).contains(response.statusCode) {
-                return passed(response, fetch, nil, .makeStale(stale))
-            }
-            _ = await freshen(stale, fetch)
+            if isBound { return await superseding(response, index, fetch, nil) }
+            _ = await freshen(outdated(index, fetch), fetch)
             return passed(response, fetch, nil)
         case .fetchAgain:
             guard response.status == .notModified, !conditions.isEmpty else { return passed(response, fetch, nil) }
@@ -40,7 +31,9 @@ extension CacheExchange {
         case .invalidate(let urls):
             for url in urls { await cache.store.invalidate(url) }
             return passed(response, fetch, nil)
-        case .pass(let why): return passed(response, fetch, why)
+        case .pass(let why):
+            if isBound { return await superseding(response, lookup.request.newest(of: heads), fetch, why) }
+            return passed(response, fetch, why)
         }
     }
 
@@ -56,7 +49,7 @@ extension CacheExchange {
     /// The response of the server, which is not stored.
     ///
     /// - Parameter offer: What a bound request may change.
-    private func passed(
+    func passed(
         _ response: TransportResponse, _ fetch: CacheFetch, _ why: NotStoredReason?, _ offer: OfferedChange.Kind? = nil
     ) -> TransportResponse {
         let change = offer.flatMap { kind in
@@ -68,25 +61,8 @@ extension CacheExchange {
         return response
     }
 
-    /// The response of the server, which a bound request stores itself.
-    private func offered(
-        _ response: TransportResponse, _ head: StoredHead, replacing replaced: Int?, _ fetch: CacheFetch
-    ) -> TransportResponse {
-        // A redirect can be personal, and the response to an error is no content.
-        guard head.status.code == 200 || head.status.code == 203 else { return passed(response, fetch, .bound) }
-        // Nothing says for whom a signature is.
-        if record.wasSigned, lookup.key.account?.isShared == true, !options.storesForbidden {
-            return passed(response, fetch, .signed)
-        }
-        let entry = StoredResponse(
-            head: head, identity: ResponseIdentity(load: fetch.number, body: fetch.number), isPersonal: wasPersonal)
-        return passed(
-            response, fetch, .untilRead,
-            .store(entry, replacing: replaced.map { stored.responses[$0].identity.body }))
-    }
-
     /// Whether the last attempt had credentials or other secrets.
-    private var wasPersonal: Bool { lookup.partitions.hasSecrets(record.sentFields) }
+    var wasPersonal: Bool { lookup.partitions.hasSecrets(record.sentFields) }
 
     /// Stores a response with its body, and returns it.
     private func keep(
@@ -150,7 +126,7 @@ extension CacheExchange {
             entry, data, for: lookup.key, replacing: old?.identity.body, since: ticket)
     }
 
-    private func freshen(_ entry: StoredResponse, _ fetch: CacheFetch) async -> Bool {
+    func freshen(_ entry: StoredResponse, _ fetch: CacheFetch) async -> Bool {
         guard let ticket = fetch.ticket else { return false }
         return await cache.store.freshen(entry, for: lookup.key, since: ticket)
     }
@@ -193,6 +169,7 @@ extension CacheExchange {
         _ conditions: HTTPFields, at now: CacheMoment
     ) async throws(RequestFailure) -> TransportResponse {
         let old = stored.responses[index]
+        let head = isBound ? afterRedirects(head) : head
         let entry = StoredResponse(
             head: head, identity: ResponseIdentity(load: fetch.number, body: old.identity.body),
             isPersonal: old.isPersonal || wasPersonal)
@@ -220,7 +197,6 @@ extension NotStoredReason {
     static let otherCredentials = NotStoredReason("the credentials have changed")
     static let signed = NotStoredReason("signed, and the account has no name")
     static let untilRead = NotStoredReason("stored when the body was read to its end")
-    static let bound = NotStoredReason("no content")
     static let incomplete = NotStoredReason("the body is not whole")
     static let refusedByStore = NotStoredReason("too large, or invalidated meanwhile")
 }

@@ -28,7 +28,7 @@ struct CacheExchange {
 
     var cache: ResponseCache { lookup.partitions.cache }
     /// Whether the request stores the response itself; see ``CacheBinding``.
-    var isBound: Bool { record.rules.cacheBinding != nil }
+    var isBound: Bool { record.rules.boundContent != nil }
 
     /// The response, stored or from the server.
     ///
@@ -63,15 +63,15 @@ struct CacheExchange {
             return try await validated(index, conditions, fallback, &hasWaited)
         case .forward(let reason, let fallback):
             return try await fetched(reason, conditions: policyFields, fallback: fallback)
-        case .unavailable: throw unavailable
+        case .unavailable: throw Self.unavailable(request, isOffline: options.isOffline)
         }
     }
 
     /// The failure of a request that accepts only a stored response.
-    private var unavailable: RequestFailure {
+    static func unavailable(_ request: TransportRequest, isOffline: Bool) -> RequestFailure {
         RequestFailure(
             .notCached, "The request accepts only a stored response, and none is stored for it.",
-            remedy: options.isOffline
+            remedy: isOffline
                 ? "The cache is offline. Set isOffline to false, so that the server is asked."
                 : "Send it with another cache policy, so that the server is asked.",
             host: request.hostText, transmission: .unsent)
@@ -276,8 +276,8 @@ struct CacheExchange {
 }
 
 extension RequestFailure {
-    /// The reason that counts for stale responses. A token server that cannot be reached is like the server itself.
-    fileprivate var trouble: Reason { reason == .authorization && isOutage ? .connection : reason }
+    /// The reason that counts for stale responses. A proxy or a token server that cannot be reached is like the server itself.
+    fileprivate var trouble: Reason { reason != .status && isOutage ? .connection : reason }
 }
 
 /// A request to the server whose response may be stored.

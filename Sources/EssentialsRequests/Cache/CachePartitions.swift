@@ -29,8 +29,8 @@ final class CachePartitions: Sendable {
     /// Whether partitions can have names, which are the same in every process.
     private let isNameable: Bool
     let cache: ResponseCache
-    /// What the requests have in common if they have a ``CacheBinding``.
-    private let binding: (account: EntityPartition, variant: String)?
+    /// The account of requests with a ``CacheBinding``; `nil` for those of a service.
+    private let boundAccount: EntityPartition?
     private let state = Mutex(State())
 
     /// - Parameters:
@@ -48,7 +48,7 @@ final class CachePartitions: Sendable {
         signer = isSigned ? own : ""
         // What only this process can tell apart does not outlive it.
         isNameable = transport is any TrustBearing && !isSigned
-        binding = nil
+        boundAccount = nil
     }
 
     /// The partitions of requests with a binding. The application names the account and the trust policy, and the requests
@@ -56,7 +56,7 @@ final class CachePartitions: Sendable {
     ///
     /// - Parameter transport: Sends the requests.
     init(over transport: any Transport, _ binding: CacheBinding) {
-        (cache, self.binding) = (binding.cache, (binding.account, binding.variant))
+        (cache, boundAccount) = (binding.cache, binding.account)
         let bearing = transport as? any TrustBearing
         trust = binding.trust + "\u{1}" + (bearing.map { TrustFingerprint.text(of: $0.trustPolicy) } ?? "")
         route = bearing?.route ?? ""
@@ -70,15 +70,16 @@ final class CachePartitions: Sendable {
         var environment = ""
         if isOwn, let snapshot = record.environment { environment = text(of: snapshot) + signer }
         var (account, field) = (CachePartition.Account.anonymous, String?.none)
-        if let binding { (account, environment) = (.named(binding.account), environment + "\u{2}" + binding.variant) }
+        if let boundAccount { account = .named(boundAccount) }
+        if let bound = record.rules.boundContent { environment += "\u{2}" + bound.variant }
         if let scope = record.submission.scope, scope.hasCredentials, scope.origin == origin, !record.hasLeftOrigin {
-            if binding == nil { account = scope.account.map { .named($0) } ?? .session(.init(phase: scope.phase)) }
+            if boundAccount == nil { account = scope.account.map { .named($0) } ?? .session(.init(phase: scope.phase)) }
             if case .field(let value)? = scope.content { field = value }
         }
-        let cookies = record.rules.usesCookies && binding == nil ? record.rules.hop(request).cookieChoice : nil
+        let cookies = record.rules.usesCookies && boundAccount == nil ? record.rules.hop(request).cookieChoice : nil
         let content = CachePartition.Content(
             trust: trust(of: request), route: route, environment: environment, account: account,
-            secrets: secrets(of: request.headerFields, besides: field, added: added(to: record)), cookies: cookies,
+            secrets: secrets(of: request, besides: field, record), cookies: cookies,
             session: cookies.map { cache.session(of: origin.host, $0) } ?? 0)
         if let last = state.withLock({ $0.last }), last.content == content { return last }
         let partition = CachePartition(content, cache.options, name: name(of: content))
@@ -136,7 +137,7 @@ final class CachePartitions: Sendable {
     /// The fields that interceptors may have added or replaced. What they say, such as a tenant, can be about an account that
     /// no `Vary` names.
     private func added(to record: ExchangeRecord) -> Set<HTTPField.Name> {
-        signer.isEmpty && binding == nil ? [] : record.rules.redirects.sensitiveFields
+        signer.isEmpty && boundAccount == nil ? [] : record.rules.redirects.sensitiveFields
     }
 
     /// A hash of the fields with secret names, such as an own `Authorization` or `X-Api-Key`, and of those that interceptors
@@ -145,10 +146,17 @@ final class CachePartitions: Sendable {
     /// - Parameter credentials: The value of `Authorization` that belongs to the scope of the request, which is a part of the
     ///   partition already.
     private func secrets(
-        of fields: HTTPFields, besides credentials: String?, added: Set<HTTPField.Name>
+        of request: TransportRequest, besides credentials: String?, _ record: ExchangeRecord
     ) -> UInt128 {
+        let added = added(to: record)
         var writer: ByteWriter?
-        for field in fields
+        if let bound = record.rules.boundContent, bound.url != request.url {
+            // An interceptor has added something to the URL.
+            var bytes = ByteWriter()
+            bytes.append(text: request.url.description)
+            writer = bytes
+        }
+        for field in request.headerFields
         where isSecret(field.name) || added.contains(field.name) && !HTTPFields.isTrace(field.name) {
             if field.name == .authorization, let credentials, field.value == credentials { continue }
             var bytes = writer ?? ByteWriter()
@@ -158,6 +166,13 @@ final class CachePartitions: Sendable {
         }
         // Never zero, which means that there is nothing secret.
         return writer.map { cache.store.fingerprintKey.hash(of: $0.bytes) | 1 } ?? 0
+    }
+
+    /// What stands for the value of a field in a stored response: a hash for a secret, such as a cookie, if the responses of
+    /// the partition outlive the process although secrets are sent.
+    func storable(_ value: String?, of name: HTTPField.Name) -> String? {
+        guard let value, boundAccount != nil, isSecret(name) else { return value }
+        return String(cache.store.fingerprintKey.hash(of: Array(value.utf8)), radix: 16)
     }
 
     /// Whether fields have names of secrets.

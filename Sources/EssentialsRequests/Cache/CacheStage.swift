@@ -9,31 +9,29 @@ final class CacheStage: Stage {
     /// The cache of the service with the partitions of its requests; `nil` without one.
     private let own: CachePartitions?
     private let transport: any Transport
-    private let isSigned: Bool
     let clock: RequestClock
     let background: BackgroundValidations
     let next: RemainingStages
 
-    /// - Parameters:
-    ///   - transport: Sends the requests.
-    ///   - isSigned: Whether interceptors can sign requests.
+    /// - Parameter transport: Sends the requests.
     init(
         _ configuration: HTTPDataRequestService.Configuration, over transport: any Transport,
-        _ background: BackgroundValidations, isSigned: Bool, next: RemainingStages
+        _ background: BackgroundValidations, next: RemainingStages
     ) {
+        let isSigned = !configuration.interceptors.isEmpty
         own = configuration.cache.map { CachePartitions(of: $0, over: transport, isSigned: isSigned) }
-        (self.transport, self.isSigned, self.background) = (transport, isSigned, background)
+        (self.transport, self.background) = (transport, background)
         clock = configuration.clock
         self.next = next
     }
 
     func isUsed(by request: TransportRequest, _ record: ExchangeRecord) -> Bool {
-        own != nil || record.rules.cacheBinding != nil
+        own != nil || record.rules.boundContent != nil
     }
 
     /// The cache that a request uses, with the partitions of its requests.
     private func partitions(_ record: ExchangeRecord) -> CachePartitions? {
-        guard let binding = record.rules.cacheBinding else { return own }
+        guard let binding = record.rules.boundContent?.binding else { return own }
         return binding.partitions(of: self) { CachePartitions(over: transport, binding) }
     }
 
@@ -53,7 +51,9 @@ final class CacheStage: Stage {
         // A request that a token provider sends has no token. Its response does not belong to the account, and it must not
         // wait for a validation that itself waits for the token.
         let isOfProvider = record.rules.tokens?.source.isCalledHere == true
-        guard record.rules.cachePolicy != .bypass && !isOfProvider || isOffline else {
+        let isBound = record.rules.boundContent != nil
+        guard record.rules.cachePolicy != .bypass && !isOfProvider || isOffline && !isBound else {
+            if isOffline { throw CacheExchange.unavailable(request, isOffline: true) }
             try request.refuseIfOnlyStored("it goes past the cache")
             return try await passing(request, record, cache)
         }
@@ -125,7 +125,11 @@ struct CacheStageLookup {
         _ request: TransportRequest, _ record: ExchangeRecord, _ partitions: CachePartitions, isOffline: Bool,
         _ next: RemainingStages
     ) {
-        let key = ResponseKey(owner: partitions.partition(of: request, record), url: request.url)
+        let key =
+            record.boundKey
+            ?? ResponseKey(
+                owner: partitions.partition(of: request, record), url: record.rules.boundContent?.url ?? request.url)
+        if record.rules.boundContent != nil { record.boundKey = key }
         self.init(key, request, record, partitions, isOffline: isOffline, next)
     }
 
@@ -138,8 +142,14 @@ struct CacheStageLookup {
             method: request.method, url: request.url, fields: request.headerFields, policy: record.rules.cachePolicy,
             decompresses: request.options.decompresses
         ) { name in
-            Self.constant(name, request, key, partitions) ?? next.fieldToCome(name, request, record)
+            Self.constant(name, request, key, partitions)
+                ?? partitions.storable(next.fieldToCome(name, request, record), of: name)
         }
+    }
+
+    /// The value by which a stored response is selected for a field that was sent.
+    func selecting(_ name: HTTPField.Name, _ request: TransportRequest, in sent: HTTPFields) -> String? {
+        Self.constant(name, request, key, partitions) ?? partitions.storable(sent.joined(name), of: name)
     }
 
     /// The value that stands for a field in the selection of a stored response; `nil` for most fields.

@@ -1,11 +1,11 @@
 import EssentialsHTTP
-import EssentialsStorage
 
 /// What a response would change in the cache of a ``CacheBinding``, once its reader agrees.
 package final class OfferedChange: Sendable {
     enum Kind: Sendable {
-        /// The response is stored, in place of that with a number of its body.
-        case store(StoredResponse, replacing: UInt64?)
+        /// The response is stored, in place of that with a number of its body. If it is not, the outdated one is not used
+        /// without the server any more.
+        case store(StoredResponse, replacing: UInt64?, outdated: StoredResponse?)
         /// A stored response is not used without the server any more.
         case makeStale(StoredResponse)
     }
@@ -33,8 +33,8 @@ package final class OfferedChange: Sendable {
     package func supersede() async {
         guard isAllowed else { return }
         switch kind {
-        case .makeStale(let stale): _ = await store.freshen(stale, for: key, since: ticket)
-        case .store(_, replacing: _?): await store.invalidate(key.url)
+        case .makeStale(let outdated), .store(_, replacing: _, outdated: let outdated?):
+            _ = await store.freshen(outdated, for: key, since: ticket)
         case .store: break
         }
     }

@@ -108,7 +108,7 @@ struct Chain: Sendable {
         // responses.
         let background = BackgroundValidations(inFlight, settings)
         add { next in
-            CacheStage(settings.configuration, over: transport, background, isSigned: isIntercepted, next: next)
+            CacheStage(settings.configuration, over: transport, background, next: next)
         }
         add { RetryStage(attempts, next: $0) }
 
@@ -139,7 +139,7 @@ struct Chain: Sendable {
     /// - Throws: `notCached` if it accepts only a stored response, and the failures of the stages.
     @inline(__always)  // Most requests need no frame of a further function.
     func send(_ record: ExchangeRecord, _ log: RequestLog) async throws(RequestFailure) -> DataResponse {
-        if !storesResponses, record.rules.cacheBinding == nil {
+        if !storesResponses, record.rules.boundContent == nil {
             try record.request.refuseIfOnlyStored("this service stores none")
         }
         log.sends(record.request)

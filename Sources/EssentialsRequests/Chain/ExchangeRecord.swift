@@ -41,6 +41,8 @@ final class ExchangeRecord {
     var isFromCache = false
     /// What the response cache says about the response of the current hop; `nil` if it says nothing.
     var cacheFacts: CacheFacts?
+    /// The key of the bound content, which is the same for all hops; `nil` before the first one.
+    var boundKey: ResponseKey?
     /// Where the moment of the last attempt is noted; `nil` if the response cache does not need it.
     var attemptTime: AttemptTime?
     /// Whether an interceptor has signed an attempt.
@@ -141,8 +143,8 @@ struct ExchangeRules: Sendable {
     var joins = false
     /// How the request uses the response cache, if there is one.
     var cachePolicy = CachePolicy.standard
-    /// The response cache that the request brings along; `nil` means that of the service.
-    var cacheBinding: CacheBinding?
+    /// What the request looks for in a response cache that it brings along; `nil` means that it uses that of the service.
+    var boundContent: BoundContent?
     /// Answers the server's challenges; `nil` unless the credentials are for Digest.
     var digest: DigestSession?
     /// Provides the access tokens; `nil` unless the credentials have a token provider.

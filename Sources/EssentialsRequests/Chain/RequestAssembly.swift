@@ -110,7 +110,7 @@ extension DataRequest {
                     : OwnOriginRules(
                         environment.baseURL.origin, settings.hops.rules(own, isOfRequest: false)),
                 isIdempotent: isIdempotent, usesCookies: !base.isAnyServer, joins: settings.joins(own.joins),
-                cachePolicy: own.cachePolicy ?? settings.cachePolicy, cacheBinding: cacheBinding,
+                cachePolicy: own.cachePolicy ?? settings.cachePolicy, boundContent: boundContent,
                 digest: digest, tokens: tokens),
             id: submitted.place.id, environment: isForeign ? nil : environment,
             submission: Submission(begun: submitted.begun, scope: scope), cancellation: submitted.place.cancellation)

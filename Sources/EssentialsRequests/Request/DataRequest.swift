@@ -71,8 +71,8 @@ public struct DataRequest: Sendable {
     var handlerProgress: ProgressReport?
     /// Raises the priority of ``options`` while the request waits for its turn; `nil` if nobody does.
     package var raisablePriority: RaisablePriority?
-    /// The response cache that the request uses instead of that of its service; `nil` for none.
-    package var cacheBinding: CacheBinding?
+    /// What the request looks for in a response cache that it brings along; `nil` without one.
+    package var boundContent: BoundContent?
     /// The kind of value that will be read from the response, for the `Accept` field.
     var responseKind = ResponseKind.response
     /// Whether the request comes from a definition: its path is always joined to the base, and the query of the base is

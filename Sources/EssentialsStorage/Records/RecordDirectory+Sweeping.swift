@@ -61,10 +61,18 @@ extension RecordDirectory {
             calls: calls)
     }
 
+    /// How much later than the index the directory may have changed.
+    private static let indexTolerance: Int64 = 5
+
     /// Counts the records of the index. Other processes may have changed them since, which the next sweep finds.
     ///
-    /// - Returns: `false` if there is no index, or if it is damaged.
+    /// - Returns: `false` if there is no index, if it is damaged, or if the directory has changed since, as after a process that
+    ///   has ended without writing it.
     private func readIndex() -> Bool {
+        guard let index = try? calls.status(of: path(of: RecordIndex.fileName)),
+            let present = try? calls.status(of: path),
+            present.modified.seconds <= index.modified.seconds + Self.indexTolerance
+        else { return false }
         let maximum = RecordIndex.size(for: configuration.maximumCount)
         guard case .bytes(let bytes)? = try? directory.read(RecordIndex.fileName, upTo: maximum, isUse: false),
             let index = RecordIndex(bytes: bytes)

@@ -28,7 +28,8 @@ package struct RecordWriter: Sendable {
     package mutating func append(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
         let sum = size + Int64(bytes.count)
         guard sum <= Int64(directory.configuration.maximumRecordBytes) else { throw FileError(code: EFBIG) }
-        try reserve(directory.space(sum, nil))
+        // A file of its own comes with that of the head.
+        try reserve(isFile ? directory.space(1, sum) : directory.space(sum, nil))
         if body == nil, isFile || sum > Int64(directory.configuration.largestInlineBody) { try makeFile() }
         if let body { try body.append(bytes) } else { memory += bytes }
         running.append(bytes)

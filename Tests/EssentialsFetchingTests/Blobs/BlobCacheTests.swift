@@ -1,7 +1,9 @@
 import EssentialsHTTP
 import EssentialsTestKit
+import EssentialsTools
 import EssentialsTransport
 import FoundationEssentials
+import TestTools
 import Testing
 
 @testable import EssentialsFetching
@@ -48,6 +50,23 @@ struct BlobCacheTests {
             for _ in 0..<2 { #expect(try await text(fixture) == "size=\(size)") }
         }
         #expect(fixture.transport.requests.count { $0.url.path == "/v1/a" } == 3)
+        for name in fixture.directory.records {
+            #expect(!String(decoding: try fixture.directory.bytes(name), as: UTF8.self).contains("size="))
+        }
+    }
+
+    @Test("Offline, the blobs of an account are not used between other credentials and the next account")
+    func offlineSuspended() async throws {
+        let own = ResponseCache()
+        let fixture = try BlobFixture(setup: .init(change: { $0.cache = own })) { $0.partition = "ada" }
+        fixture.transport.on(.get, "/v1/a").answer(text: "ada's")
+        fixture.requests.setAuthorization(try .bearer("ada"))
+        #expect(try await text(fixture) == "ada's")
+        own.isOffline = true
+        #expect(try await text(fixture) == "ada's")
+        fixture.requests.setAuthorization(try .bearer("grace"))
+        let failure = await #expect(throws: RequestFailure.self) { try await text(fixture) }
+        #expect(failure?.reason == .notCached && fixture.transport.requestCount == 1)
     }
 
     @Test("While a stale blob could be used, its server is asked nevertheless, because the response has to be judged")
@@ -88,26 +107,56 @@ struct BlobCacheTests {
         #expect(fixture.transport.requestCount == 1)
     }
 
-    @Test("A redirect is asked for each time, and its target is stored under its own URL")
+    @Test("A redirect is asked for each time, and what it leads to is validated and belongs to the blob")
     func redirect() async throws {
-        let fixture = try BlobFixture()
-        fixture.transport.on(.get, "/v1/a").answer(
-            .movedPermanently, headerFields: [.location: "/v1/b", .cacheControl: "max-age=60"])
-        fixture.transport.on(.get, "/v1/b").answer(text: "x")
-        for _ in 0..<2 { #expect(try await text(fixture) == "x") }
-        #expect(try await text(fixture, "b") == "x")
-        #expect(fixture.transport.requests.map(\.url.path) == ["/v1/a", "/v1/b", "/v1/a"])
+        let fixture = try BlobFixture { $0.partition = "ada" }
+        let target = Counter()
+        fixture.transport.on(.get, "/v1/a").answer { _ in
+            // Signed for each request.
+            ScriptedAnswer(
+                .movedPermanently,
+                headerFields: [.location: "https://cdn.example.com/b?s=\(target.next())", .cacheControl: "max-age=60"])
+        }
+        fixture.transport.on(.get, "/b").answer(text: "x", headerFields: [.eTag: "\"1\"", .cacheControl: "max-age=60"])
+            .thenAnswer(.notModified).thenFail(.connection).thenAnswer(text: "y")
+        fixture.requests.setAuthorization(try .bearer("ada"))
+        for _ in 0..<3 { #expect(try await text(fixture) == "x") }
+        #expect(fixture.transport.requests.map(\.url.path) == ["/v1/a", "/b", "/v1/a", "/b", "/v1/a", "/b"])
+        #expect(fixture.transport.requests[3].headerFields[.ifNoneMatch] == "\"1\"")
         #expect(await fixture.blobs.usage.count == 1)
+        try await fixture.blobs.remove(at: "a")
+        #expect(fixture.directory.names == [])
+        #expect(try await text(fixture) == "y")
+        await fixture.requests.clearAuthorization()
+        #expect(fixture.directory.names == [])
     }
 
-    @Test("Errors are not stored, whatever they say about their freshness", arguments: [404, 500])
-    func unstored(status: Int) async throws {
-        let fixture = try BlobFixture()
-        fixture.transport.on(.get, "/v1/a").answer(
-            HTTPResponse.Status(code: status),
-            headerFields: [.cacheControl: "max-age=60"])
-        for _ in 0..<2 { await #expect(throws: RequestFailure.self) { try await text(fixture) } }
-        #expect(fixture.transport.requestCount == 2 && fixture.directory.names == [])
+    /// Counts.
+    private final class Counter: Sendable {
+        private let value = Atomic(0)
+        func next() -> Int { value.add(1, ordering: .relaxed).newValue }
+    }
+
+    @Test(
+        "An error is not stored, and one that refuses the content ends the use of what is stored for this account alone",
+        arguments: [(403, true), (404, true), (500, false)])
+    func errors(status: Int, ends: Bool) async throws {
+        let fixture = try BlobFixture { $0.partition = "ada" }
+        let blobs = fixture.blobs
+        fixture.transport.on(.get, "/v1/a").answer(text: "ada's", headerFields: [.cacheControl: "max-age=5"])
+            .thenAnswer(text: "grace's", headerFields: [.cacheControl: "max-age=5"])
+            .thenAnswer(HTTPResponse.Status(code: status), headerFields: [.cacheControl: "max-age=60"])
+            .thenFail(.connection)
+        #expect(try await text(fixture) == "ada's")
+        blobs.enter("grace")
+        #expect(try await text(fixture) == "grace's")
+        fixture.clock.advance(by: .seconds(10))
+        let first = try? await text(fixture)
+        let second = try? await text(fixture)
+        #expect(first == (ends ? nil : "grace's") && second == (ends ? nil : "grace's"))
+        #expect(await blobs.usage.count == (ends ? 1 : 2))
+        blobs.enter("ada")
+        #expect(try await text(fixture) == "ada's")
     }
 
     @Test("The directory can be listed as one of stored responses")
@@ -139,7 +188,7 @@ struct BlobCacheTests {
 
         func send(_ request: DataRequest) async throws(RequestFailure) -> DataResponse {
             var request = request
-            request.cacheBinding = nil
+            request.boundContent = nil
             return try await next.send(request)
         }
     }
@@ -179,6 +228,29 @@ struct BlobCacheTests {
         #expect(directory.records.count == (signs ? 0 : 2))
     }
 
+    /// Adds a secret to the URL.
+    private struct Signature: RequestInterceptor {
+        func prepare(_ draft: inout RequestDraft) async throws { draft.parameters["api_key"] = "secret-7" }
+    }
+
+    @Test("What an interceptor adds to the URL is not stored, and the blob is removed by its address")
+    func interceptedURL() async throws {
+        let fixture = try BlobFixture(setup: .init(change: { $0.interceptors = [Signature()] })) {
+            $0.partition = "ada"
+        }
+        fixture.transport.on(.get, "/v1/a").answer(text: "x")
+        for _ in 0..<2 { #expect(try await text(fixture) == "x") }
+        #expect(fixture.transport.requests.map { $0.url.query?.description } == ["api_key=secret-7"])
+        for name in fixture.directory.records {
+            #expect(!String(decoding: try fixture.directory.bytes(name), as: UTF8.self).contains("secret-7"))
+        }
+        fixture.blobs.enter(.shared)
+        #expect(try await text(fixture) == "x")
+        #expect(await fixture.blobs.usage.count == 1)
+        try await fixture.blobs.remove(at: "a")
+        #expect(fixture.directory.names == [])
+    }
+
     /// A transport that tells its policy.
     private struct Trusted: TrustBearing {
         let transport: ScriptedTransport
@@ -215,9 +287,14 @@ struct BlobCacheTests {
         let fixture = try BlobFixture()
         let fields: HTTPFields = [.cacheControl: "max-age=5"]
         fixture.transport.on(.get, "/v1/a").answer(text: "old", headerFields: fields)
+            .thenAnswer(text: "bad", headerFields: [.cacheControl: "no-store"]).thenFail(.connection)
             .thenAnswer(text: "new", headerFields: [.cacheControl: "no-store"]).thenFail(.connection)
         #expect(try await text(fixture) == "old")
         fixture.clock.advance(by: .seconds(10))
+        await #expect(throws: RequestFailure.self) {
+            try await fixture.blobs.value(at: "a") { _ -> Int in throw RequestFailure(.decoding, "Bad.") }
+        }
+        #expect(try await text(fixture) == "old")
         #expect(try await text(fixture) == "new")
         let failure = await #expect(throws: RequestFailure.self) { try await text(fixture) }
         #expect(failure?.reason == .connection)
@@ -229,5 +306,82 @@ struct BlobCacheTests {
         fixture.transport.on(.get, "/v1/a").answer(text: "x", headerFields: [.cacheControl: "no-store"])
         for _ in 0..<2 { #expect(try await text(fixture) == "x") }
         #expect(fixture.transport.requestCount == 1)
+    }
+
+    @Test("A blob that nobody can decode is asked for again, however fresh it is, and stays usable as it is")
+    func immutable() async throws {
+        let fixture = try BlobFixture()
+        fixture.transport.on(.get, "/v1/a").answer(
+            text: "bad", headerFields: [.cacheControl: "max-age=1000, immutable", .eTag: "\"1\""]
+        ).thenFail(.connection).thenAnswer(text: "good")
+        #expect(try await text(fixture) == "bad")
+        let decode: @Sendable (Data) throws -> Int = { bytes in
+            guard bytes.count == 4 else { throw RequestFailure(.decoding, "Bad.") }
+            return bytes.count
+        }
+        await #expect(throws: RequestFailure.self) { try await fixture.blobs.value(at: "a", decode: decode) }
+        // The server cannot be reached.
+        #expect(try await text(fixture) == "bad")
+        #expect(try await fixture.blobs.value(at: "a", decode: decode) == 4)
+        #expect(fixture.transport.requests.map { $0.headerFields[.ifNoneMatch] } == [nil, "\"1\"", "\"1\""])
+    }
+
+    @Test(
+        "A stale blob is used when the new one breaks off, and when a proxy cannot be reached",
+        arguments: [10, 2 << 20])
+    func breakingOff(size: Int) async throws {
+        let fixture = try BlobFixture()
+        let bytes = BlobFixture.bytes(size)
+        fixture.transport.on(.get, "/v1/a").answer(data: bytes, headerFields: [.cacheControl: "max-age=5"])
+            .thenAnswer(pieces: [.bytes(bytes.prefix(size / 2)), .failure(.interrupted)])
+            .thenFail(.proxy)
+        #expect(try await fixture.blobs.bytes(at: "a") == bytes)
+        fixture.clock.advance(by: .seconds(10))
+        for _ in 0..<2 { #expect(try await fixture.blobs.bytes(at: "a") == bytes) }
+        #expect(fixture.transport.requestCount == 3 && fixture.reserved == 0)
+        #expect(fixture.directory.bodies.count == 1)
+    }
+
+    @Test("A body that is shorter than announced is not stored")
+    func short() async throws {
+        let fixture = try BlobFixture()
+        fixture.transport.on(.get, "/v1/a").answer(
+            pieces: [.bytes(Data([1, 2, 3]))], headerFields: [.contentLength: "10"])
+        for _ in 0..<2 { _ = try? await fixture.blobs.bytes(at: "a") }
+        #expect(fixture.transport.requestCount == 2 && fixture.directory.names == [])
+    }
+
+    @Test("Callers whose definitions use the cache in other ways do not share a transfer")
+    func joins() async throws {
+        let (fixture, latch) = (try BlobFixture(), Latch())
+        fixture.transport.on(.get, "/v1/a").answer { _ in
+            await latch.wait()
+            return ScriptedAnswer(text: "x")
+        }
+        let blobs = fixture.blobs
+        let first = Task { try await blobs.bytes(at: "a") }
+        _ = try await fixture.transport.request(number: 1)
+        var configuration = APIConfiguration()
+        configuration.settings.cachePolicy = .onlyIfStored
+        let stored = APIRequest<Data>(.get, "a").setting(configuration)
+        let failure = await #expect(throws: RequestFailure.self) { try await blobs.bytes(of: stored) }
+        #expect(failure?.reason == .notCached)
+        latch.open()
+        #expect(try await first.value == Data("x".utf8))
+        #expect(try await blobs.bytes(of: stored) == Data("x".utf8))
+    }
+
+    @Test("Programs that run briefly and never close keep to the size of the directory too", arguments: [false, true])
+    func shortRuns(closes: Bool) async throws {
+        let (directory, limit) = (BlobDirectory(), 100 << 10)
+        for run in 0..<12 {
+            let fixture = try BlobFixture(in: directory) { $0.maximumBytes = limit }
+            fixture.transport.on(.get, "/v1/\(run)").answer(data: BlobFixture.bytes(16_000))
+            _ = try await fixture.blobs.bytes(at: "\(run)")
+            if closes { await fixture.blobs.close() }
+        }
+        let last = try BlobFixture(in: directory) { $0.maximumBytes = limit }
+        #expect(await last.blobs.usage.bytes <= limit)
+        #expect(directory.size <= limit)
     }
 }

@@ -152,7 +152,8 @@ struct LimitsOfStagesTests {
             "`memory`: bytes of all responses": size(ResponseCache.Memory.standard.bytes),
             "part of the memory for one response": MemoryResponseStore.part == 16 ? "a sixteenth" : "another part",
             "`disk`: bytes of all files": size(ResponseCache.Disk.directory("").bytes),
-            "part of the files for one response": DiskResponseStore.part == 8 ? "an eighth" : "another part",
+            "part of the files for one response":
+                DiskResponseStore.Layout.ofResponses.part == 8 ? "an eighth" : "another part",
             "time that a request waits for files or another store": time(LimitedResponseStore.limit),
             "time that a removal is waited for": time(LimitedResponseStore.removalLimit),
             "time for a further piece of a body that is being delivered": time(LimitedResponseStore.pieceLimit),

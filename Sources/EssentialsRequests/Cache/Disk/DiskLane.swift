@@ -10,10 +10,14 @@ actor DiskLane {
     private let queue = FileQueue()
     private let records: RecordDirectory
     private let health: DiskHealth
+    /// Whether bodies are files of their own, which are not kept for a later confirmation alone.
+    private let hasFiles: Bool
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
 
-    init(_ records: RecordDirectory, _ health: DiskHealth) { (self.records, self.health) = (records, health) }
+    init(_ records: RecordDirectory, _ health: DiskHealth, hasFiles: Bool) {
+        (self.records, self.health, self.hasFiles) = (records, health, hasFiles)
+    }
 
     /// The result of work on the directory; `nil` if it has failed, or if the directory is left alone now.
     ///
@@ -97,10 +101,18 @@ actor DiskLane {
     ///
     /// - Parameter condition: `nil` if the file is not stored.
     func beginFile(_ name: RecordKey, if condition: RecordCondition?) throws(FileError) -> RecordWriter {
-        try records.begin(name, isFile: true, if: condition)
+        do throws(FileError) {
+            return try records.begin(name, isFile: true, if: condition)
+        } catch {
+            note(error)
+            throw error
+        }
     }
 
     func discard(_ record: StoredRecord) { records.discard(record) }
+
+    /// Counts a failure of a file. If the disk is full, records are evicted.
+    func note(_ error: FileError) { _ = attempt(isNeeded: true) { () throws(FileError) in throw error } }
 
     func begin(_ name: RecordKey, if condition: RecordCondition) -> RecordWriter? {
         guard health.stores else { return nil }
@@ -162,6 +174,10 @@ actor DiskLane {
         guard head.count <= StoredResponse.maximumHead else {
             records.remove(old.record)
             return false
+        }
+        if response.head.isOutdated, hasFiles {
+            records.remove(old.record)
+            return true
         }
         let record = attempt { () throws(FileError) in try records.replaceHead(of: old.record, by: head) }
         guard let record, record != nil else { return false }

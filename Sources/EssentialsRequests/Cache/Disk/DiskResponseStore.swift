@@ -37,6 +37,7 @@ final class DiskResponseStore: ResponseStore {
     private let slowLane: DiskLane
     private let counter: DiskLane
     private let health: DiskHealth
+    private let hasFiles: Bool
     private let lastIndex = Mutex(ContinuousClock.now)
 
     /// Opens a directory. It blocks, but does not read what is stored.
@@ -59,12 +60,12 @@ final class DiskResponseStore: ResponseStore {
                 underlying: SystemError(failure))
         }
         let health = DiskHealth()
-        (self.records, self.health) = (records, health)
-        lanes = (0..<Self.laneCount).map { _ in DiskLane(records, health) }
-        let slowLane = DiskLane(records, health)
+        (self.records, self.health, hasFiles) = (records, health, layout.hasFiles)
+        lanes = (0..<Self.laneCount).map { _ in DiskLane(records, health, hasFiles: layout.hasFiles) }
+        let slowLane = DiskLane(records, health, hasFiles: layout.hasFiles)
         self.slowLane = slowLane
         // Counted now, so that the first response that is stored does not wait for it.
-        let counter = DiskLane(records, health)
+        let counter = DiskLane(records, health, hasFiles: layout.hasFiles)
         self.counter = counter
         Task.detached { await counter.count() }
     }
@@ -155,7 +156,7 @@ final class DiskResponseStore: ResponseStore {
         writeIndexNowAndThen()
         return DiskResponseWriter(
             DiskResponseWriter.Target(response: response, name: name, key: key, replaced: replaced), writer,
-            on: DiskLane(records, health), largest: largest)
+            on: DiskLane(records, health, hasFiles: hasFiles), largest: largest)
     }
 
     func freshen(_ response: StoredResponse, for key: ResponseKey, since ticket: ResponseTicket) async -> Bool {
@@ -202,7 +203,7 @@ final class DiskResponseStore: ResponseStore {
     ///
     /// - Parameter target: `nil` if it is not stored.
     func beginFile(_ target: ResponseFileWriter.Target? = nil) async throws(FileError) -> ResponseFileWriter {
-        let lane = DiskLane(records, health)
+        let lane = DiskLane(records, health, hasFiles: hasFiles)
         let unnamed = RecordName(key: .random(in: .min ... .max), partition: 0, group: 0)
         let writer = try await lane.beginFile(
             target?.place.name ?? RecordKey(unnamed, []), if: target?.condition)

@@ -20,9 +20,9 @@ package final class FileCache: Sendable {
         }
     }
 
-    /// How long a call waits for the files. What is asked for is worth more than a request, so it is longer than for other
-    /// responses.
-    private static let limit = Duration.seconds(2)
+    /// How long a call waits for the files. What is asked for can be large, or not available otherwise, so that a slow disk is
+    /// waited for.
+    private static let limit = Duration.seconds(30)
 
     let cache: ResponseCache
     private let files: DiskResponseStore
@@ -42,13 +42,12 @@ package final class FileCache: Sendable {
         rules.usesHeuristics = false
         rules.defaultLifetime = options.lifetime
         rules.storesForbidden = options.storesForbidden
-        rules.staleWhenUnreachable = options.servesStale
-        rules.staleIfError = options.servesStale ? Self.forEver : .zero
+        (rules.staleIfError, rules.refusesStale) = (options.servesStale ? Self.forEver : .zero, !options.servesStale)
         return rules
     }
 
-    /// More than the age of any response.
-    private static let forEver = Duration.seconds(1 << 33)
+    /// More than the age of any response, also of one whose age is unknown.
+    private static let forEver = Duration.seconds(1 << 41)
 
     /// The contents of the directory, as far as this process knows.
     package var usage: RecordDirectory.Usage { get async { await files.recordUsage() } }
@@ -68,12 +67,15 @@ package final class FileCache: Sendable {
     ///
     /// - Parameter offer: The change that stores the body; `nil` if it is not stored.
     package func begin(_ offer: OfferedChange?) async throws(FileError) -> ResponseFileWriter {
-        guard let offer, case .store(let response, let replaced) = offer.kind,
+        guard let offer, case .store(let response, let replaced, _) = offer.kind,
             let target = files.target(response, offer.key, replacing: replaced),
             let condition = limited.inner(offer.ticket)?.context as? RecordCondition
         else { return try await files.beginFile() }
         return try await files.beginFile(ResponseFileWriter.Target(offer: offer, place: target, condition: condition))
     }
+
+    /// Waits for running removals, and writes what the next process reads when it starts.
+    package func close() async { await limited.close() }
 
     // MARK: Removing
 
@@ -83,9 +85,9 @@ package final class FileCache: Sendable {
     /// Removes all responses. What is on its way is not stored.
     package func removeAll() async { await cache.removeAll() }
 
-    /// Removes the responses of an origin that belong to certain accounts. From the call on none is found, and what is on its way
+    /// Removes the responses of an origin that belong to an account. From the call on none is found, and what is on its way
     /// is not stored.
-    package func remove(of origin: Origin, _ accounts: Set<EntityPartition>) async {
-        await limited.remove(in: ResponseScope(origin: origin, accounts: accounts))
+    package func remove(of origin: Origin, _ account: EntityPartition) async {
+        await limited.remove(in: ResponseScope(origin: origin, accounts: [account]))
     }
 }

@@ -31,11 +31,17 @@ package actor ResponseFileWriter {
     }
 
     /// - Throws: `EFBIG` if there is no room beside the other files that are being written.
-    package func write(_ bytes: Data) throws(FileError) { try writer?.append(bytes.span.bytes) }
+    package func write(_ bytes: Data) async throws(FileError) { try await write(BodyChunk(bytes)) }
 
     /// - Throws: `EFBIG` if there is no room beside the other files that are being written.
-    package func write(_ chunk: BodyChunk) throws(FileError) {
-        try chunk.withUnsafeBytes { bytes throws(FileError) in try writer?.append(bytes) }
+    package func write(_ chunk: BodyChunk) async throws(FileError) {
+        do throws(FileError) {
+            guard writer != nil else { throw FileError(code: EBADF) }
+            try chunk.withUnsafeBytes { bytes throws(FileError) in try writer?.append(bytes) }
+        } catch {
+            await lane.note(error)
+            throw error
+        }
     }
 
     /// Opens the written bytes for reading.
@@ -80,9 +86,6 @@ package struct StoredFile: Sendable {
 
     /// The file of a response that is not stored.
     package init(_ file: CheckedFile) { self.init(file, stored: nil) }
-
-    /// Whether the response is stored.
-    package var isStored: Bool { stored != nil }
 
     /// Removes the response, because its bytes turned out to be damaged, unless another one has replaced it.
     package func discard() async {
