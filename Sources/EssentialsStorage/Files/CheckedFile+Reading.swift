@@ -27,6 +27,20 @@ extension CheckedFile {
     ///
     /// - Returns: `nil` if the file is damaged or too short.
     package func bytes(in range: Range<Int>) throws(FileError) -> Data? {
+        try bytes(in: range) { target, position throws(FileError) in
+            try file.read(into: target, at: position) == target.count
+        }
+    }
+
+    /// The same without waiting for a disk; also `nil` if the bytes are not all in memory. See ``ResidentRead``.
+    package func residentBytes(in range: Range<Int>) -> Data? {
+        try? bytes(in: range) { target, position in ResidentRead.fill(target, from: file, at: position) }
+    }
+
+    /// - Parameter fill: Fills memory with the bytes from a position; `false` if there are too few.
+    private func bytes(
+        in range: Range<Int>, _ fill: (UnsafeMutableRawBufferPointer, Int64) throws(FileError) -> Bool
+    ) throws(FileError) -> Data? {
         let size = Int(clamping: size)
         guard range.lowerBound >= 0, range.upperBound <= size else { return nil }
         guard !range.isEmpty else { return Data() }
@@ -41,7 +55,7 @@ extension CheckedFile {
                 let part = position..<min(end, range.upperBound)
                 let target = UnsafeMutableRawBufferPointer(
                     rebasing: memory[(part.lowerBound - range.lowerBound)..<(part.upperBound - range.lowerBound)])
-                isWhole = try read(index, start..<end, part, into: target)
+                isWhole = try read(index, start..<end, part, into: target, fill)
                 position = part.upperBound
             }
         } catch {
@@ -54,16 +68,16 @@ extension CheckedFile {
     /// Reads and checks a piece, and copies the wanted part of it. Returns whether the piece is undamaged.
     private func read(
         _ index: Int, _ piece: Range<Int>, _ part: Range<Int>,
-        into target: UnsafeMutableRawBufferPointer
+        into target: UnsafeMutableRawBufferPointer,
+        _ fill: (UnsafeMutableRawBufferPointer, Int64) throws(FileError) -> Bool
     ) throws(FileError) -> Bool {
         if part == piece {
-            let count = try file.read(into: target, at: Int64(piece.lowerBound))
-            return count == piece.count && checksums.matches(UnsafeRawBufferPointer(target), at: index)
+            return try fill(target, Int64(piece.lowerBound))
+                && checksums.matches(UnsafeRawBufferPointer(target), at: index)
         }
         let all = UnsafeMutableRawBufferPointer.allocate(byteCount: piece.count, alignment: 16)
         defer { all.deallocate() }
-        let count = try file.read(into: all, at: Int64(piece.lowerBound))
-        guard count == piece.count, checksums.matches(UnsafeRawBufferPointer(all), at: index) else {
+        guard try fill(all, Int64(piece.lowerBound)), checksums.matches(UnsafeRawBufferPointer(all), at: index) else {
             return false
         }
         let wanted = all[(part.lowerBound - piece.lowerBound)..<(part.upperBound - piece.lowerBound)]

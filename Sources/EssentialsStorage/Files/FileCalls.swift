@@ -27,6 +27,8 @@ package struct FileCalls: Sendable {
         #endif
         return result == 0 ? 0 : errno
     }
+    /// Opens a file without waiting; see ``ResidentOpen``.
+    package var openResident: @Sendable (String, Int32) -> ResidentOpen.Outcome = { ResidentOpen.open($0, $1) }
     /// The number of free bytes on the file system of an open file; `nil` if it is unknown.
     package var freeBytes: @Sendable (Int32) -> Int64?
 

@@ -24,6 +24,9 @@ package final class OpenFile: Sendable {
         descriptor = opened
     }
 
+    /// Takes over a descriptor, which it closes.
+    init(adopting descriptor: Int32) { self.descriptor = descriptor }
+
     deinit {
         // A child process between fork(2) and exec(2) has copies of all descriptors. Closing only our descriptor would
         // leave the lock with the child. The child must not release the lock of its parent.

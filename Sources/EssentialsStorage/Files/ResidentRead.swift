@@ -21,11 +21,28 @@ package enum ResidentRead {
     /// The first bytes of a file; `nil` if they are not all in memory, or if the file system or the kernel does not
     /// support this check.
     package static func bytes(of file: OpenFile, count: Int) -> Data? {
-        guard let call else { return nil }
+        guard call != nil else { return nil }
         guard count > 0 else { return Data() }
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
-        var target = iovec(iov_base: memory.baseAddress, iov_len: count)
-        return adopt(memory, call(file.descriptor, &target, 1, 0, withoutWaiting) == count)
+        return adopt(memory, fill(memory, from: file, at: 0))
+    }
+
+    /// The bytes from a position, under the same conditions.
+    package static func array(of file: OpenFile, count: Int, at position: Int64 = 0) -> [UInt8]? {
+        var isWhole = false
+        let bytes = [UInt8](unsafeUninitializedCapacity: max(count, 0)) { buffer, filled in
+            let target = UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: buffer[..<max(count, 0)]))
+            isWhole = fill(target, from: file, at: position)
+            filled = isWhole ? target.count : 0
+        }
+        return isWhole ? bytes : nil
+    }
+
+    /// Fills memory with the bytes from a position; `false` under the same conditions.
+    static func fill(_ memory: UnsafeMutableRawBufferPointer, from file: OpenFile, at position: Int64) -> Bool {
+        guard let call else { return false }
+        var target = iovec(iov_base: memory.baseAddress, iov_len: memory.count)
+        return call(file.descriptor, &target, 1, off_t(position), withoutWaiting) == memory.count
     }
 
     /// Returns memory as `Data`, which frees it. If reading was incomplete, the memory is freed at once.

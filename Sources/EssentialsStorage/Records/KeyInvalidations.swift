@@ -10,12 +10,16 @@
 /// record is not found any more after some 50,000 invalidations of other keys.
 ///
 /// Numbers rise, and are written in place. A record with a number of a file that was lost is not read.
+///
+/// The file also has the number of commits of all processes, which begins at random. A process that knows all records at
+/// one number of commits still knows them as long as it has not changed.
 final class KeyInvalidations: Sendable {
     static let fileName = ".invalidations"
     static let setCount = 8_192
     static let wayCount = 7
-    /// The number of the last invalidation, and the first number of the file.
-    private static let headerCount = 2
+    /// The number of the last invalidation, the first number of the file, and the number of commits.
+    private static let headerCount = 3
+    private static let commitsPosition = 2
     /// The least number, and for each key its hash and its number. One place is unused.
     private static let setSize = 2 + 2 * wayCount
 
@@ -38,19 +42,69 @@ final class KeyInvalidations: Sendable {
         let opened = try file.open()
         if let header = try header(opened) { return header.latest }
         let start = max(start, 1)
-        try file.write([start, start], at: 0, of: opened)
+        try file.write([start, start, .random(in: 1...(1 << 62))], at: 0, of: opened)
         return start
+    }
+
+    /// The number of commits; `nil` if there is no file yet. Under the lock of the directory, all of them are in place.
+    func commits() throws(FileError) -> UInt64? {
+        guard try file.isThere() else { return nil }
+        return try header(file.open())?.commits
+    }
+
+    /// Counts a commit, which has to follow, and returns the number before it. The caller has the lock of the directory.
+    func countCommit() throws(FileError) -> UInt64 {
+        let opened = try file.open()
+        let commits = try header(opened)?.commits ?? 0
+        try file.write([commits &+ 1], at: Self.commitsPosition, of: opened)
+        return commits
     }
 
     /// Whether a record of a key whose writing began at a number is valid.
     func allow(_ key: UInt128, begun: UInt64) throws(FileError) -> Bool {
         guard try file.isThere() else { return false }
         let opened = try file.open()
-        guard let header = try header(opened), begun >= header.start, begun <= header.latest else { return false }
-        let set = try set(of: key, opened)
-        guard begun >= set[0] else { return false }
+        guard let header = try header(opened) else { return false }
+        return Self.allow(key, begun: begun, header, try set(of: key, opened))
+    }
+
+    private static func allow(_ key: UInt128, begun: UInt64, _ header: Header, _ set: [UInt64]) -> Bool {
+        guard begun >= header.start, begun <= header.latest, begun >= set[0] else { return false }
         let hash = Self.hash(of: key)
         return !stride(from: 1, to: Self.setSize - 1, by: 2).contains { set[$0] == hash && begun < set[$0 + 1] }
+    }
+
+    // MARK: Without waiting
+
+    /// The beginning of the file, read without waiting for a disk.
+    struct Resident {
+        fileprivate let file: OpenFile
+        fileprivate let size: Int64
+        fileprivate let header: Header
+
+        /// The number of the last invalidation.
+        var latest: UInt64 { header.latest }
+        var commits: UInt64 { header.commits }
+    }
+
+    /// `nil` if there is no file yet, or if it is not in memory.
+    func resident() -> Resident? {
+        guard let (opened, status) = file.openedLast(),
+            let numbers = file.readResident(Self.headerCount, at: 0, of: opened, size: status.size),
+            let header = Self.header(numbers)
+        else { return nil }
+        return Resident(file: opened, size: status.size, header: header)
+    }
+
+    /// Whether records of a key whose writing began at these numbers are valid. It is `false` too if that cannot be found out
+    /// without waiting, or if there were invalidations since the beginning of the file was read.
+    func allow(_ key: UInt128, begun: [UInt64], _ resident: Resident) -> Bool {
+        guard
+            let numbers = file.readResident(
+                Self.setSize, at: Self.position(of: key), of: resident.file, size: resident.size)
+        else { return false }
+        let set = Self.filled(numbers)
+        return begun.allSatisfy { Self.allow(key, begun: $0, resident.header, set) }
     }
 
     /// Invalidates a key. The caller has the lock of the directory.
@@ -70,16 +124,24 @@ final class KeyInvalidations: Sendable {
         try file.write([hash, number], at: position + way, of: opened)
     }
 
-    private func header(_ opened: OpenFile) throws(FileError) -> (latest: UInt64, start: UInt64)? {
-        let numbers = try file.read(Self.headerCount, at: 0, of: opened)
-        guard numbers.count == Self.headerCount, numbers[0] > 0, numbers[0] >= numbers[1] else { return nil }
-        return (numbers[0], numbers[1])
+    fileprivate typealias Header = (latest: UInt64, start: UInt64, commits: UInt64)
+
+    private func header(_ opened: OpenFile) throws(FileError) -> Header? {
+        Self.header(try file.read(Self.headerCount, at: 0, of: opened))
+    }
+
+    private static func header(_ numbers: [UInt64]) -> Header? {
+        guard numbers.count >= commitsPosition, numbers[0] > 0, numbers[0] >= numbers[1] else { return nil }
+        return (numbers[0], numbers[1], numbers.count > commitsPosition ? numbers[commitsPosition] : 0)
     }
 
     /// The numbers of a set, with zeros for those that were never written.
     private func set(of key: UInt128, _ opened: OpenFile) throws(FileError) -> [UInt64] {
-        let numbers = try file.read(Self.setSize, at: Self.position(of: key), of: opened)
-        return numbers + [UInt64](repeating: 0, count: Self.setSize - numbers.count)
+        Self.filled(try file.read(Self.setSize, at: Self.position(of: key), of: opened))
+    }
+
+    private static func filled(_ set: [UInt64]) -> [UInt64] {
+        set + [UInt64](repeating: 0, count: setSize - set.count)
     }
 
     private static func position(of key: UInt128) -> Int {

@@ -44,13 +44,32 @@ final class NumberFile: Sendable {
         guard written == writer.bytes.count else { throw written < 0 ? FileError.last : FileError(code: EIO) }
     }
 
+    /// The same without waiting for a disk; `nil` if they are not all in memory.
+    ///
+    /// - Parameter size: The size of the file, beyond which there are no numbers.
+    func readResident(_ count: Int, at position: Int, of file: OpenFile, size: Int64) -> [UInt64]? {
+        let wanted = min(count * 8, max(0, Int(clamping: size) - position * 8))
+        guard (try? calls.check(.read)) != nil,
+            let bytes = ResidentRead.array(of: file, count: wanted, at: Int64(position * 8))
+        else { return nil }
+        return bytes.withUnsafeBytes { bytes in
+            var reader = ByteReader(bytes)
+            return (0..<count).compactMap { _ in reader.number() }
+        }
+    }
+
+    /// The file that was opened last, with its present status; `nil` if its name does not lead to it any more. As it is
+    /// open, the system has its name in memory, and no disk is waited for.
+    func openedLast() -> (file: OpenFile, status: FileStatus)? {
+        guard let kept = kept.withLock({ $0 }), let named = try? calls.status(of: path),
+            named.identity == kept.status.identity
+        else { return nil }
+        return (kept.file, named)
+    }
+
     /// The file. A missing one is created.
     func open() throws(FileError) -> OpenFile {
-        if let kept = kept.withLock({ $0 }), let named = try? calls.status(of: path),
-            named.identity == kept.status.identity
-        {
-            return kept.file
-        }
+        if let opened = openedLast() { return opened.file }
         do throws(OwnFile.Refusal) {
             return try openOwn()
         } catch {

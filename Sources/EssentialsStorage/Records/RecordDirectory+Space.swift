@@ -93,6 +93,12 @@ extension RecordDirectory {
 }
 
 extension RecordDirectory.State {
+    /// Notes that a commit of this process, and no other, has changed the number of commits since the one before.
+    mutating func noteCommit(after commits: UInt64) {
+        if completeAt == commits { completeAt = commits &+ 1 }
+        if sweptAt == commits { sweptAt = commits &+ 1 }
+    }
+
     fileprivate mutating func count(_ name: RecordName, _ space: Int, _ body: UInt64?) {
         changedInSweep?.insert(name)
         noteScope(of: name)

@@ -45,7 +45,8 @@ extension RecordDirectory {
         let status = try calls.status(of: path)
         guard !status.isLink else { throw FileError(code: ELOOP) }
         guard status.permissions & 0o022 == 0 else { throw FileError(code: EPERM) }
-        state.withLock { $0.isPrepared = true }
+        let isLocal = ResidentOpen.isLocal(path)
+        state.withLock { state in (state.isPrepared, state.isLocal) = (true, isLocal) }
     }
 
     // MARK: Index
@@ -54,8 +55,10 @@ extension RecordDirectory {
     /// large directory before the first record is stored. Call it now and then, and at the end.
     package func writeIndex() throws(FileError) {
         try open()
-        let (order, bodies, committed) = state.withLock { ($0.order, $0.bodies, $0.committed) }
-        let index = RecordIndex(order, bodies, committed: committed)
+        let (order, bodies, committed, completeAt) = state.withLock { state in
+            (state.order, state.bodies, state.committed, state.completeAt)
+        }
+        let index = RecordIndex(order, bodies, committed: committed, completeAt: completeAt)
         try AtomicFile.write(
             [index.bytes], to: path(of: RecordIndex.fileName), temporary: path(of: Self.temporaryName()), .none,
             calls: calls)
@@ -77,10 +80,11 @@ extension RecordDirectory {
         guard case .bytes(let bytes)? = try? directory.read(RecordIndex.fileName, upTo: maximum, isUse: false),
             let index = RecordIndex(bytes: bytes)
         else { return false }
+        let commits = configuration.invalidatesAllPartitions ? try? invalidations.commits() : nil
         return state.withLock { state in
             // A sweep finds more.
             guard !state.isOpened, state.changedInSweep == nil else { return true }
-            index.restore(in: &state)
+            index.restore(in: &state, commits)
             state.isOpened = true
             return true
         }
@@ -113,6 +117,7 @@ extension RecordDirectory {
         }
         guard isOnly else { return }
         defer { state.withLock { $0.changedInSweep = nil } }
+        beginCounting()
         // Read before the files are listed. A later removal can concern files that are not in the list, so this sweep
         // must not finish it.
         let known = try knownRemovals()
@@ -127,8 +132,24 @@ extension RecordDirectory {
         }
         removeOrphans(&found)
         take(found)
-        state.withLock { $0.isOpened = true }
+        state.withLock { state in
+            state.isOpened = true
+            state.completeAt = found.unknown.isEmpty ? state.sweptAt : nil
+        }
         evict(sparing: spared)
+    }
+
+    /// Reads the number of commits, for ``State/completeAt``.
+    private func beginCounting() {
+        state.withLock { $0.sweptAt = nil }
+        guard configuration.invalidatesAllPartitions else { return }
+        // Under the lock, every commit that was counted has put its files in place. Without the number, the records are
+        // merely found more slowly.
+        try? locked { () throws(FileError) in
+            _ = try invalidations.begin(at: Self.present)
+            let commits = try invalidations.commits()
+            state.withLock { $0.sweptAt = commits }
+        }
     }
 
     private func list() throws(FileError) -> Found {

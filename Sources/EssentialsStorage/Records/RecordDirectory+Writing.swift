@@ -151,6 +151,8 @@ extension RecordDirectory {
             else { return }
             if let replaces, let head = try present(name)?.head, !replaces(head) { return }
             let earlier = lastBodyID(of: name)
+            let commits = configuration.invalidatesAllPartitions ? try invalidations.countCommit() : nil
+            defer { if let commits { state.withLock { $0.noteCommit(after: commits) } } }
             let bodyPath = path(of: RecordBodyName(name, written.facts.id).text)
             // The number in this name is random and new, so no other record uses the name.
             if let body = written.body { try calls.rename(body.temporary, bodyPath) }

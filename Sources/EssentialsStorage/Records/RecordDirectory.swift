@@ -79,6 +79,8 @@ package final class RecordDirectory: Sendable {
         var damaged = 0
         /// Whether the directory exists and was checked.
         var isPrepared = false
+        /// Whether it is on a file system of this machine; see ``ResidentOpen/isLocal(_:)``.
+        var isLocal = false
         /// Whether the records were counted, or read from an index.
         var isOpened = false
         /// The records that were counted or forgotten since the running sweep began. The sweep does not change how they
@@ -87,6 +89,10 @@ package final class RecordDirectory: Sendable {
         var removals = KnownRemovals()
         /// Removals that could not be written. Their records are neither read nor committed.
         var unwritten = UnwrittenRemovals()
+        /// The number of commits at which all records were counted; see ``KeyInvalidations``. `nil` if they were not.
+        var completeAt: UInt64?
+        /// The same for what the running sweep is going to count.
+        var sweptAt: UInt64?
 
         init(remembersScopes: Bool) { self.remembersScopes = remembersScopes }
 
@@ -158,7 +164,7 @@ package final class RecordDirectory: Sendable {
     }
 
     /// The maximum size of a record's file.
-    private var maximumFile: Int {
+    var maximumFile: Int {
         configuration.maximumHeadBytes + configuration.largestInlineBody + 4_096
             + 8 * PieceChecksums.count(for: min(Int64(configuration.maximumRecordBytes), PieceChecksums.maximumSize))
     }

@@ -2,24 +2,28 @@
 /// outdated, the records are counted later, and no other result changes.
 struct RecordIndex: Sendable {
     static let fileName = ".index"
-    private static let format = RecordFormat(mark: "SErecidx", version: 1, partCount: 1)
+    private static let format = RecordFormat(mark: "SErecidx", version: 2, partCount: 1)
     private static let entrySize = 50
 
     private let places: [EvictionOrder<RecordName>.Place]
     private let bodies: [RecordName: UInt64]
     /// The size of the records committed since the last sweep.
     private let committed: Int
+    /// The number of commits at which these were all records; `nil` if there may have been more.
+    private let completeAt: UInt64?
 
-    init(_ order: EvictionOrder<RecordName>, _ bodies: [RecordName: UInt64], committed: Int) {
-        (places, self.bodies, self.committed) = (order.places, bodies, committed)
+    init(_ order: EvictionOrder<RecordName>, _ bodies: [RecordName: UInt64], committed: Int, completeAt: UInt64?) {
+        (places, self.bodies) = (order.places, bodies)
+        (self.committed, self.completeAt) = (committed, completeAt)
     }
 
     /// The size of the file for a number of records.
-    static func size(for count: Int) -> Int { format.headerSize + 8 + entrySize * min(count, 1 << 30) }
+    static func size(for count: Int) -> Int { format.headerSize + 16 + entrySize * min(count, 1 << 30) }
 
     var bytes: [UInt8] {
         var writer = ByteWriter()
         writer.append(Int64(committed))
+        writer.append(completeAt ?? 0)
         for place in places {
             let (name, body) = (place.key, bodies[place.key])
             writer.append(name.key)
@@ -37,9 +41,9 @@ struct RecordIndex: Sendable {
     init?(bytes: [UInt8]) {
         guard case .record(_, let parts) = Self.format.content(of: bytes), let part = parts.first else { return nil }
         var (places, bodies): ([EvictionOrder<RecordName>.Place], [RecordName: UInt64]) = ([], [:])
-        let committed: Int64? = bytes.withUnsafeBytes { bytes in
+        let numbers: (committed: Int64, completeAt: UInt64)? = bytes.withUnsafeBytes { bytes in
             var reader = ByteReader(UnsafeRawBufferPointer(rebasing: bytes[part]))
-            guard let committed: Int64 = reader.number() else { return nil }
+            guard let committed: Int64 = reader.number(), let completeAt: UInt64 = reader.number() else { return nil }
             while reader.count > 0 {
                 guard let key: UInt128 = reader.number(), let partition: UInt64 = reader.number(),
                     let group: UInt64 = reader.number(), let number: UInt8 = reader.number(),
@@ -51,19 +55,23 @@ struct RecordIndex: Sendable {
                     .init(key: name, bytes: Int(clamping: size), uses: Int(facts & 3), isMain: facts & 4 != 0))
                 if facts & 8 != 0 { bodies[name] = body }
             }
-            return committed
+            return (committed, completeAt)
         }
-        guard let committed else { return nil }
-        (self.places, self.bodies, self.committed) = (places, bodies, Int(clamping: committed))
+        guard let numbers else { return nil }
+        (self.places, self.bodies, committed) = (places, bodies, Int(clamping: numbers.committed))
+        completeAt = numbers.completeAt == 0 ? nil : numbers.completeAt
     }
 
     /// Counts the records of the index, except those that are counted already.
-    func restore(in state: inout RecordDirectory.State) {
+    ///
+    /// - Parameter commits: The present number of commits; `nil` if it is not known.
+    func restore(in state: inout RecordDirectory.State, _ commits: UInt64?) {
         for place in places where !state.order.contains(place.key) {
             state.bodies[place.key] = bodies[place.key]
             state.noteScope(of: place.key)
         }
         state.order.restore(places)
         state.committed = max(state.committed, committed)
+        state.completeAt = completeAt == commits ? commits : nil
     }
 }
