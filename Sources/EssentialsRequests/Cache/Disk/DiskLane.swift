@@ -56,13 +56,15 @@ actor DiskLane {
         return response
     }
 
-    private func content(_ record: StoredRecord) -> StoredContent {
+    private nonisolated func content(_ record: StoredRecord) -> StoredContent {
         switch record.body {
-        case .inline(let bytes): StoredContent(Data(bytes))
+        case .inline(let bytes): return StoredContent(Data(bytes))
         case .file(let file):
-            StoredContent(
+            var content = StoredContent(
                 count: Int(clamping: file.size), file: StoredFile(file, stored: (record, self))
             ) { [self] range in await read(record, file, range) }
+            content.readResident = { range in file.residentBytes(in: range) }
+            return content
         }
     }
 
@@ -75,6 +77,26 @@ actor DiskLane {
         if bytes == nil { records.discard(record) }
         return bytes
     }
+
+    // MARK: Without waiting
+
+    /// The same as ``lookup(_:_:)`` on the caller's thread; `nil` if that is not possible.
+    nonisolated func residentLookup(_ name: RecordKey, _ key: ResponseKey) -> ResponseLookup? {
+        guard health.isUsable, let found = records.residentLookup(name) else { return nil }
+        let responses = found.records.compactMap { StoredResponse(bytes: $0.head, for: key, body: content($0)) }
+        // A record that cannot be read is removed on a file thread.
+        guard responses.count == found.records.count else { return nil }
+        if !found.outdated.isEmpty { Task.detached { [self] in await noteUse(of: found.outdated) } }
+        return ResponseLookup(responses, ticket: ResponseTicket(context: found.condition))
+    }
+
+    /// The same as ``ticket(_:)``.
+    nonisolated func residentTicket() -> ResponseTicket? {
+        guard health.stores else { return nil }
+        return records.residentCondition().map { ResponseTicket(context: $0) }
+    }
+
+    private func noteUse(of files: [OpenFile]) { records.noteUse(of: files) }
 
     // MARK: Storing
 

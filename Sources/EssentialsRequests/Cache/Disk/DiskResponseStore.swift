@@ -9,7 +9,7 @@ import FoundationEssentials
 /// The URL is the key of a record, the account its partition and the origin its group. So the responses of a URL are
 /// invalidated for all accounts at once, and a logout hides what it removes before it removes it. What else tells partitions
 /// apart chooses one of ``bucketCount`` groups of places under that name, and is compared as a whole.
-final class DiskResponseStore: ResponseStore {
+final class DiskResponseStore: ResidentResponseStore {
     /// How the directory is divided.
     struct Layout {
         /// The part of the budget that one response may take.
@@ -130,6 +130,14 @@ final class DiskResponseStore: ResponseStore {
     func body(of response: StoredResponse, for key: ResponseKey) async -> StoredContent? {
         guard let name = recordKey(key) else { return nil }
         return await lane(name).lookup(name, key).responses.first { $0.bodyNumber == response.bodyNumber }?.body
+    }
+
+    func residentLookup(_ key: ResponseKey) -> ResponseLookup? {
+        recordKey(key).flatMap { lane($0).residentLookup($0, key) }
+    }
+
+    func residentTicket(for key: ResponseKey) -> ResponseTicket? {
+        recordKey(key).flatMap { lane($0).residentTicket() }
     }
 
     // MARK: Storing

@@ -55,6 +55,8 @@ final class LimitedResponseStore: ResponseStore {
     }
 
     let next: any ResponseStore
+    /// The same store, if it can find responses without waiting. It then needs no limit.
+    private let resident: (any ResidentResponseStore)?
     private let limit: Duration
     private let start = ContinuousClock.now
     private let state = Mutex(State())
@@ -70,6 +72,7 @@ final class LimitedResponseStore: ResponseStore {
         onLateChange: @escaping @Sendable (ResponseKey) -> Void = { _ in }
     ) {
         (self.next, self.limit, self.onLateChange) = (next, limit, onLateChange)
+        resident = next as? any ResidentResponseStore
     }
 
     var largest: Int { next.largest }
@@ -87,9 +90,10 @@ final class LimitedResponseStore: ResponseStore {
 
     func lookup(_ key: ResponseKey) async -> ResponseLookup {
         let begun = Epoch.now
-        guard isUsable(key), let found = await limited({ [next] in await next.lookup(key) }),
-            !isRemoved(key, since: begun)
-        else { return ResponseLookup() }
+        guard isUsable(key) else { return ResponseLookup() }
+        var found = resident?.residentLookup(key)
+        if found == nil { found = await limited { [next] in await next.lookup(key) } }
+        guard let found, !isRemoved(key, since: begun) else { return ResponseLookup() }
         return ResponseLookup(
             found.responses.map(limited),
             ticket: found.ticket.map { ResponseTicket(context: Ticket(begun: begun, inner: $0)) })
@@ -97,8 +101,10 @@ final class LimitedResponseStore: ResponseStore {
 
     func ticket(for key: ResponseKey) async -> ResponseTicket? {
         let begun = Epoch.now
-        guard isUsable(key), let found = await limited({ [next] in await next.ticket(for: key) }), let inner = found
-        else { return nil }
+        guard isUsable(key) else { return nil }
+        var inner = resident?.residentTicket(for: key)
+        if inner == nil { inner = await limited { [next] in await next.ticket(for: key) } ?? nil }
+        guard let inner else { return nil }
         return ResponseTicket(context: Ticket(begun: begun, inner: inner))
     }
 
@@ -125,6 +131,7 @@ final class LimitedResponseStore: ResponseStore {
             return piece
         }
         bounded.file = content.file
+        bounded.readResident = content.readResident
         bounded.readFurther = { [self] range in
             guard let piece = await limited(within: Self.pieceLimit, { await read(range) }) else { return nil }
             return piece

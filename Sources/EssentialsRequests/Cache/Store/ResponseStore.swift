@@ -119,6 +119,18 @@ extension ResponseStore {
     public func close() async {}
 }
 
+/// A store that often finds responses without waiting, so that a call needs neither another thread nor a limit.
+///
+/// The functions are called on any thread, and must not block it. What they find fulfils the same conditions as the
+/// results of the other functions.
+protocol ResidentResponseStore: ResponseStore {
+    /// The same as ``ResponseStore/lookup(_:)``; `nil` if that has to be called.
+    func residentLookup(_ key: ResponseKey) -> ResponseLookup?
+
+    /// The same as ``ResponseStore/ticket(for:)``; `nil` if that has to be called.
+    func residentTicket(for key: ResponseKey) -> ResponseTicket?
+}
+
 /// What is stored under a key.
 public struct ResponseLookup: Sendable {
     /// The responses, which differ in the fields that `Vary` names.

@@ -42,6 +42,8 @@ public struct StoredContent: Sendable {
     var file: StoredFile?
     /// Reads the pieces after the first one of a body that is being delivered, for which there is more time.
     var readFurther: (@Sendable (Range<Int>) async -> Data?)?
+    /// Reads a piece on the caller's thread; `nil` if that would wait. The others are then asked.
+    var readResident: (@Sendable (Range<Int>) -> Data?)?
 
     /// A body in memory.
     public init(_ data: Data) { (count, content) = (data.count, .data(data)) }
@@ -75,12 +77,14 @@ public struct StoredContent: Sendable {
         case .data(let data):
             return data[(data.startIndex + range.lowerBound)..<(data.startIndex + range.upperBound)]
         case .source(let first):
-            let read = isFurther ? readFurther ?? first : first
+            let reading = isFurther ? readFurther ?? first : first
             var all = Data()
             var position = range.lowerBound
             while position < range.upperBound {
                 let piece = position..<min(position + Self.pieceSize, range.upperBound)
-                guard let bytes = await read(piece), bytes.count == piece.count else { return nil }
+                var read = readResident?(piece)
+                if read == nil { read = await reading(piece) }
+                guard let bytes = read, bytes.count == piece.count else { return nil }
                 if piece == range { return bytes }
                 all.append(bytes)
                 position = piece.upperBound
