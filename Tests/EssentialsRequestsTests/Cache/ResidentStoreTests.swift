@@ -118,4 +118,20 @@ struct ResidentStoreTests {
                     == false)
         }
     }
+
+    @Test("Waits end in their order when their time is over, and not earlier")
+    func timeout() async {
+        let timeout = SharedTimeout(.milliseconds(50))
+        let start = ContinuousClock.now
+        let signals = (0..<4).map { _ in OneShot<Void>() }
+        for signal in signals[..<3] { timeout.add(signal) }
+        signals[0].provide(())
+        #expect(!signals[1].isProvided)
+        for signal in signals[1..<3] { await signal.value() }
+        #expect(ContinuousClock.now - start >= .milliseconds(50))
+        // The sleeping task has ended or is about to, and another one begins.
+        timeout.add(signals[3])
+        await signals[3].value()
+        #expect(ContinuousClock.now - start >= .milliseconds(100))
+    }
 }

@@ -58,6 +58,7 @@ final class LimitedResponseStore: ResponseStore {
     /// The same store, if it can find responses without waiting. It then needs no limit.
     private let resident: (any ResidentResponseStore)?
     private let limit: Duration
+    private let timeout: SharedTimeout
     private let start = ContinuousClock.now
     private let state = Mutex(State())
 
@@ -73,6 +74,7 @@ final class LimitedResponseStore: ResponseStore {
     ) {
         (self.next, self.limit, self.onLateChange) = (next, limit, onLateChange)
         resident = next as? any ResidentResponseStore
+        timeout = SharedTimeout(limit)
     }
 
     var largest: Int { next.largest }
@@ -226,7 +228,7 @@ final class LimitedResponseStore: ResponseStore {
             state.removals.clear(url)
             state.urls[url, default: 0] += 1
         }
-        await removing(within: limit) { [next] in
+        await removing { [next] in
             await next.invalidate(url)
         } finish: { state in
             let count = state.urls[url] ?? 1
@@ -250,7 +252,7 @@ final class LimitedResponseStore: ResponseStore {
 
     /// Removes something, and waits for it.
     private func removing(
-        within time: Duration, _ work: @escaping @Sendable () async -> Void,
+        within time: Duration? = nil, _ work: @escaping @Sendable () async -> Void,
         finish: @escaping @Sendable (inout State) -> Void
     ) async {
         let removal = Removal(work: work, finish: finish)
@@ -358,18 +360,24 @@ final class LimitedResponseStore: ResponseStore {
         guard isBegun else { return nil }
         let signal = OneShot<Void>()
         let outcome = LimitedResult<Value>(signal)
-        Task.detached { [self] in
+        let call = { @Sendable [self] in
             let value = await work()
             state.withLock { $0.running -= 1 }
             if !outcome.provide(value) { ifLate?(value) }
         }
-        let limit = time ?? limit
-        _ = await signal.valueUnlessCancelled { try? await Task.sleep(for: limit) }
+        // A store of this module goes to its own thread at once, which saves the way over another one.
+        if resident == nil { Task.detached(operation: call) } else { Task.immediateDetached(operation: call) }
+        if let time {
+            _ = await signal.valueUnlessCancelled { try? await Task.sleep(for: time) }
+        } else {
+            timeout.add(signal)
+            await signal.valueUnlessCancelled()
+        }
         let value = outcome.take()
         if value != nil {
             state.withLock { $0.rest.succeeded() }
         } else if isFault, !Task.isCancelled {
-            fail(after: limit)
+            fail(after: time ?? limit)
         }
         return value
     }

@@ -195,7 +195,8 @@ final class TieredResponseStore: ResponseStore {
             return true
         }
         guard isBegun else { return false }
-        Task.detached { [self] in
+        // The second store has a thread of its own, or is called on another one.
+        Task.immediateDetached { [self] in
             _ = await write()
             let idle = state.withLock { state in
                 state.pending -= 1
