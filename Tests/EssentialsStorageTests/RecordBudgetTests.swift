@@ -153,29 +153,6 @@ import Testing
         }
     }
 
-    @Test("Uses that are counted without reading keep a record, and each forgotten record is reported")
-    func uses() throws {
-        let left = Mutex<[RecordName]>([])
-        let directory = fixture.directory(24 << 10) {
-            $0.onForget = { name in left.withLock { $0.append(name) } }
-        }
-        var records: [String: StoredRecord] = [:]
-        for text in ["a", "b", "c"] {
-            records[text] = try directory.store(fixture.key(text), text, pattern(2_000))
-        }
-        directory.use(fixture.key("a").name)
-        records["d"] = try directory.store(fixture.key("d"), "d", pattern(2_000))
-        #expect(left.withLock { $0 } == [fixture.key("b").name])
-        #expect(records.filter { directory.isKnown($0.value) }.keys.sorted() == ["a", "c", "d"])
-        let old = try #require(records["c"])
-        let new = try #require(try directory.store(fixture.key("c"), "c", pattern(2_000, 1)))
-        #expect(!directory.isKnown(old) && directory.isKnown(new))
-        try directory.invalidate(fixture.key("d"))
-        // The old version of the third record made room for the new one.
-        #expect(left.withLock { $0 } == ["b", "c", "d"].map { fixture.key($0).name })
-        #expect(try directory.replaceHead(of: new, by: [1]).map { directory.isKnown($0) } == true)
-    }
-
     @Test("A sweep removes files of an earlier format if they are not locked")
     func outdated() throws {
         try fixture.directory().store(fixture.key("a"), "head", pattern(2_000))

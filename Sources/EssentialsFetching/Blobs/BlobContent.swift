@@ -52,9 +52,7 @@ extension StoredFile {
     ///
     /// - Throws: `file` if the file cannot be read, ends before, or is damaged.
     func bytes(in range: Range<Int>) async throws(RequestFailure) -> Data {
-        if range.count == Int(clamping: file.size), range.count <= Self.smallest, let bytes = file.residentBytes() {
-            return bytes
-        }
+        if file.size <= Int64(Self.smallest), let bytes = file.residentBytes(in: range) { return bytes }
         do throws(RequestFailure) { return try await FileReads().bytes(of: file, in: range) } catch {
             await discard()
             throw error

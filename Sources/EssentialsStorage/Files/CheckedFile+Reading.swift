@@ -15,14 +15,6 @@ extension CheckedFile {
         return try bytes(in: start..<min(start + PieceChecksums.pieceSize, Int(clamping: size)))
     }
 
-    /// All bytes of a file of at most one piece, if they are in the system's memory and undamaged; otherwise `nil`. This
-    /// never waits for a disk.
-    package func residentBytes() -> Data? {
-        guard pieceCount <= 1, let bytes = ResidentRead.bytes(of: file, count: Int(clamping: size)) else { return nil }
-        guard pieceCount == 1 else { return bytes }
-        return bytes.withUnsafeBytes { checksums.matches($0, at: 0) } ? bytes : nil
-    }
-
     /// The bytes at some positions. Each MiB that contains them is read as a whole and checked first.
     ///
     /// - Returns: `nil` if the file is damaged or too short.

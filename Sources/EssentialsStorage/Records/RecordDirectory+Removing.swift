@@ -217,10 +217,7 @@ extension RecordDirectory {
 
     /// Forgets a missing record, unless it was stored meanwhile.
     func forgetMissing(_ name: RecordName) {
-        guard state.withLock({ $0.order.contains(name) }) else {
-            configuration.onForget?(name)
-            return
-        }
+        guard state.withLock({ $0.order.contains(name) }) else { return }
         try? locked { () throws(FileError) in if !isThere(name) { forget(name) } }
     }
 
@@ -230,7 +227,6 @@ extension RecordDirectory {
             state.order.remove(name)
             state.bodies[name] = nil
         }
-        configuration.onForget?(name)
     }
 
     private func fileNames() throws(FileError) -> ([RecordName], [RecordBodyName]) {

@@ -69,7 +69,7 @@ extension RecordDirectory {
     package func noteUse(of files: [OpenFile]) { for file in files { _ = futimens(file.descriptor, nil) } }
 
     private func residentBeginning() -> Beginning? {
-        guard configuration.invalidatesAllPartitions, configuration.onForget == nil else { return nil }
+        guard configuration.invalidatesAllPartitions else { return nil }
         let (isUsable, known, unwritten) = state.withLock { state in
             (state.isPrepared && state.isLocal && state.unwritten.isEmpty, state.removals, state.unwritten.count)
         }

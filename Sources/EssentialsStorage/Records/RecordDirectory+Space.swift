@@ -3,18 +3,6 @@ import EssentialsTools
 extension RecordDirectory {
     // MARK: Counting
 
-    /// Counts a use of a record that is read without this directory, for example from an open file.
-    package func use(_ name: RecordName) { state.withLock { $0.order.use(name) } }
-
-    /// Whether a record with this body is counted. If so, it was neither evicted nor removed or replaced.
-    package func isKnown(_ record: StoredRecord) -> Bool {
-        state.withLock { state in
-            guard state.order.contains(record.name) else { return false }
-            if case .file = record.body { return state.bodies[record.name] == record.id }
-            return state.bodies[record.name] == nil
-        }
-    }
-
     /// Counts a use of a record that was read.
     func used(_ name: RecordName, _ space: Int, _ facts: RecordFacts) {
         let body = facts.hasFile ? facts.id : nil

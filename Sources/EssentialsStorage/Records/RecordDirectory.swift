@@ -37,9 +37,6 @@ package final class RecordDirectory: Sendable {
         /// Whether a name in the directory belongs to a file of an earlier format, or to a temporary file that other
         /// code writes here. A sweep removes the file if no process has locked it.
         package var isOutdated: @Sendable (String) -> Bool = { _ in false }
-        /// Called when a record is no longer counted, because it was evicted, removed or found missing. It can be
-        /// called while the directory is locked, so it must not use the directory.
-        package var onForget: (@Sendable (RecordName) -> Void)?
 
         /// Whether bodies can have their own files.
         var hasBodyFiles: Bool { largestInlineBody < maximumRecordBytes }

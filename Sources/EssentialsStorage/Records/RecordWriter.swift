@@ -2,7 +2,7 @@ import EssentialsTools
 
 /// A record that is being written. It appears with ``commit(head:number:)``, as a whole or not at all.
 ///
-/// Every value ends with ``commit(head:number:)``, ``detach()`` or ``abandon()``. It belongs to one caller, which works
+/// Every value ends with ``commit(head:number:)`` or ``abandon()``. It belongs to one caller, which works
 /// on a file thread.
 package struct RecordWriter: Sendable {
     private let directory: RecordDirectory
@@ -100,13 +100,6 @@ package struct RecordWriter: Sendable {
         guard let body else { throw FileError(code: ENOENT) }
         let file = try directory.calls.open(body.temporary, O_RDONLY | O_NOFOLLOW)
         return CheckedFile(file: file, size: size, checksums: running.finished)
-    }
-
-    /// Ends the writing without a record, and returns the written bytes as a file without a name. It takes space on the
-    /// disk as long as it is used.
-    package mutating func detach() throws(FileError) -> CheckedFile {
-        defer { abandon() }
-        return try opened()
     }
 
     /// Removes the written files, unless they were committed.
