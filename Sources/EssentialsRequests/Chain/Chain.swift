@@ -163,9 +163,11 @@ extension ExchangeRecord {
         whole.sentFields = sentFields
         if let cacheFacts {
             (whole.cacheFacts, whole.identity) = (cacheFacts, cacheFacts.identity)
-            if cacheFacts.use.isFromCache {
-                whole.storedUse = StoredResponseUse(
-                    age: cacheFacts.use.age, isStale: cacheFacts.use.outcome == .stale)
+            switch cacheFacts.use.outcome {
+            case .hit: whole.storedUse = StoredResponseUse(age: cacheFacts.use.age)
+            case .stale: whole.storedUse = StoredResponseUse(age: cacheFacts.use.age, isStale: true)
+            // The server has sent or confirmed the response just now.
+            case .missed, .validated, .bypassed: break
             }
         } else if isFromCache {
             whole.storedUse = StoredResponseUse(of: response.headerFields)

@@ -30,7 +30,7 @@ public struct DataResponse: Sendable {
     package var storedFile: StoredFile? { cacheFacts?.file }
     /// What the response would change in the cache of the ``CacheBinding`` of its request; `nil` for nothing.
     package var offer: OfferedChange? { cacheFacts?.offer }
-    /// How a response cache has served the response; `nil` if it came from the server.
+    /// How a response cache has served the response; `nil` if the server has sent or confirmed it just now.
     package var storedUse: StoredResponseUse?
     /// By which numbers a response cache knows the response, whether it is stored or not; `nil` if there is no cache.
     public var identity: ResponseIdentity?

@@ -163,7 +163,8 @@ struct ResourceExchange: Sendable {
 
     /// The time since the request was sent. Pauses before the last attempt do not make a response older.
     private func delay(of response: DataResponse, since began: Duration?) -> Duration {
-        guard let began else { return .zero }
+        // The age that a cache has written into a response that it has validated includes the time of the validation.
+        guard let began, response.cache?.outcome != .validated else { return .zero }
         let passed = service.time.now - began
         return response.metrics.finished.map { min($0, passed) } ?? passed
     }

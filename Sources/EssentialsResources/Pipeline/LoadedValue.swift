@@ -138,7 +138,7 @@ struct ResponseOrigin: Sendable {
     /// Whether the request had credentials, so that the response may be for one account only. This is determined only
     /// for resources with caches.
     var isPersonal = false
-    /// How a response cache has served the response; `nil` if it came from the server.
+    /// How a response cache has served the response; `nil` if the server has sent or confirmed it just now.
     var storedUse: StoredResponseUse?
     /// The numbers that a response cache has given to the response; `nil` if there is no such cache.
     var identity: ResponseIdentity?

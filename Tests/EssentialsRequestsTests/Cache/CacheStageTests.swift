@@ -45,12 +45,13 @@ struct CacheStageTests {
         }
         let second = try await service.response("a")
         #expect(second.text == "one" && second.status == .ok && second.headerFields[.contentLanguage] == "en")
-        #expect(second.cache?.outcome == .validated)
+        #expect(second.cache?.outcome == .validated && second.storedUse == nil)
         #expect(origin.requests.last?.headerFields[.ifNoneMatch] == "\"1\"")
         #expect(second.identity?.body == first.identity?.body)
         #expect(try #require(second.identity).load > (try #require(first.identity)).load)
         origin.clock.advance(by: .seconds(99))
-        #expect(try await service.response("a").cache?.outcome == .hit)
+        let hit = try await service.response("a")
+        #expect(hit.cache?.outcome == .hit && hit.storedUse == StoredResponseUse(age: .seconds(99)))
         origin.answer { CacheOrigin.reply(to: $0, tag: "\"2\"", [.cacheControl: "max-age=100"], body: "two") }
         origin.clock.advance(by: .seconds(2))
         let third = try await service.response("a")

@@ -44,7 +44,7 @@ struct CachedResourceTests {
         // The user wants the newest: the cache asks the server, which confirms.
         #expect(try await item.load().name == "Ada")
         #expect(server.count == 2 && server.requests.last?.headerFields[.ifNoneMatch] == "\"Ada\"")
-        #expect(item.state.age == .zero && pipelineRuns == 1)
+        #expect(item.state.provenance == .network && item.state.age == .zero && pipelineRuns == 1)
         server.change("Grace")
         #expect(try await item.load().name == "Grace")
         #expect(item.state.provenance == .network && pipelineRuns == 2)
@@ -139,6 +139,23 @@ struct CachedResourceTests {
         let other: Resource<Item> = second.resource("item")
         try await other.loadIfNeeded()
         #expect(other.state.freshFor == .seconds(40) && server.count == 1)
+    }
+
+    @Test("The time of a slow validation makes the content older once")
+    func slowValidation() async throws {
+        server.send([.cacheControl: "max-age=60"])
+        let service = try service()
+        try service.configure("/item") { $0.expiration = .byServer(else: .seconds(5)) }
+        let item: Resource<Item> = service.resource("item")
+        try await item.load()
+        let latch = Latch()
+        server.hold(latch)
+        async let load = item.load()
+        while server.count < 2 { await Task.yield() }
+        server.clock.advance(by: .seconds(3))
+        latch.open()
+        _ = try await load
+        #expect(item.state.provenance == .network && item.state.freshFor == .seconds(57))
     }
 
     @Test("A response of the server that comes late is recognized as older than the stored one that is shown")
