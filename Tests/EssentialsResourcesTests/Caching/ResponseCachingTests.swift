@@ -1,8 +1,6 @@
 import EssentialsHTTP
 import EssentialsRequests
 import EssentialsTestKit
-import EssentialsTools
-import FoundationEssentials
 import TestTools
 import Testing
 
@@ -10,50 +8,16 @@ import Testing
 
 @Suite("Resource: over a response cache", .leavesNothing, .timeLimit(.minutes(2)))
 struct ResponseCachingTests {
-    let clock = ManualClock()
-    let cache = ResponseCacheDouble()
-    let service: HTTPResourceService
-    let item: Resource<Item>
-    private let piped = Runs()
-
-    /// Counts the bodies that the pipeline has read.
-    private final class Runs: Sendable {
-        let count = Mutex(0)
-    }
-
-    init() throws {
-        var configuration = HTTPResourceService.Configuration()
-        configuration.clock = clock.requestClock
-        configuration.defaults.pipeline.transform(at: .raw) { [piped] (data: Data) in
-            piped.count.withLock { $0 += 1 }
-            return data
-        }
-        service = try HTTPResourceService(
-            requests: cache, environment: ConstantEnvironment("https://h/v1/"), configuration: configuration)
-        item = service.resource("item")
-    }
-
-    private var pipelineRuns: Int { piped.count.withLock { $0 } }
-
-    /// Loads the resource, and then again so that a stale response is shown.
-    ///
-    /// - Returns: The changes from then on.
-    private func showStale() async throws -> ValueSequence<ResourceChange<Item>>.AsyncIterator {
-        try await item.load()
-        cache.use(age: .seconds(90), isStale: true)
-        clock.advance(by: .seconds(31))
-        try await item.loadIfNeeded()
-        #expect(item.state.provenance == .httpCache(age: .seconds(90), isStale: true))
-        #expect(item.state.freshFor == .seconds(1))
-        var changes = item.changes().makeAsyncIterator()
-        #expect(await changes.next()?.event == .attached)
-        return changes
-    }
+    private static let kinds = CacheUnderTest.Kind.allCases
 
     // MARK: Conditions and bodies
 
-    @Test("The cache validates, so the resource sends no condition, and the directive names the accepted responses")
-    func noCondition() async throws {
+    @Test(
+        "The cache validates, so the resource sends no condition, and the directive names the accepted responses",
+        arguments: kinds)
+    func noCondition(kind: CacheUnderTest.Kind) async throws {
+        let fixture = try ResponseCacheFixture(kind)
+        let (cache, item) = (fixture.cache, fixture.item)
         try await item.loadIfNeeded()
         try await item.load()
         try await item.load(.onlyIfStored)
@@ -65,10 +29,14 @@ struct ResponseCachingTests {
         #expect(cache.fetches == 3)
     }
 
-    @Test("A body that the resource already has does not run the pipeline, whether it was validated or stored")
-    func knownBody() async throws {
+    @Test(
+        "A body that the resource already has does not run the pipeline, whether it was validated or stored",
+        arguments: kinds)
+    func knownBody(kind: CacheUnderTest.Kind) async throws {
+        let fixture = try ResponseCacheFixture(kind)
+        let (cache, clock, item) = (fixture.cache, fixture.clock, fixture.item)
         try await item.load()
-        #expect(pipelineRuns == 1)
+        #expect(fixture.pipelineRuns == 1)
         var changes = item.changes().makeAsyncIterator()
         #expect(await changes.next()?.event == .attached)
         #expect(try await item.load().name == "Ada")
@@ -80,31 +48,37 @@ struct ResponseCachingTests {
         #expect(try await item.loadIfNeeded().name == "Ada")
         #expect(item.state.provenance == .httpCache(age: .seconds(12), isStale: false))
         #expect(item.state.age == .seconds(12) && item.state.freshFor == .seconds(18))
-        #expect(pipelineRuns == 1)
+        #expect(fixture.pipelineRuns == 1)
         cache.change("Grace")
         #expect(try await item.load().name == "Grace")
-        #expect(pipelineRuns == 2)
+        #expect(fixture.pipelineRuns == 2)
     }
 
-    @Test("After an override, a wipe or a new view, the same body is read again")
-    func unknownBody() async throws {
+    @Test("After an override, a wipe or a new view, the same body is read again", arguments: kinds)
+    func unknownBody(kind: CacheUnderTest.Kind) async throws {
+        let fixture = try ResponseCacheFixture(kind)
+        let item = fixture.item
         try await item.load()
         item.override(with: Item(name: "mine"))
         #expect(try await item.load().name == "Ada")
-        #expect(pipelineRuns == 2)
+        #expect(fixture.pipelineRuns == 2)
         item.wipe()
         #expect(try await item.load().name == "Ada")
-        #expect(pipelineRuns == 3)
+        #expect(fixture.pipelineRuns == 3)
         try await item.load(using: DataRequest(.get, "other"))
-        #expect(pipelineRuns == 4)
+        #expect(fixture.pipelineRuns == 4)
         #expect(try await item.load().name == "Ada")
-        #expect(pipelineRuns == 5)
+        #expect(fixture.pipelineRuns == 5)
         #expect(try await item.load().name == "Ada")
-        #expect(pipelineRuns == 5)
+        #expect(fixture.pipelineRuns == 5)
     }
 
-    @Test("A caller's own condition reaches the cache, and its 304 goes to the caller and changes nothing")
-    func ownCondition() async throws {
+    @Test(
+        "A caller's own condition reaches the cache, and its 304 goes to the caller and changes nothing",
+        arguments: kinds)
+    func ownCondition(kind: CacheUnderTest.Kind) async throws {
+        let fixture = try ResponseCacheFixture(kind)
+        let (cache, item) = (fixture.cache, fixture.item)
         try await item.load()
         cache.use(age: .seconds(4))
         var request = DataRequest(.get, "item")
@@ -112,7 +86,7 @@ struct ResponseCachingTests {
         let failure = await #expect(throws: RequestFailure.self) { try await item.load(using: request) }
         #expect(failure?.reason == .status && failure?.status == .notModified)
         #expect(cache.requests.last?.headerFields[.ifNoneMatch] == "\"1\"")
-        #expect(cache.fetches == 1 && pipelineRuns == 1)
+        #expect(cache.fetches == 1 && fixture.pipelineRuns == 1)
         #expect(item.content?.name == "Ada" && item.state.age == .zero && item.state.failure == nil)
     }
 
@@ -120,9 +94,11 @@ struct ResponseCachingTests {
 
     @Test(
         "A load that accepts only stored responses fails as notCached if there is none, without contacting the server",
-        arguments: [false, true])
-    func notCached(asStatus: Bool) async throws {
-        if asStatus { cache.missWithStatus() }
+        arguments: [(.double, false), (.double, true), (.cache, false)] as [(CacheUnderTest.Kind, Bool)])
+    func notCached(kind: CacheUnderTest.Kind, asStatus: Bool) async throws {
+        // The cache itself fails. Only other caches on the way respond with the status 504.
+        let fixture = try ResponseCacheFixture(kind, missesWithStatus: asStatus)
+        let (cache, item) = (fixture.cache, fixture.item)
         var changes = item.changes().makeAsyncIterator()
         #expect(await changes.next()?.event == .attached)
         let failure = await #expect(throws: RequestFailure.self) { try await item.load(.onlyIfStored) }
@@ -142,30 +118,36 @@ struct ResponseCachingTests {
         #expect(cache.fetches == 1)
     }
 
-    @Test("Content, freshness and an invalidation stay when no stored response is found")
-    func missKeepsState() async throws {
+    @Test("Content, freshness and an invalidation stay when no stored response is found", arguments: kinds)
+    func missKeepsState(kind: CacheUnderTest.Kind) async throws {
+        let fixture = try ResponseCacheFixture(kind)
+        let (cache, clock, item) = (fixture.cache, fixture.clock, fixture.item)
         try await item.load()
-        cache.clear()
+        await cache.clear()
         clock.advance(by: .seconds(10))
-        await #expect(throws: RequestFailure(.notCached, "")) { try await item.load(.onlyIfStored) }
+        await expectFailure(.notCached) { try await item.load(.onlyIfStored) }
         #expect(item.content?.name == "Ada" && item.state.freshFor == .seconds(20))
         #expect(try await item.loadIfNeeded().name == "Ada")
         #expect(cache.fetches == 1)
         item.invalidate()
-        await #expect(throws: RequestFailure(.notCached, "")) { try await item.load(.onlyIfStored) }
+        await expectFailure(.notCached) { try await item.load(.onlyIfStored) }
         #expect(item.isInvalid && !item.isFresh)
         #expect(try await item.loadIfNeeded().name == "Ada")
         #expect(cache.requests.last?.headerFields[.cacheControl] == "no-cache")
         #expect(!item.isInvalid && cache.fetches == 2)
     }
 
-    @Test("The response to an older load counts although no stored response was found for a later one")
-    func missOvertakesNothing() async throws {
+    @Test(
+        "The response to an older load counts although no stored response was found for a later one",
+        arguments: kinds)
+    func missOvertakesNothing(kind: CacheUnderTest.Kind) async throws {
+        let fixture = try ResponseCacheFixture(kind)
+        let (cache, item) = (fixture.cache, fixture.item)
         let hold = Latch()
         cache.delay(hold)
         async let older = item.load()
         while cache.requests.isEmpty { await Task.yield() }
-        await #expect(throws: RequestFailure(.notCached, "")) { try await item.load(.onlyIfStored) }
+        await expectFailure(.notCached) { try await item.load(.onlyIfStored) }
         #expect(item.state.failure?.reason == .notCached)
         hold.open()
         #expect(try await older.name == "Ada")
@@ -174,6 +156,7 @@ struct ResponseCachingTests {
 
     private struct Missing: Error {}
 
+    // There is no cache here, and no double of one.
     @Test("Without a response cache, a load of stored responses fails as notCached and sends nothing")
     func noCache() async throws {
         let other = ScriptedTransport()
@@ -200,8 +183,12 @@ struct ResponseCachingTests {
 
     // MARK: Order
 
-    @Test("A stored response that is older than the content changes nothing, even if its load began later")
-    func olderStored() async throws {
+    @Test(
+        "A stored response that is older than the content changes nothing, even if its load began later",
+        arguments: kinds)
+    func olderStored(kind: CacheUnderTest.Kind) async throws {
+        let fixture = try ResponseCacheFixture(kind)
+        let (cache, item) = (fixture.cache, fixture.item)
         try await item.load()
         let (first, second) = (Latch(), Latch())
         cache.delay(first)
@@ -223,6 +210,7 @@ struct ResponseCachingTests {
         #expect(item.state.version == version + 1)
     }
 
+    // The machine gets its numbers from the test, whatever the cache is.
     @Test("The numbers of the cache decide which of two responses counts, unless the loads decide it")
     func numbers() {
         var machine = ResourceMachine()
@@ -248,34 +236,43 @@ struct ResponseCachingTests {
 
     // MARK: Updates
 
-    @Test("The response that replaces a stale one in the background arrives as new content from the network")
-    func update() async throws {
-        var changes = try await showStale()
+    @Test(
+        "The response that replaces a stale one in the background arrives as new content from the network",
+        arguments: kinds)
+    func update(kind: CacheUnderTest.Kind) async throws {
+        let fixture = try ResponseCacheFixture(kind)
+        let (cache, item) = (fixture.cache, fixture.item)
+        var changes = try await fixture.showStale()
         cache.change("Grace")
         cache.update()
         let change = try #require(await changes.next())
         #expect(change.event == .newContent(.network))
         #expect(change.state.content?.name == "Grace" && change.state.provenance == .network)
         #expect(item.state.freshFor == .seconds(30) && !item.isLoading)
-        #expect(cache.requests.count == 2 && pipelineRuns == 2)
-        await noFollowers()
+        #expect(cache.requests.count == 2 && fixture.pipelineRuns == 2)
+        await fixture.noFollowers()
     }
 
     @Test(
-        "A stale response that the server confirms in the background counts as from the network, and is not read again")
-    func confirmation() async throws {
-        var changes = try await showStale()
+        "A stale response that the server confirms in the background counts as from the network, and is not read again",
+        arguments: kinds)
+    func confirmation(kind: CacheUnderTest.Kind) async throws {
+        let fixture = try ResponseCacheFixture(kind)
+        let (cache, item) = (fixture.cache, fixture.item)
+        var changes = try await fixture.showStale()
         cache.update()
         let change = try #require(await changes.next())
         #expect(change.event == .newContent(.network))
         #expect(change.state.content?.name == "Ada" && change.state.provenance == .network)
-        #expect(item.state.freshFor == .seconds(30) && pipelineRuns == 1)
+        #expect(item.state.freshFor == .seconds(30) && fixture.pipelineRuns == 1)
     }
 
-    @Test("An update that arrives before the stale response is shown is not missed")
-    func earlyUpdate() async throws {
+    @Test("An update that arrives before the stale response is shown is not missed", arguments: kinds)
+    func earlyUpdate(kind: CacheUnderTest.Kind) async throws {
+        let fixture = try ResponseCacheFixture(kind)
+        let (cache, clock, item) = (fixture.cache, fixture.clock, fixture.item)
         try await item.load()
-        cache.use(age: .seconds(90), isStale: true)
+        cache.use(age: .seconds(90))
         cache.change("Grace")
         cache.updateWhileServing()
         clock.advance(by: .seconds(31))
@@ -284,10 +281,11 @@ struct ResponseCachingTests {
         #expect(item.content?.name == "Grace" && item.isFresh)
     }
 
-    @Test("An update changes nothing after an override, a wipe or a newer load", arguments: [0, 1, 2])
-    func overtaken(by change: Int) async throws {
-        _ = try await showStale()
-        while cache.readerCount == 0 { await Task.yield() }
+    @Test("An update changes nothing after an override, a wipe or a newer load", arguments: kinds, [0, 1, 2])
+    func overtaken(kind: CacheUnderTest.Kind, by change: Int) async throws {
+        let fixture = try ResponseCacheFixture(kind)
+        let (cache, item) = (fixture.cache, fixture.item)
+        _ = try await fixture.showStale()
         switch change {
         case 0: item.override(with: Item(name: "mine"))
         case 1: item.wipe()
@@ -298,14 +296,16 @@ struct ResponseCachingTests {
         let version = item.state.version
         cache.change("Grace")
         cache.update()
-        await noFollowers()
+        await fixture.noFollowers()
         #expect(item.state.version == version)
         #expect(item.content?.name == ["mine", nil, "Edsger"][change])
     }
 
-    @Test("An update after an invalidation is shown, and the resource stays invalid")
-    func invalid() async throws {
-        var changes = try await showStale()
+    @Test("An update after an invalidation is shown, and the resource stays invalid", arguments: kinds)
+    func invalid(kind: CacheUnderTest.Kind) async throws {
+        let fixture = try ResponseCacheFixture(kind)
+        let (cache, item) = (fixture.cache, fixture.item)
+        var changes = try await fixture.showStale()
         item.invalidate()
         #expect(await changes.next()?.event == .invalidated)
         cache.change("Grace")
@@ -314,52 +314,53 @@ struct ResponseCachingTests {
         #expect(item.content?.name == "Grace" && item.state.isInvalid && !item.isFresh)
     }
 
-    @Test("An update without a success status changes nothing")
-    func failed() async throws {
-        _ = try await showStale()
+    @Test(
+        "An update without a success status changes nothing, and is not waited for any longer",
+        arguments: kinds, [HTTPResponse.Status.internalServerError, .notFound])
+    func failed(kind: CacheUnderTest.Kind, status: HTTPResponse.Status) async throws {
+        let fixture = try ResponseCacheFixture(kind)
+        let (cache, item) = (fixture.cache, fixture.item)
+        _ = try await fixture.showStale()
         let version = item.state.version
-        cache.answer(.internalServerError)
+        cache.answer(status)
         cache.update()
-        await clock.waitForSleepers(count: 1)
-        clock.advance(by: .seconds(30))
-        await noFollowers()
+        await fixture.noFollowers()
         #expect(item.state.version == version && item.content?.name == "Ada" && item.state.failure == nil)
     }
 
-    @Test("Waiting for an update ends after 30 seconds, and with the service", arguments: [true, false])
-    func end(byTime: Bool) async throws {
-        _ = try await showStale()
-        #expect(service.staleResponses.count == 1)
+    @Test("Waiting for an update ends after 30 seconds, and with the service", arguments: kinds, [true, false])
+    func end(kind: CacheUnderTest.Kind, byTime: Bool) async throws {
+        let fixture = try ResponseCacheFixture(kind)
+        let (clock, service) = (fixture.clock, fixture.service)
+        _ = try await fixture.showStale()
         if byTime {
             await clock.waitForSleepers(count: 1)
             clock.advance(by: .seconds(30))
         } else {
             await service.close()
         }
-        await noFollowers()
-    }
-
-    private func noFollowers() async {
-        while service.staleResponses.count > 0 { await Task.yield() }
+        await fixture.noFollowers()
     }
 
     // MARK: Freshness
 
-    @Test("The lifetime is that of the server, and the age is that of the cache")
-    func serverLifetime() async throws {
-        try service.configure("/item") { $0.expiration = .byServer(else: .seconds(5)) }
-        cache.send([.cacheControl: "max-age=60", .age: "1"])
+    @Test("The lifetime is that of the server, and the age is that of the cache", arguments: kinds)
+    func serverLifetime(kind: CacheUnderTest.Kind) async throws {
+        let fixture = try ResponseCacheFixture(kind)
+        let (cache, clock, item) = (fixture.cache, fixture.clock, fixture.item)
+        try fixture.service.configure("/item") { $0.expiration = .byServer(else: .seconds(5)) }
+        cache.send([.cacheControl: "max-age=60, stale-while-revalidate=600", .age: "1"])
         try await item.load()
         #expect(item.state.freshFor == .seconds(59))
         cache.use(age: .seconds(20))
         clock.advance(by: .seconds(60))
         try await item.loadIfNeeded()
         #expect(item.state.freshFor == .seconds(40))
-        cache.use(age: .seconds(70), isStale: true)
+        cache.use(age: .seconds(70))
         clock.advance(by: .seconds(41))
         try await item.loadIfNeeded()
         #expect(item.state.freshFor == .seconds(1))
         // The service waits for the response that replaces the stale one.
-        await service.close()
+        await fixture.service.close()
     }
 }

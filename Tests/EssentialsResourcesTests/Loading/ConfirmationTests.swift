@@ -197,14 +197,12 @@ struct ConfirmationTests {
         #expect(failure?.reason == .status && failure?.status == .notModified)
     }
 
-    @Test("A body that the response cache confirms is not mistaken for later content")
-    func knownBody() async throws {
-        let (cache, clock) = (ResponseCacheDouble(), ManualClock())
-        var configuration = HTTPResourceService.Configuration()
-        configuration.clock = clock.requestClock
-        let service = try HTTPResourceService(
-            requests: cache, environment: ConstantEnvironment("https://h/v1/"), configuration: configuration)
-        let item: Resource<Item> = service.resource("item")
+    @Test(
+        "A body that the response cache confirms is not mistaken for later content",
+        arguments: CacheUnderTest.Kind.allCases)
+    func knownBody(kind: CacheUnderTest.Kind) async throws {
+        let fixture = try ResponseCacheFixture(kind)
+        let (cache, item) = (fixture.cache, fixture.item)
         try await item.load()
         let hold = Latch()
         cache.hold(hold)
@@ -214,7 +212,7 @@ struct ConfirmationTests {
         hold.open()
         #expect(try await load.value.name == "Ada")
         #expect(item.content?.name == "mine")
-        await service.close()
+        await fixture.service.close()
     }
 
     @Test("A waiting confirmation does not confirm an entity that another program has stored meanwhile")

@@ -10,11 +10,12 @@ import Testing
 
 @Suite("Resource: joining loads, and stored entities", .leavesNothing, .timeLimit(.minutes(5)))
 struct JoiningTests {
-    @Test("A loadIfNeeded does not join a load that accepts only a stored response")
-    func onlyIfStored() async throws {
-        let (cache, hold) = (ResponseCacheDouble(), Latch())
-        let service = try HTTPResourceService(requests: cache, environment: ConstantEnvironment("https://h/v1/"))
-        let item: Resource<Item> = service.resource("item")
+    @Test(
+        "A loadIfNeeded does not join a load that accepts only a stored response",
+        arguments: CacheUnderTest.Kind.allCases)
+    func onlyIfStored(kind: CacheUnderTest.Kind) async throws {
+        let (fixture, hold) = (try ResponseCacheFixture(kind), Latch())
+        let (cache, service, item) = (fixture.cache, fixture.service, fixture.item)
         cache.delay(hold)
         let stored = Task { try await item.load(.onlyIfStored) }
         await settled { cache.requests.count == 1 }
@@ -25,11 +26,12 @@ struct JoiningTests {
         await service.close()
     }
 
-    @Test("An event loads an observed resource even during a load that accepts only a stored response")
-    func observed() async throws {
-        let (cache, hold) = (ResponseCacheDouble(), Latch())
-        let service = try HTTPResourceService(requests: cache, environment: ConstantEnvironment("https://h/v1/"))
-        let item: Resource<Item> = service.resource("item")
+    @Test(
+        "An event loads an observed resource even during a load that accepts only a stored response",
+        arguments: CacheUnderTest.Kind.allCases)
+    func observed(kind: CacheUnderTest.Kind) async throws {
+        let (fixture, hold) = (try ResponseCacheFixture(kind), Latch())
+        let (cache, service, item) = (fixture.cache, fixture.service, fixture.item)
         let observation = item.observeSynchronously { _ in }
         cache.delay(hold)
         let stored = Task { try await item.load(.onlyIfStored) }
@@ -69,11 +71,12 @@ struct JoiningTests {
         for service in services { await service.close() }
     }
 
-    @Test("An older load that contacts the server is joined even if a newer one does not contact it")
-    func older() async throws {
-        let (cache, delay) = (ResponseCacheDouble(), Latch())
-        let service = try HTTPResourceService(requests: cache, environment: ConstantEnvironment("https://h/v1/"))
-        let item: Resource<Item> = service.resource("item")
+    @Test(
+        "An older load that contacts the server is joined even if a newer one does not contact it",
+        arguments: CacheUnderTest.Kind.allCases)
+    func older(kind: CacheUnderTest.Kind) async throws {
+        let (fixture, delay) = (try ResponseCacheFixture(kind), Latch())
+        let (cache, service, item) = (fixture.cache, fixture.service, fixture.item)
         cache.delay(delay)
         let first = Task { try await item.load() }
         await settled { cache.requests.count == 1 }
