@@ -50,7 +50,7 @@ struct BlobBody: ~Copyable {
     }
 
     private func check(_ size: Int64) throws(RequestFailure) {
-        let maximum = min(transfer.maximum, Int64(files.maximumBytes))
+        let maximum = min(transfer.maximum, files.largest)
         guard size <= maximum else { throw BlobContent.tooLarge(nil, maximum) }
     }
 

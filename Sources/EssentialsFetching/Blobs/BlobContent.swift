@@ -16,6 +16,14 @@ struct BlobContent: Sendable {
     /// The value of `Content-Type`; `nil` if there is none.
     let mediaType: String?
 
+    /// Whether the blob is stored.
+    var isStored: Bool {
+        switch bytes {
+        case .memory: stored?.isStored == true
+        case .file(let file): file.isStored
+        }
+    }
+
     var size: Int64 {
         switch bytes {
         case .memory(let data): Int64(data.count)

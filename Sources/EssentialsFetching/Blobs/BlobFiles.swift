@@ -10,6 +10,8 @@ struct BlobFiles: Sendable {
     /// The maximum size of the directory.
     let maximumBytes: Int
     private let path: String
+    /// The size of the largest blob, beside whose file there is that of its head.
+    var largest: Int64 { max(Int64(maximumBytes) - 4_096, 0) }
 
     /// - Throws: `file` if the directory cannot be used; `resources` if there is no thread for files.
     init(_ directory: FileDirectory, _ configuration: BlobService.Configuration) throws(RequestFailure) {

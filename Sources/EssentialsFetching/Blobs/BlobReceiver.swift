@@ -18,8 +18,10 @@ struct BlobReceiver: Sendable {
         var request = try request(for: transfer)
         // The stored blob is validated, however fresh it is.
         if isDoubted { request.headerFields[.cacheControl] = "no-cache" }
+        var isReceiving = false
         do throws(RequestFailure) {
             let response = try await access.send(request, to: transfer.address.place)
+            isReceiving = true
             if let stored = Self.stored(response) {
                 isSettled = true
                 return stored
@@ -29,7 +31,7 @@ struct BlobReceiver: Sendable {
             return content
         } catch {
             // The cache has no part in what fails after the head, and serves nothing instead of a validation.
-            guard error.isOutage, let stored = await stale(for: transfer) else { throw error }
+            guard isReceiving || isDoubted, error.isOutage, let stored = await stale(for: transfer) else { throw error }
             return stored
         }
     }
@@ -40,11 +42,10 @@ struct BlobReceiver: Sendable {
 
     /// The stored blob, if it may be used although its server cannot be reached.
     private func stale(for transfer: BlobTransfer) async -> BlobContent? {
-        guard configuration.servesStale, transfer.mayUseStore, var request = try? request(for: transfer) else {
-            return nil
-        }
+        guard configuration.servesStale, transfer.mayUseStore, var request = try? request(for: transfer),
+            request.settings.cachePolicy == .standard, !request.headerFields.contains(.cacheControl)
+        else { return nil }
         request.headerFields[.cacheControl] = "only-if-cached, max-stale"
-        request.settings.cachePolicy = .standard
         let response = try? await access.send(request, to: transfer.address.place)
         return response.flatMap(Self.stored)
     }
@@ -84,14 +85,14 @@ struct BlobReceiver: Sendable {
         _ response: DataResponse, to request: DataRequest, _ transfer: BlobTransfer
     ) async throws(RequestFailure) -> (content: BlobContent, isReadable: Bool) {
         let type = response.headerFields[.contentType]
-        let isStored = response.offer?.stores == true && mayStore(response, to: request, transfer)
+        let isStored = response.offer.map { $0.stores && mayStore(response, $0, to: request, transfer) } ?? false
         var body = BlobBody(files, transfer, isStored ? response.offer : nil)
         do throws(RequestFailure) {
             try await body.read(response)
             let isReadable = try await body.isReadable(type)
             let content = try await body.finish(type, isStored: isStored && isReadable)
             // The stored blob is outdated now.
-            if isReadable, !isStored { await response.offer?.supersede() }
+            if isReadable, !content.isStored { await response.offer?.supersede() }
             return (content, isReadable)
         } catch {
             await body.abandon()
@@ -100,11 +101,13 @@ struct BlobReceiver: Sendable {
     }
 
     /// Whether a response may be stored: what can be for one account is stored for an account only.
-    private func mayStore(_ response: DataResponse, to request: DataRequest, _ transfer: BlobTransfer) -> Bool {
+    private func mayStore(
+        _ response: DataResponse, _ offer: OfferedChange, to request: DataRequest, _ transfer: BlobTransfer
+    ) -> Bool {
         if !transfer.place.account.isShared { return true }
-        return transfer.place.identity.snapshot.trust?.identity == nil
+        return transfer.place.identity.snapshot.trust?.identity == nil && !offer.isPersonal
             && !EntityCacheRules.hasSecrets(query: response.url?.query)
-            && !EntityCacheRules.hasSecrets(query: response.redirects.first?.from.query)
+            && !response.redirects.contains { EntityCacheRules.hasSecrets(query: $0.from.query) }
             && !EntityCacheRules.isPersonal(response, to: request)
     }
 }

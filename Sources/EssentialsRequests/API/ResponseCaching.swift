@@ -40,17 +40,26 @@ extension DataRequestService {
     ///
     /// The server is asked in the background, as `stale-while-revalidate` allows it
     /// ([RFC 5861, 3](https://www.rfc-editor.org/rfc/rfc5861#section-3)). The sequence waits for its response, has it as an
-    /// element, and ends, unless that one was served stale too. It is empty for a response that was not stale, after a failure
-    /// of the server, after a logout, and without a cache. Each element has another ``ResponseIdentity/load``; its body has
-    /// changed only if ``ResponseIdentity/body`` has. Only the caller of the stale response can ask for its updates, so no
-    /// update is another account's.
+    /// element, and ends. It is empty for a response that was not stale, after a failure of the server or a status that is no
+    /// success, after a logout, and without a cache. An element has another ``ResponseIdentity/load``; its body has changed
+    /// only if ``ResponseIdentity/body`` has.
     ///
     /// - Parameter response: A response of this service.
     public func updates(of response: DataResponse) -> AsyncStream<DataResponse> {
         guard let caching = responseCaching, let url = response.url, let identity = response.identity else {
             return AsyncStream { nil }
         }
-        return caching.updates(of: url, after: identity.load)
+        let updates = caching.updates(of: url, after: identity.load)
+        return AsyncStream { continuation in
+            let task = Task {
+                for await update in updates {
+                    guard (200..<300).contains(update.status.code) else { break }
+                    continuation.yield(update)
+                }
+                continuation.finish()
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
     }
 
     /// The service with a response cache; `nil` if neither this service nor one that it decorates stores responses.

@@ -13,9 +13,10 @@ extension CacheExchange {
         if record.wasSigned, lookup.key.account?.isShared == true {
             return await superseding(response, replaced, fetch, .signed)
         }
-        let entry = StoredResponse(
+        var entry = StoredResponse(
             head: afterRedirects(head), identity: ResponseIdentity(load: fetch.number, body: fetch.number),
             isPersonal: wasPersonal)
+        entry.target = target
         return passed(
             response, fetch, .untilRead,
             .store(
@@ -33,7 +34,8 @@ extension CacheExchange {
         switch response.statusCode {
         // The reader decides whether a success is what was asked for.
         case 200..<300: return passed(response, fetch, why, .makeStale(outdated(index, fetch)))
-        case 401, 403, 404, 410, 451: _ = await freshen(outdated(index, fetch), fetch)
+        case 401, 403, 404, 410, 451:
+            if record.submission.mayStore { _ = await freshen(outdated(index, fetch), fetch) }
         default: break
         }
         return passed(response, fetch, why)
@@ -42,10 +44,23 @@ extension CacheExchange {
     /// A stored response that is not used without the server any more.
     func outdated(_ index: Int, _ fetch: CacheFetch) -> StoredResponse {
         let old = stored.responses[index]
-        return StoredResponse(
+        var outdated = StoredResponse(
             head: old.head.madeStale(options),
             identity: ResponseIdentity(load: fetch.number, body: old.identity.body), isPersonal: old.isPersonal)
+        outdated.target = old.target
+        return outdated
     }
+
+    /// Where the request goes, without query; `nil` if that is the URL of the key.
+    private var target: String? {
+        let here = Self.withoutQuery(request.url)
+        return here == Self.withoutQuery(lookup.key.url) ? nil : here
+    }
+
+    private static func withoutQuery(_ url: RequestURL) -> String { "\(url.origin)\(url.path)" }
+
+    /// Whether the server that the request goes to has sent the stored response, so that it knows its validators.
+    func isFromHere(_ index: Int) -> Bool { !isBound || stored.responses[index].target == target }
 
     /// The head of a response. One that redirects have led to is stale at once, because they can lead elsewhere the next time.
     func afterRedirects(_ head: StoredHead) -> StoredHead { record.hops.isEmpty ? head : head.agedOut(options) }

@@ -8,6 +8,7 @@ extension CacheExchange {
         _ response: TransportResponse, of fetch: CacheFetch, _ conditions: HTTPFields
     ) async throws(RequestFailure) -> TransportResponse {
         let now = stage.clock.moment
+        if isBound { record.hadSecrets = record.hadSecrets || lookup.partitions.hasSecrets(record.sentFields) }
         let isUnpacked = request.options.decompresses && response.headerFields.contains(.contentEncoding)
         let disposition = CacheRules.disposition(
             of: isBound ? response.head.withoutPrivateFields : response.head, to: lookup.request,
@@ -18,6 +19,9 @@ extension CacheExchange {
         case .store(let head, let replaced):
             if isBound { return await offered(response, head, replacing: replaced, fetch) }
             return try await keep(response, head, replacing: replaced, fetch)
+        case .freshen where isBound && conditions.isEmpty:
+            // Nobody has asked for a confirmation.
+            return passed(response, fetch, nil)
         case .freshen(let index, let head):
             return try await freshened(response, index, head, fetch, conditions, at: now)
         case .makeStale(let index):
@@ -62,7 +66,7 @@ extension CacheExchange {
     }
 
     /// Whether the last attempt had credentials or other secrets.
-    var wasPersonal: Bool { lookup.partitions.hasSecrets(record.sentFields) }
+    var wasPersonal: Bool { record.hadSecrets || lookup.partitions.hasSecrets(record.sentFields) }
 
     /// Stores a response with its body, and returns it.
     private func keep(
@@ -170,9 +174,10 @@ extension CacheExchange {
     ) async throws(RequestFailure) -> TransportResponse {
         let old = stored.responses[index]
         let head = isBound ? afterRedirects(head) : head
-        let entry = StoredResponse(
+        var entry = StoredResponse(
             head: head, identity: ResponseIdentity(load: fetch.number, body: old.identity.body),
             isPersonal: old.isPersonal || wasPersonal)
+        entry.target = old.target
         let isStored = record.submission.mayStore ? await freshen(entry, fetch) : false
         // The condition was the caller's own, or the method was HEAD: the response is for the caller.
         guard response.status == .notModified,

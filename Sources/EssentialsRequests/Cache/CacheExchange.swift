@@ -59,6 +59,8 @@ struct CacheExchange {
             }
             validateInBackground(index)
             return response
+        case .validate(_, let index, let fallback) where !isFromHere(index):
+            return try await fetched(.stale, conditions: policyFields, fallback: fallback)
         case .validate(let conditions, let index, let fallback):
             return try await validated(index, conditions, fallback, &hasWaited)
         case .forward(let reason, let fallback):

@@ -26,6 +26,9 @@ package final class OfferedChange: Sendable {
     /// Whether the response can be stored.
     package var stores: Bool { if case .store = kind { true } else { false } }
 
+    /// Whether an attempt had credentials, cookies or other secrets, on whichever way the response was reached.
+    package var isPersonal: Bool { if case .store(let response, _, _) = kind { response.isPersonal } else { false } }
+
     /// Whether the credentials of the request still allow the change.
     var isAllowed: Bool { submission.mayStore }
 

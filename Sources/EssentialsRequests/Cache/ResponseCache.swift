@@ -189,8 +189,8 @@ public final class ResponseCache: Sendable {
     /// without it the last responses may be missing after a restart. The cache can be used afterwards.
     public func flush() async { await store.close() }
 
-    /// Removes responses from the memory, for a program that must free some: those that were used only once first. They are still
-    /// found in the files or the store.
+    /// Removes responses from the memory, for a program that must free some: those that were used only once first. What is also in
+    /// the files or the store is found there.
     ///
     /// - Parameter part: The part of the bytes that is freed, from 0 to 1. The default is all.
     public func trim(part: Double = 1) {

@@ -33,7 +33,7 @@ public struct DataResponse: Sendable {
     /// How a response cache has served the response; `nil` if the server has sent or confirmed it just now.
     package var storedUse: StoredResponseUse?
     /// By which numbers a response cache knows the response, whether it is stored or not; `nil` if there is no cache.
-    public var identity: ResponseIdentity?
+    public package(set) var identity: ResponseIdentity?
 
     /// Creates a response from the response of a transport.
     public init(

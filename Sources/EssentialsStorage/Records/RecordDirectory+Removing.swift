@@ -212,7 +212,11 @@ extension RecordDirectory {
                 failure = failure ?? error
             }
         }
-        if let failure { throw failure }
+        if let failure {
+            // What is left is not counted.
+            state.withLock { $0.completeAt = nil }
+            throw failure
+        }
     }
 
     /// Forgets a missing record, unless it was stored meanwhile.

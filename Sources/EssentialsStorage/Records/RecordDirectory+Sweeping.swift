@@ -72,15 +72,13 @@ extension RecordDirectory {
     /// - Returns: `false` if there is no index, if it is damaged, or if the directory has changed since, as after a process that
     ///   has ended without writing it.
     private func readIndex() -> Bool {
-        guard let index = try? calls.status(of: path(of: RecordIndex.fileName)),
-            let present = try? calls.status(of: path),
-            present.modified.seconds <= index.modified.seconds + Self.indexTolerance
-        else { return false }
+        guard configuration.invalidatesAllPartitions || isIndexRecent else { return false }
         let maximum = RecordIndex.size(for: configuration.maximumCount)
         guard case .bytes(let bytes)? = try? directory.read(RecordIndex.fileName, upTo: maximum, isUse: false),
             let index = RecordIndex(bytes: bytes)
         else { return false }
         let commits = configuration.invalidatesAllPartitions ? try? invalidations.commits() : nil
+        guard !configuration.invalidatesAllPartitions || index.isComplete(at: commits) else { return false }
         return state.withLock { state in
             // A sweep finds more.
             guard !state.isOpened, state.changedInSweep == nil else { return true }
@@ -88,6 +86,14 @@ extension RecordDirectory {
             state.isOpened = true
             return true
         }
+    }
+
+    /// Whether the directory has not changed since its index was written.
+    private var isIndexRecent: Bool {
+        guard let index = try? calls.status(of: path(of: RecordIndex.fileName)),
+            let present = try? calls.status(of: path)
+        else { return false }
+        return present.modified.seconds <= index.modified.seconds + Self.indexTolerance
     }
 
     // MARK: Sweeping

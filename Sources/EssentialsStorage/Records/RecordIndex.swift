@@ -1,5 +1,5 @@
-/// The sizes and uses of the records of a directory, in a file. It serves eviction alone: if it is missing, damaged or
-/// outdated, the records are counted later, and no other result changes.
+/// The sizes and uses of the records of a directory, in a file. It serves eviction, and says which
+/// names do not exist: if it is missing, damaged or outdated, the records are counted instead.
 struct RecordIndex: Sendable {
     static let fileName = ".index"
     private static let format = RecordFormat(mark: "SErecidx", version: 2, partCount: 1)
@@ -61,6 +61,9 @@ struct RecordIndex: Sendable {
         (self.places, self.bodies, committed) = (places, bodies, Int(clamping: numbers.committed))
         completeAt = numbers.completeAt == 0 ? nil : numbers.completeAt
     }
+
+    /// Whether these are all records at a number of commits.
+    func isComplete(at commits: UInt64?) -> Bool { completeAt != nil && completeAt == commits }
 
     /// Counts the records of the index, except those that are counted already.
     ///

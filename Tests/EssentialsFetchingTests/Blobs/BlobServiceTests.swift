@@ -90,15 +90,18 @@ struct BlobServiceTests {
         #expect(failure?.status == .badRequest)
     }
 
-    @Test("404 and 410 remove the stored blob", arguments: [404, 410])
+    @Test("After 404 and 410 the stored blob is not used any more", arguments: [404, 410])
     func gone(status: Int) async throws {
         let fixture = try BlobFixture()
-        fixture.transport.on(.get, "/v1/a").answer(text: "old", headerFields: [.cacheControl: "no-cache"])
-            .thenAnswer(HTTPResponse.Status(code: status))
+        fixture.transport.on(.get, "/v1/a").answer(text: "old", headerFields: [.cacheControl: "max-age=5"])
+            .thenAnswer(HTTPResponse.Status(code: status)).thenFail(.connection).thenAnswer(text: "new")
         _ = try await fixture.blobs.bytes(at: "a")
-        #expect(fixture.directory.names.count == 2)
-        await #expect(throws: RequestFailure.self) { try await fixture.blobs.bytes(at: "a") }
-        #expect(fixture.directory.names == [])
+        fixture.clock.advance(by: .seconds(10))
+        for reason in [RequestFailure.Reason.status, .connection] {
+            let failure = await #expect(throws: RequestFailure.self) { try await fixture.blobs.bytes(at: "a") }
+            #expect(failure?.reason == reason)
+        }
+        #expect(try await fixture.blobs.bytes(at: "a") == Data("new".utf8))
     }
 
     @Test("A partial response is refused, and 204 is an empty blob that is not stored")

@@ -37,7 +37,8 @@ final class DiskHealth: Sendable {
 
     /// Counts a failure.
     ///
-    /// - Returns: Whether the disk is full, so that records should be evicted.
+    /// - Returns: Whether the disk is full, so that records should be evicted. That is said once in the time in which nothing is
+    ///   stored, because another program may have filled the disk.
     func failed(_ error: FileError) -> Bool {
         state.withLock { state in
             // A response that is too large for the present room is no fault of the disk.
@@ -48,8 +49,9 @@ final class DiskHealth: Sendable {
                 _ = state.rest.failed(at: ContinuousClock.now - start)
                 return false
             }
+            let wasFull = state.isFullUntil.map { $0 > .now } ?? false
             state.isFullUntil = .now + Self.fullTime
-            return true
+            return !wasFull
         }
     }
 }

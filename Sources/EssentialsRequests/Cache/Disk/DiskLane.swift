@@ -1,5 +1,6 @@
 import EssentialsHTTP
 import EssentialsStorage
+import EssentialsTools
 import EssentialsTransport
 import FoundationEssentials
 
@@ -10,14 +11,12 @@ actor DiskLane {
     private let queue = FileQueue()
     private let records: RecordDirectory
     private let health: DiskHealth
-    /// Whether bodies are files of their own, which are not kept for a later confirmation alone.
-    private let hasFiles: Bool
+    /// Whether a time of use is being written. A disk that is slow does not keep the files of more.
+    private let isNoting = Atomic(false)
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
 
-    init(_ records: RecordDirectory, _ health: DiskHealth, hasFiles: Bool) {
-        (self.records, self.health, self.hasFiles) = (records, health, hasFiles)
-    }
+    init(_ records: RecordDirectory, _ health: DiskHealth) { (self.records, self.health) = (records, health) }
 
     /// The result of work on the directory; `nil` if it has failed, or if the directory is left alone now.
     ///
@@ -86,7 +85,11 @@ actor DiskLane {
         let responses = found.records.compactMap { StoredResponse(bytes: $0.head, for: key, body: content($0)) }
         // A record that cannot be read is removed on a file thread.
         guard responses.count == found.records.count else { return nil }
-        if !found.outdated.isEmpty { Task.detached { [self] in await noteUse(of: found.outdated) } }
+        if !found.outdated.isEmpty,
+            isNoting.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged
+        {
+            Task.detached { [self] in await noteUse(of: found.outdated) }
+        }
         return ResponseLookup(responses, ticket: ResponseTicket(context: found.condition))
     }
 
@@ -96,7 +99,10 @@ actor DiskLane {
         return records.residentCondition().map { ResponseTicket(context: $0) }
     }
 
-    private func noteUse(of files: [OpenFile]) { records.noteUse(of: files) }
+    private func noteUse(of files: [OpenFile]) {
+        records.noteUse(of: files)
+        isNoting.store(false, ordering: .relaxed)
+    }
 
     // MARK: Storing
 
@@ -196,10 +202,6 @@ actor DiskLane {
         guard head.count <= StoredResponse.maximumHead else {
             records.remove(old.record)
             return false
-        }
-        if response.head.isOutdated, hasFiles {
-            records.remove(old.record)
-            return true
         }
         let record = attempt { () throws(FileError) in try records.replaceHead(of: old.record, by: head) }
         guard let record, record != nil else { return false }

@@ -37,7 +37,6 @@ final class DiskResponseStore: ResidentResponseStore {
     private let slowLane: DiskLane
     private let counter: DiskLane
     private let health: DiskHealth
-    private let hasFiles: Bool
     private let lastIndex = Mutex(ContinuousClock.now)
 
     /// Opens a directory. It blocks, but does not read what is stored.
@@ -60,12 +59,12 @@ final class DiskResponseStore: ResidentResponseStore {
                 underlying: SystemError(failure))
         }
         let health = DiskHealth()
-        (self.records, self.health, hasFiles) = (records, health, layout.hasFiles)
-        lanes = (0..<Self.laneCount).map { _ in DiskLane(records, health, hasFiles: layout.hasFiles) }
-        let slowLane = DiskLane(records, health, hasFiles: layout.hasFiles)
+        (self.records, self.health) = (records, health)
+        lanes = (0..<Self.laneCount).map { _ in DiskLane(records, health) }
+        let slowLane = DiskLane(records, health)
         self.slowLane = slowLane
         // Counted now, so that the first response that is stored does not wait for it.
-        let counter = DiskLane(records, health, hasFiles: layout.hasFiles)
+        let counter = DiskLane(records, health)
         self.counter = counter
         Task.detached { await counter.count() }
     }
@@ -164,7 +163,7 @@ final class DiskResponseStore: ResidentResponseStore {
         writeIndexNowAndThen()
         return DiskResponseWriter(
             DiskResponseWriter.Target(response: response, name: name, key: key, replaced: replaced), writer,
-            on: DiskLane(records, health, hasFiles: hasFiles), largest: largest)
+            on: DiskLane(records, health), largest: largest)
     }
 
     func freshen(_ response: StoredResponse, for key: ResponseKey, since ticket: ResponseTicket) async -> Bool {
@@ -211,7 +210,7 @@ final class DiskResponseStore: ResidentResponseStore {
     ///
     /// - Parameter target: `nil` if it is not stored.
     func beginFile(_ target: ResponseFileWriter.Target? = nil) async throws(FileError) -> ResponseFileWriter {
-        let lane = DiskLane(records, health, hasFiles: hasFiles)
+        let lane = DiskLane(records, health)
         let unnamed = RecordName(key: .random(in: .min ... .max), partition: 0, group: 0)
         let writer = try await lane.beginFile(
             target?.place.name ?? RecordKey(unnamed, []), if: target?.condition)

@@ -87,6 +87,9 @@ package struct StoredFile: Sendable {
     /// The file of a response that is not stored.
     package init(_ file: CheckedFile) { self.init(file, stored: nil) }
 
+    /// Whether the response is stored.
+    package var isStored: Bool { stored != nil }
+
     /// Removes the response, because its bytes turned out to be damaged, unless another one has replaced it.
     package func discard() async {
         if let stored { await stored.lane.discard(stored.record) }

@@ -3,7 +3,7 @@ import EssentialsStorage
 import FoundationEssentials
 
 extension StoredResponse {
-    private static let version: UInt8 = 1
+    private static let version: UInt8 = 2
     /// The maximum size of a head as bytes. A transport receives no larger one.
     static let maximumHead = 1 << 20
     private static let (isPersonalFlag, isUnpackedFlag, isOutdatedFlag) = (UInt8(1), UInt8(2), UInt8(4))
@@ -35,6 +35,7 @@ extension StoredResponse {
             writer.append(UInt8(member.value == nil ? 0 : 1))
             writer.append(text: member.value ?? "")
         }
+        writer.append(text: target ?? "")
         return writer.bytes
     }
 
@@ -76,7 +77,8 @@ extension StoredResponse {
             let status: UInt16 = reader.number(), (100...999).contains(status), let age = reader.duration(),
             let date: UInt64 = reader.number(), let machine = reader.text(), let boot = reader.text(),
             let elapsed = reader.duration(),
-            let fields = HTTPFields(&reader), let selection = VarySelection(&reader), reader.count == 0
+            let fields = HTTPFields(&reader), let selection = VarySelection(&reader), let target = reader.text(),
+            reader.count == 0
         else { return nil }
         let time = Double(bitPattern: date)
         guard time.isFinite, let load = ResponseNumber.known(load) else { return nil }
@@ -92,6 +94,7 @@ extension StoredResponse {
         self.init(
             head: head, identity: ResponseIdentity(load: load, body: number),
             isPersonal: flags & Self.isPersonalFlag != 0, body: body)
+        self.target = target.isEmpty ? nil : target
     }
 }
 

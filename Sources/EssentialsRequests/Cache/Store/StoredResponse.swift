@@ -11,6 +11,9 @@ public struct StoredResponse: Sendable {
     let identity: ResponseIdentity
     /// Whether the requests that have fetched and confirmed it had credentials or other secrets.
     let isPersonal: Bool
+    /// Where the bytes of bound content came from, without query; `nil` if that is the URL of the key. Only there its
+    /// validators mean something.
+    var target: String?
     /// The body, if a lookup has found it together with the head; `nil` if it has to be asked for.
     public var body: StoredContent?
 

@@ -26,6 +26,8 @@ final class TieredResponseStore: ResponseStore {
         var seen = [Int](repeating: 0, count: seenCount)
         /// The number of writes on their way to the second store.
         var pending = 0
+        /// Their keys.
+        var pendingKeys: [ResponseKey: Int] = [:]
         /// Provided when none is on its way any more; `nil` if nothing waits for that.
         var idle: OneShot<Void>?
     }
@@ -57,6 +59,8 @@ final class TieredResponseStore: ResponseStore {
             found.ticket = nil
             return found
         }
+        // What is on its way there is newer than what the second store has.
+        if state.withLock({ $0.pendingKeys[key] != nil }) { await settle() }
         let second = await far.lookup(key)
         guard !second.responses.isEmpty, isSeenAgain(key) else {
             return ResponseLookup(second.responses, ticket: both(ticket, second.ticket, second.responses))
@@ -124,7 +128,7 @@ final class TieredResponseStore: ResponseStore {
         let write = { @Sendable [far] in
             await far.store(response, body, for: key, replacing: replaced, since: second)
         }
-        if isForNear { return behind(write) ? true : await write() || true }
+        if isForNear { return behind(key, write) ? true : await write() || true }
         return await farOnly(key, write)
     }
 
@@ -154,7 +158,7 @@ final class TieredResponseStore: ResponseStore {
         let isNear = await near.freshen(response, for: key, since: ticket.near)
         guard let second = ticket.far, isNear || !isKnown else { return isNear }
         let write = { @Sendable [far] in await far.freshen(response, for: key, since: second) }
-        if isNear { return behind(write) ? true : await write() || true }
+        if isNear { return behind(key, write) ? true : await write() || true }
         return await farOnly(key, write)
     }
 
@@ -188,10 +192,11 @@ final class TieredResponseStore: ResponseStore {
     // MARK: Writing behind
 
     /// Runs a write later; `false` if too many are waiting.
-    private func behind(_ write: @escaping @Sendable () async -> Bool) -> Bool {
+    private func behind(_ key: ResponseKey, _ write: @escaping @Sendable () async -> Bool) -> Bool {
         let isBegun = state.withLock { state in
             guard state.pending < Self.maximumPending else { return false }
             state.pending += 1
+            state.pendingKeys[key, default: 0] += 1
             return true
         }
         guard isBegun else { return false }
@@ -200,6 +205,8 @@ final class TieredResponseStore: ResponseStore {
             _ = await write()
             let idle = state.withLock { state in
                 state.pending -= 1
+                let count = state.pendingKeys[key] ?? 1
+                state.pendingKeys[key] = count > 1 ? count - 1 : nil
                 return state.pending == 0 ? state.idle.take() : nil
             }
             idle?.provide(())

@@ -1,5 +1,6 @@
 internal import EssentialsRequests
 internal import Figures
+internal import FoundationEssentials
 internal import Glibc
 
 /// The share of hits in traces of requests, beside two other orders of eviction that hold as many responses.
@@ -22,11 +23,9 @@ enum EvictionTraces {
         return rows
     }
 
-    private static let budget = 16 << 20
-
     /// The number of responses that a full cache holds.
     private static func capacity() async throws -> Int {
-        let cache = ResponseCache(memory: .bytes(budget))
+        let cache = ResponseCache(memory: .bytes(Trace.standardBudget))
         let service = try HTTPDataRequestService.measured(over: InstantOrigin(longLifetime), cache)
         for number in 0..<6_000 { try await service.send(1, path: "\(number)") }
         await service.shutdown()
@@ -34,7 +33,7 @@ enum EvictionTraces {
     }
 
     private static func hits(of trace: Trace) async throws -> (hits: Int, capacity: Int) {
-        let cache = ResponseCache(memory: .bytes(budget))
+        let cache = ResponseCache(memory: .bytes(trace.budget))
         let origin = InstantOrigin(longLifetime)
         let service = try HTTPDataRequestService.measured(over: origin, cache)
         for url in trace.urls { try await service.send(1, path: "\(url)") }
@@ -49,8 +48,12 @@ struct Trace {
     let urls: [Int]
     /// How much less than with the least recently used first the share may be.
     var tolerance = 0.02
+    /// The memory of the cache.
+    var budget = standardBudget
 
-    static func all(_ count: Int, capacity: Int) -> [Trace] {
+    static let standardBudget = 16 << 20
+
+    static func all(_ count: Int, capacity: Int) throws -> [Trace] {
         var random = Numbers(state: 7)
         let popular = Popularity(urls: 10 * capacity, exponent: 0.9)
         let zipf = (0..<count).map { _ in popular.next(&random) }
@@ -70,7 +73,18 @@ struct Trace {
         return [
             Trace(name: "Zipf 0.9", urls: zipf), Trace(name: "Zipf with scans", urls: scans),
             Trace(name: "Zipf that moves", urls: moving), Trace(name: "a loop of 1.3 times the capacity", urls: loop),
+            // Few files, so that the cache is small too.
+            Trace(name: "files opened by a build", urls: try opened(), budget: 1 << 20),
         ]
+    }
+
+    /// The recorded trace.
+    private static func opened() throws -> [Int] {
+        let file = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../../../Fixtures/opened-files.txt")
+        return try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+            .filter { !$0.hasPrefix("#") }
+            .flatMap { line in line.split(separator: " ").compactMap { Int($0, radix: 36) } }
     }
 }
 
