@@ -40,7 +40,8 @@ package final class FileCache: Sendable {
     private static func cacheOptions(_ options: Options) -> CacheOptions {
         var rules = CacheOptions()
         rules.usesHeuristics = false
-        rules.defaultLifetime = options.lifetime
+        // As long as the largest lifetime of a server.
+        rules.defaultLifetime = min(max(options.lifetime, .zero), .seconds(CacheDirectives.maximumSeconds))
         rules.storesForbidden = options.storesForbidden
         (rules.staleIfError, rules.refusesStale) = (options.servesStale ? Self.forEver : .zero, !options.servesStale)
         return rules
