@@ -47,8 +47,9 @@ struct CachingResponsesTests {
         // Article ends
         #expect(films.count == 1 && transport.requests.count == 2)
 
-        let fields: HTTPFields = [.cacheControl: "max-age=0, stale-while-revalidate=60"]
-        transport.on(.get, "/v1/charts").answer(text: "1", headerFields: fields).thenAnswer(text: "2")
+        let fields: HTTPFields = [.cacheControl: "max-age=0, stale-while-revalidate=100000"]
+        transport.on(.get, "/v1/charts").answer(text: "1", headerFields: fields)
+            .thenAnswer(text: "2", headerFields: fields)
         _ = try await requests.send(DataRequest(.get, "charts"))
         // Article begins
         let charts = try await requests.send(DataRequest(.get, "charts"))
