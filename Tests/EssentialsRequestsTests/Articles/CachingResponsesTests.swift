@@ -46,10 +46,9 @@ struct CachingResponsesTests {
         let films = try await requests.model(of: request, as: [Film].self)
         // Article ends
         #expect(films.count == 1 && transport.requests.count == 2)
-
-        let fields: HTTPFields = [.cacheControl: "max-age=0, stale-while-revalidate=100000"]
-        transport.on(.get, "/v1/charts").answer(text: "1", headerFields: fields)
-            .thenAnswer(text: "2", headerFields: fields)
+        let stale: HTTPFields = [.cacheControl: "max-age=0, stale-while-revalidate=100000"]
+        let answer = { @Sendable in ScriptedAnswer(text: "\(transport.requestCount)", headerFields: stale) }
+        transport.on(.get, "/v1/charts").answer { _ in answer() }
         _ = try await requests.send(DataRequest(.get, "charts"))
         // Article begins
         let charts = try await requests.send(DataRequest(.get, "charts"))
