@@ -39,8 +39,8 @@ package final class CacheBinding: Sendable {
     }
 }
 
-/// What a request with a ``CacheBinding`` looks for.
-package struct BoundContent: Sendable {
+/// What a request with a ``CacheBinding`` looks for. It is an object, because few requests have it.
+package final class BoundContent: Sendable {
     let binding: CacheBinding
     /// The URL under which the response is stored, wherever redirects and interceptors lead to.
     let url: RequestURL
