@@ -4,8 +4,8 @@ package import EssentialsTransport
 
 /// A response cache that requests bring along, whose service may have another one or none.
 ///
-/// The requests get what is stored as an open file instead of a body, and what is not stored yet is offered to them: they
-/// store it themselves when they have read and judged it. See ``FileCache``.
+/// A stored response reaches such a request as an open file, without a body. A new response is not stored by the stage: the
+/// request reads the body, decides whether it is good, and then stores it. See ``FileCache``.
 package final class CacheBinding: Sendable {
     let cache: ResponseCache
     /// The account whose responses are stored and found.
