@@ -59,8 +59,8 @@ extension CacheExchange {
 
     private static func withoutQuery(_ url: RequestURL) -> String { "\(url.origin)\(url.path)" }
 
-    /// Whether the server that the request goes to has sent the stored response, so that it knows its validators.
-    func isFromHere(_ index: Int) -> Bool { !isBound || stored.responses[index].target == target }
+    /// Whether the stored responses came from where the request goes now, so that the server there knows their validators.
+    var areFromHere: Bool { !isBound || stored.responses.allSatisfy { $0.target == target } }
 
     /// The head of a response. One that redirects have led to is stale at once, because they can lead elsewhere the next time.
     func afterRedirects(_ head: StoredHead) -> StoredHead { record.hops.isEmpty ? head : head.agedOut(options) }

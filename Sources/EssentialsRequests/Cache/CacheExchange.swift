@@ -59,7 +59,7 @@ struct CacheExchange {
             }
             validateInBackground(index)
             return response
-        case .validate(_, let index, let fallback) where !isFromHere(index):
+        case .validate(_, _, let fallback) where !areFromHere:
             return try await fetched(.stale, conditions: policyFields, fallback: fallback)
         case .validate(let conditions, let index, let fallback):
             return try await validated(index, conditions, fallback, &hasWaited)
