@@ -12,10 +12,10 @@ public import FoundationEssentials
 /// let film = try await blobs.file(at: "films/7.mp4")
 /// ```
 ///
-/// A blob is a streamed GET through a response cache of its own: what is fresh, stale, validated or not stored is decided as for
-/// every other response ([RFC 9111](https://www.rfc-editor.org/rfc/rfc9111)). If the server gives no lifetime, a blob is fresh
-/// for ``BlobService/Configuration/expiration``. After the statuses 401, 403, 404, 410 and 451 it is not used any more. A server that redirects is
-/// asked each time, and what it leads to is stored as the blob of the first URL.
+/// A blob is a streamed GET through a response cache of its own, which decides as for every other response what is fresh, what
+/// is validated and what is not stored ([RFC 9111](https://www.rfc-editor.org/rfc/rfc9111)). If the server gives no lifetime, a
+/// blob is fresh for ``BlobService/Configuration/expiration``. After the statuses 401, 403, 404, 410 and 451 it is not used any
+/// more. A server that redirects is asked each time, and what it leads to is stored as the blob of the first URL.
 ///
 /// Calls for the same URL at the same time share one transfer. It has the priority of the most urgent call, and is cancelled
 /// with the last one. A blob of more than 1 MiB is written to the disk while it is received, and is never in memory as a whole
@@ -37,8 +37,8 @@ public import FoundationEssentials
 public final class BlobService: Sendable {
     /// Settings of a blob service.
     public struct Configuration: Sendable {
-        /// The maximum size of the files of all blobs on the disk. The default is 256 MiB. A larger blob fails as
-        /// `tooLarge`, and so does one that leaves less than 4 KiB for its head. Files that record removals take a few MiB more.
+        /// The maximum size of the files of all blobs on the disk. The default is 256 MiB. A blob that is larger, or that
+        /// leaves less than 4 KiB for its head, fails as `tooLarge`. Files that record removals take a few MiB more.
         public var maximumBytes = 256 << 20
         /// How long a blob is fresh if the server gives no lifetime. The default is one hour.
         public var expiration = Duration.seconds(3_600)

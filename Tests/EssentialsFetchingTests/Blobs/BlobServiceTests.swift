@@ -70,6 +70,8 @@ struct BlobServiceTests {
         "A stale blob is used while the server cannot be reached, unless that is forbidden",
         arguments: [
             ("max-age=5", true, true), ("max-age=5", false, false), ("max-age=5, must-revalidate", true, false),
+            ("max-age=5, stale-if-error=60", true, true), ("max-age=5, stale-if-error=0", true, false),
+            ("max-age=5, stale-if-error=60", false, false),
         ])
     func offline(cacheControl: String, servesStale: Bool, isUsed: Bool) async throws {
         let fixture = try BlobFixture { $0.servesStale = servesStale }
