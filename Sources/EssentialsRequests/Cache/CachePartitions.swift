@@ -121,7 +121,8 @@ final class CachePartitions: Sendable {
             return request.isForAnyServer ? trust + "\u{1}any" : trust
         }
         if let known = state.withLock({ $0.trust }), known.policy == policy { return known.text }
-        let text = TrustFingerprint.text(of: policy)
+        // What the application says of its transport holds for every policy.
+        let text = (boundAccount == nil ? "" : trust + "\u{1}") + TrustFingerprint.text(of: policy)
         state.withLock { $0.trust = (policy, text) }
         return text
     }

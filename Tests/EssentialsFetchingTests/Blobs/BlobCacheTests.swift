@@ -292,19 +292,31 @@ struct BlobCacheTests {
         func shutdown() async {}
     }
 
+    /// What tells the trust of two services apart.
+    enum TrustDifference: CaseIterable {
+        case policy, fingerprint
+        /// The environment has a policy, which is the same for both.
+        case fingerprintBesidePolicy
+    }
+
     @Test(
-        "Services with other trust policies share no blob, and neither do other fingerprints", arguments: [false, true])
-    func trust(isNamed: Bool) async throws {
+        "Services with other trust policies share no blob, and neither do other fingerprints",
+        arguments: TrustDifference.allCases)
+    func trust(difference: TrustDifference) async throws {
         let directory = BlobDirectory()
         for round in 0..<2 {
             for (index, policy) in [TrustPolicy(), TrustPolicy(minimumTLS: .tls13)].enumerated() {
                 let fixture = try BlobFixture(
                     in: directory,
                     setup: .init(wrap: { transport in
-                        if isNamed { return transport }
+                        if difference != .policy { return transport }
                         return Trusted(transport: transport, trustPolicy: policy)
                     })
-                ) { if isNamed { $0.trustFingerprint = "\(index)" } }
+                ) { if difference != .policy { $0.trustFingerprint = "\(index)" } }
+                if difference == .fingerprintBesidePolicy {
+                    let url = try RequestURL("https://h/v1/")
+                    fixture.environment.set(EnvironmentSnapshot(baseURL: url, trust: TrustPolicy(minimumTLS: .tls13)))
+                }
                 fixture.transport.on(.get, "/v1/a").answer(text: "\(index)")
                 for _ in 0..<2 { #expect(try await text(fixture) == "\(index)") }
                 #expect(fixture.transport.requestCount == (round == 0 ? 1 : 0))
