@@ -13,7 +13,7 @@
             /// A page of rows in the middle of the file.
             case overwritten
             case zeros
-            /// Only the pointers to the rows on a page.
+            /// Only the pointers to the rows on a page. They lead to a row that is longer than the rest of the page.
             case pointers
             /// The second half is missing.
             case truncated
@@ -26,7 +26,11 @@
                 case .header: bytes.replaceSubrange(0..<100, with: Array(repeating: 0xA5, count: 100))
                 case .overwritten: bytes.replaceSubrange(page..<page + 4_096, with: repeatElement(0xA5, count: 4_096))
                 case .zeros: bytes.replaceSubrange(page..<page + 4_096, with: repeatElement(0, count: 4_096))
-                case .pointers: bytes.replaceSubrange(page + 8..<page + 40, with: Array(repeating: 0xFF, count: 32))
+                case .pointers:
+                    for pointer in stride(from: page + 8, to: page + 40, by: 2) {
+                        bytes.replaceSubrange(pointer..<pointer + 2, with: [0x0F, 0xF0])
+                    }
+                    bytes.replaceSubrange(page + 0xFF0..<page + 4_096, with: repeatElement(0x7F, count: 16))
                 case .truncated: bytes.removeSubrange(page...)
                 }
             }

@@ -9,7 +9,7 @@ import FoundationEssentials
 final class LimitedResponseStore: ResponseStore {
     /// How long a request waits, unless another time is given.
     static let limit = Duration.milliseconds(100)
-    /// How long a removal of many responses is waited for. It goes on afterwards.
+    /// How long a removal of many responses is waited for, unless a request waits longer. It goes on afterwards.
     static let removalLimit = Duration.seconds(2)
     /// How long each further piece of a body is waited for, which is being served already.
     static let pieceLimit = Duration.seconds(10)
@@ -58,6 +58,7 @@ final class LimitedResponseStore: ResponseStore {
     /// The same store, if it can find responses without waiting. It then needs no limit.
     private let resident: (any ResidentResponseStore)?
     private let limit: Duration
+    let removalLimit: Duration
     private let timeout: SharedTimeout
     private let start = ContinuousClock.now
     private let state = Mutex(State())
@@ -75,6 +76,7 @@ final class LimitedResponseStore: ResponseStore {
         (self.next, self.limit, self.onLateChange) = (next, limit, onLateChange)
         resident = next as? any ResidentResponseStore
         timeout = SharedTimeout(limit)
+        removalLimit = max(limit, Self.removalLimit)
     }
 
     var largest: Int { next.largest }
@@ -243,7 +245,7 @@ final class LimitedResponseStore: ResponseStore {
             state.scopes[state.lastScope] = scope
             return state.lastScope
         }
-        await removing(within: Self.removalLimit) { [next] in
+        await removing(within: removalLimit) { [next] in
             await next.remove(in: scope)
         } finish: { state in
             state.scopes[number] = nil
@@ -301,7 +303,7 @@ final class LimitedResponseStore: ResponseStore {
     }
 
     func usage() async -> ResponseCache.Usage {
-        await limited(within: Self.removalLimit, isFault: false) { [next] in await next.usage() }
+        await limited(within: removalLimit, isFault: false) { [next] in await next.usage() }
             ?? ResponseCache.Usage()
     }
 
@@ -313,8 +315,8 @@ final class LimitedResponseStore: ResponseStore {
             state.idle = idle
             return idle
         }
-        _ = await idle?.valueUnlessCancelled { try? await Task.sleep(for: Self.removalLimit) }
-        await limited(within: Self.removalLimit, isRemoval: true, isFault: false) { [next] in await next.close() }
+        _ = await idle?.valueUnlessCancelled { [removalLimit] in try? await Task.sleep(for: removalLimit) }
+        await limited(within: removalLimit, isRemoval: true, isFault: false) { [next] in await next.close() }
     }
 
     // MARK: Limits

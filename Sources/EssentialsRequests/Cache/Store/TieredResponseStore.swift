@@ -34,12 +34,17 @@ final class TieredResponseStore: ResponseStore {
 
     let near: MemoryResponseStore
     private let far: any ResponseStore
+    /// How long writes that have begun are waited for.
+    private let settlingLimit: Duration
     private let state = Mutex(State())
 
     /// - Parameters:
     ///   - near: A store that keeps all responses of a key or none.
     ///   - far: The second store.
-    init(_ near: MemoryResponseStore, _ far: any ResponseStore) { (self.near, self.far) = (near, far) }
+    init(_ near: MemoryResponseStore, _ far: any ResponseStore) {
+        (self.near, self.far) = (near, far)
+        settlingLimit = (far as? LimitedResponseStore)?.removalLimit ?? LimitedResponseStore.removalLimit
+    }
 
     var largest: Int { max(near.largest, far.largest) }
     var isShared: Bool { far.isShared }
@@ -222,7 +227,7 @@ final class TieredResponseStore: ResponseStore {
             state.idle = idle
             return idle
         }
-        _ = await idle?.valueUnlessCancelled { try? await Task.sleep(for: LimitedResponseStore.removalLimit) }
+        _ = await idle?.valueUnlessCancelled { [settlingLimit] in try? await Task.sleep(for: settlingLimit) }
     }
 
     // MARK: Removing
