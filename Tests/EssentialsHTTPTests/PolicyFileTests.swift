@@ -426,7 +426,7 @@ import Testing
 
     @Test(
         "A path that is not a regular file fails with file and never blocks",
-        .timeLimit(.minutes(1)), arguments: ["pipe", "directory", "/dev/null", "/dev/zero"])
+        .timeLimit(.minutes(5)), arguments: ["pipe", "directory", "/dev/null", "/dev/zero"])
     func irregularFiles(name: String) throws {
         let directory = try ScratchDirectory()
         #expect(mkfifo(directory("pipe"), 0o600) == 0)

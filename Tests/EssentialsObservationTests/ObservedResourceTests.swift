@@ -7,7 +7,7 @@ import EssentialsTools
 import Observation
 import Testing
 
-@Suite("Observed resource", .timeLimit(.minutes(2)))
+@Suite("Observed resource", .timeLimit(.minutes(5)))
 struct ObservedResourceTests {
     let transport = ScriptedTransport()
     let service: HTTPResourceService

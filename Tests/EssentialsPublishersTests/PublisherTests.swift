@@ -10,7 +10,7 @@
 
     @testable import EssentialsPublishers
 
-    @Suite("Publishers", .timeLimit(.minutes(2)))
+    @Suite("Publishers", .timeLimit(.minutes(5)))
     struct PublisherTests {
         /// A service over a scripted transport.
         private struct Fixture {

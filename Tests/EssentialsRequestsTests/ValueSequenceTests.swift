@@ -3,7 +3,7 @@ import Testing
 
 @testable import EssentialsRequests
 
-@Suite(.timeLimit(.minutes(1))) struct ValueSequenceTests {
+@Suite(.timeLimit(.minutes(5))) struct ValueSequenceTests {
     /// A number that raises signals when it changes.
     private final class Number: Sendable {
         let readers = Atomic(0)

@@ -6,7 +6,7 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-@Suite("Scripted entity cache", .timeLimit(.minutes(1)))
+@Suite("Scripted entity cache", .timeLimit(.minutes(5)))
 struct ScriptedEntityCacheTests {
     private struct Cart: Codable, Sendable, Equatable {
         var items: Int

@@ -32,7 +32,7 @@ import Testing
         #expect(fixture.bodies.isEmpty && fixture.records.isEmpty)
     }
 
-    @Test("A record that is stored while others are evicted or removed keeps its body", .timeLimit(.minutes(2)))
+    @Test("A record that is stored while others are evicted or removed keeps its body", .timeLimit(.minutes(5)))
     func atOnce() async throws {
         let directory = fixture.directory(60_000)
         await withTaskGroup { group in
@@ -190,7 +190,7 @@ import Testing
         }
     }
 
-    @Test("A stopped process that has the lock delays a removal of many records only once", .timeLimit(.minutes(1)))
+    @Test("A stopped process that has the lock delays a removal of many records only once", .timeLimit(.minutes(5)))
     func lockedDirectory() throws {
         let directory = fixture.directory()
         for number in 0..<200 { try directory.store(fixture.key("\(number)"), "head", []) }

@@ -2,7 +2,7 @@ import EssentialsHTTP
 import EssentialsTestKit
 import Testing
 
-@Suite("Waits of a clock", .timeLimit(.minutes(1)))
+@Suite("Waits of a clock", .timeLimit(.minutes(5)))
 struct ClockWaitTests {
     private let clock = ManualClock()
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import EssentialsTools
 
-@Suite(.timeLimit(.minutes(1))) struct AsyncMutexTests {
+@Suite(.timeLimit(.minutes(5))) struct AsyncMutexTests {
     @Test("A free mutex is taken without a wait, even by a cancelled task")
     func free() async {
         let mutex = AsyncMutex()

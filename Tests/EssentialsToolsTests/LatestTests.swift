@@ -2,7 +2,7 @@ import Testing
 
 @testable import EssentialsTools
 
-@Suite(.timeLimit(.minutes(1))) struct LatestTests {
+@Suite(.timeLimit(.minutes(5))) struct LatestTests {
     @Test("A reader gets the newest value, and each value at most once")
     func newest() async {
         let latest = Latest<Int>(0)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import EssentialsTools
 
-@Suite(.timeLimit(.minutes(1))) struct MailboxTests {
+@Suite(.timeLimit(.minutes(5))) struct MailboxTests {
     @Test("A full queue drops its oldest or its newest element", arguments: [true, false])
     func full(dropsOldest: Bool) async {
         let mailbox = Mailbox(BoundedQueue<Int>(limit: 3, dropsOldest ? .dropsOldest : .dropsNewest))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import EssentialsTools
 
-@Suite(.timeLimit(.minutes(1))) struct OneShotTests {
+@Suite(.timeLimit(.minutes(5))) struct OneShotTests {
     @Test("Everything that waits gets the first value, and so does what comes later")
     func first() async {
         let shot = OneShot<Int>()

@@ -10,7 +10,7 @@ import Testing
 @testable import EssentialsFetching
 @testable import EssentialsRequests
 
-@Suite("Activity counter", .timeLimit(.minutes(2)))
+@Suite("Activity counter", .timeLimit(.minutes(5)))
 struct ActivityCounterTests {
     /// A counted service whose requests wait until the latch is opened.
     private struct Fixture {

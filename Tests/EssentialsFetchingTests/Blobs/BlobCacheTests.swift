@@ -9,7 +9,7 @@ import Testing
 @testable import EssentialsFetching
 @testable import EssentialsRequests
 
-@Suite("Blobs: through the response cache", .timeLimit(.minutes(2)))
+@Suite("Blobs: through the response cache", .timeLimit(.minutes(5)))
 struct BlobCacheTests {
     private func text(_ fixture: BlobFixture, _ path: String = "a") async throws -> String {
         String(decoding: try await fixture.blobs.bytes(at: path), as: UTF8.self)

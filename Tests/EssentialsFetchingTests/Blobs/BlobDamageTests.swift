@@ -9,7 +9,7 @@ import Testing
 @testable import EssentialsFetching
 @testable import EssentialsRequests
 
-@Suite("Blobs: damage", .timeLimit(.minutes(3)))
+@Suite("Blobs: damage", .timeLimit(.minutes(5)))
 struct BlobDamageTests {
     private static let size = (3 << 20) + 5
 

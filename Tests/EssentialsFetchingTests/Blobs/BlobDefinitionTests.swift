@@ -15,7 +15,7 @@ private enum Pictures: APIService {
     static func small(id: Int) -> APIRequest<Data> { picture(id: id).settingQuery("size", "s") }
 }
 
-@Suite("Blobs: definitions", .timeLimit(.minutes(2)))
+@Suite("Blobs: definitions", .timeLimit(.minutes(5)))
 struct BlobDefinitionTests {
     private let bytes = BlobFixture.bytes(100)
     private let client = HTTPField.Name("X-Client")

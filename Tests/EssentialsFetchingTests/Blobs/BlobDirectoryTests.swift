@@ -10,7 +10,7 @@ import Testing
 @testable import EssentialsFetching
 @testable import EssentialsRequests
 
-@Suite("Blobs: the directory", .timeLimit(.minutes(2)))
+@Suite("Blobs: the directory", .timeLimit(.minutes(5)))
 struct BlobDirectoryTests {
     @Test("The directory is never over its limit, with any sequence of blobs", arguments: [1, 2, 3] as [UInt64])
     func limit(seed: UInt64) async throws {

@@ -7,7 +7,7 @@ import Testing
 @testable import EssentialsFetching
 @testable import EssentialsRequests
 
-@Suite("Blobs: environments", .timeLimit(.minutes(2)))
+@Suite("Blobs: environments", .timeLimit(.minutes(5)))
 struct BlobEnvironmentTests {
     private struct Broken: Error {}
 

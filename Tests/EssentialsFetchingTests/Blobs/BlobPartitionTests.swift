@@ -10,7 +10,7 @@ import Testing
 @testable import EssentialsFetching
 @testable import EssentialsRequests
 
-@Suite("Blobs: tenants, accounts and logouts", .timeLimit(.minutes(2)))
+@Suite("Blobs: tenants, accounts and logouts", .timeLimit(.minutes(5)))
 struct BlobPartitionTests {
     /// Responds with the field of the request, so that the bytes show for whom they were made.
     private func fixture(

@@ -8,7 +8,7 @@ import Testing
 @testable import EssentialsFetching
 @testable import EssentialsRequests
 
-@Suite("Blobs: responses that cannot be decoded", .timeLimit(.minutes(2)))
+@Suite("Blobs: responses that cannot be decoded", .timeLimit(.minutes(5)))
 struct BlobReadingTests {
     private struct Broken: Error {}
 

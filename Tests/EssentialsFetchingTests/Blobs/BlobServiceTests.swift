@@ -7,7 +7,7 @@ import Testing
 @testable import EssentialsFetching
 @testable import EssentialsRequests
 
-@Suite("Blobs: freshness and requests", .timeLimit(.minutes(2)))
+@Suite("Blobs: freshness and requests", .timeLimit(.minutes(5)))
 struct BlobServiceTests {
     private struct Broken: Error {}
 

@@ -7,7 +7,7 @@ import Testing
 @testable import EssentialsFetching
 @testable import EssentialsRequests
 
-@Suite("Blobs: shared transfers", .timeLimit(.minutes(2)))
+@Suite("Blobs: shared transfers", .timeLimit(.minutes(5)))
 struct BlobSharingTests {
     /// Waits until so many callers wait for the only transfer.
     private func waitForAskers(_ count: Int, _ fixture: BlobFixture) async {

@@ -15,7 +15,7 @@ private struct UncachedAccountService: FetchingService {
     var partition: EntityPartition { account.current }
 }
 
-@Suite("Credentials and the account of a service", .timeLimit(.minutes(1)))
+@Suite("Credentials and the account of a service", .timeLimit(.minutes(5)))
 struct FetchAccountTests {
     @Test(
         "After a change of credentials and before the next account, models of the former account are not used"

@@ -8,7 +8,7 @@ import FoundationEssentials
 import TestTools
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct FetchCallbackTests {
+@Suite(.timeLimit(.minutes(5))) struct FetchCallbackTests {
     /// The calls that handlers have received, in order.
     private final class Events: Sendable {
         private let list = Mutex<[String]>([])

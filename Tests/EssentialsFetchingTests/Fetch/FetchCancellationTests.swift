@@ -6,7 +6,7 @@ import FoundationEssentials
 import TestTools
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct FetchCancellationTests {
+@Suite(.timeLimit(.minutes(5))) struct FetchCancellationTests {
     private static let asking: [FetchSource] = [
         .backend, .cacheThenBackend, .cacheElseBackend, .backendElseCache, .both,
     ]

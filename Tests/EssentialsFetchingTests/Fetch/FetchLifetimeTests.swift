@@ -7,7 +7,7 @@ import Testing
 @testable import EssentialsFetching
 @testable import EssentialsRequests
 
-@Suite(.timeLimit(.minutes(1))) struct FetchLifetimeTests {
+@Suite(.timeLimit(.minutes(5))) struct FetchLifetimeTests {
     /// The objects of a fetch, held weakly.
     private final class Traces {
         weak var cache: TestCache?

@@ -7,7 +7,7 @@ import Testing
 @testable import EssentialsFetching
 @testable import EssentialsRequests
 
-@Suite("The environment and the account of a fetch", .timeLimit(.minutes(1)))
+@Suite("The environment and the account of a fetch", .timeLimit(.minutes(5)))
 struct FetchOperationTests {
     private let production = "https://a/v1/"
     private let staging = "https://b/v1/"

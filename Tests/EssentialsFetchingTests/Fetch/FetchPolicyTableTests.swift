@@ -10,7 +10,7 @@ import Testing
 /// All combinations of sources, options, states of the cache and replies of the server.
 ///
 /// With the variable `ESSENTIALS_WRITES_POLICIES` in the environment, the test writes `Fixtures/fetch-policies.txt`.
-@Suite(.timeLimit(.minutes(1))) struct FetchPolicyTableTests {
+@Suite(.timeLimit(.minutes(5))) struct FetchPolicyTableTests {
     private typealias Model = SlowFetchModel
 
     @Test("Each source acts as the table says, with each cache, server and combination of options")

@@ -9,7 +9,7 @@ import Testing
 @testable import EssentialsFetching
 @testable import EssentialsRequests
 
-@Suite("Models that a cache should not store", .timeLimit(.minutes(1)))
+@Suite("Models that a cache should not store", .timeLimit(.minutes(5)))
 struct FetchPrivacyTests {
     /// Fetches into the files of a directory, and finds what another process would find there.
     private struct Fixture {

@@ -6,7 +6,7 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct FetchRetryTests {
+@Suite(.timeLimit(.minutes(5))) struct FetchRetryTests {
     /// Fetches and moves the clock to the end of each wait.
     ///
     /// - Returns: The values, and the time that all waits took.

@@ -7,7 +7,7 @@ import FoundationEssentials
 import TestTools
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct FetchSavingTests {
+@Suite(.timeLimit(.minutes(5))) struct FetchSavingTests {
     /// The events, in order.
     private final class Trace: Sendable {
         private let events = Mutex<[String]>([])

@@ -6,7 +6,7 @@ import FoundationEssentials
 import TestTools
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct FetchSharingTests {
+@Suite(.timeLimit(.minutes(5))) struct FetchSharingTests {
     /// A fixture whose server replies when the latch is open.
     private func held(_ latch: Latch) throws -> FetchFixture {
         let fixture = try FetchFixture()

@@ -6,7 +6,7 @@ import FoundationEssentials
 import TestTools
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct FetchSourceTests {
+@Suite(.timeLimit(.minutes(5))) struct FetchSourceTests {
     @Test("A fetch from the cache emits the cached value and sends nothing")
     func cacheOnly() async throws {
         let fixture = try FetchFixture()

@@ -6,7 +6,7 @@ import Testing
 @testable import EssentialsFetching
 @testable import EssentialsRequests
 
-@Suite("Environments that differ in one thing only", .timeLimit(.minutes(1)))
+@Suite("Environments that differ in one thing only", .timeLimit(.minutes(5)))
 struct FetchTenantTests {
     /// The difference between two environments.
     enum Difference: String, CaseIterable, Sendable {

@@ -8,7 +8,7 @@ import Testing
 @testable import EssentialsFetching
 @testable import EssentialsRequests
 
-@Suite("Responses that arrive after a logout or a deletion", .timeLimit(.minutes(1)))
+@Suite("Responses that arrive after a logout or a deletion", .timeLimit(.minutes(5)))
 struct LateFetchTests {
     /// The events during a fetch.
     enum Event: CaseIterable, Sendable {

@@ -5,7 +5,7 @@ import EssentialsResourcesTestKit
 import EssentialsTools
 import Testing
 
-@Suite("Conformance of model caches", .timeLimit(.minutes(2)))
+@Suite("Conformance of model caches", .timeLimit(.minutes(5)))
 struct AsyncCacheConformanceTests {
     @Test("A dictionary conforms")
     func dictionary() async {

@@ -6,7 +6,7 @@ import Testing
 @testable import EssentialsFetching
 @testable import EssentialsRequests
 
-@Suite("Cached value", .timeLimit(.minutes(2)))
+@Suite("Cached value", .timeLimit(.minutes(5)))
 struct CachedValueTests {
     private let clock = ManualClock()
 

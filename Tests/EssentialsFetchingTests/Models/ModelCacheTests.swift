@@ -9,7 +9,7 @@ import Testing
 @testable import EssentialsFetching
 @testable import EssentialsRequests
 
-@Suite("Model cache", .timeLimit(.minutes(2)))
+@Suite("Model cache", .timeLimit(.minutes(5)))
 struct ModelCacheTests {
     private let clock = ManualClock()
     private let key = ModelKey<Item>("item")

@@ -6,7 +6,7 @@ import Testing
 @testable import EssentialsFetching
 @testable import EssentialsRequests
 
-@Suite("Outbox: ages and clocks", .timeLimit(.minutes(2)))
+@Suite("Outbox: ages and clocks", .timeLimit(.minutes(5)))
 struct OutboxAgeTests {
     let fixture: OutboxFixture
     private var transport: ScriptedTransport { fixture.transport }

@@ -9,7 +9,7 @@ import Testing
 @testable import EssentialsFetching
 @testable import EssentialsRequests
 
-@Suite("Outbox: environments", .timeLimit(.minutes(2)))
+@Suite("Outbox: environments", .timeLimit(.minutes(5)))
 struct OutboxEnvironmentTests {
     let fixture: OutboxFixture
     private var transport: ScriptedTransport { fixture.transport }

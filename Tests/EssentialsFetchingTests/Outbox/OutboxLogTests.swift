@@ -6,7 +6,7 @@ import Testing
 
 @testable import EssentialsFetching
 
-@Suite("Log entries of an outbox", .timeLimit(.minutes(1)))
+@Suite("Log entries of an outbox", .timeLimit(.minutes(5)))
 struct OutboxLogTests {
     private final class Lines: Sendable {
         private let lines = Mutex<[String]>([])

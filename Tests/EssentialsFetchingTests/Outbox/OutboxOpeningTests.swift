@@ -10,7 +10,7 @@ import Testing
 @testable import EssentialsFetching
 @testable import EssentialsRequests
 
-@Suite("Outbox: opening", .timeLimit(.minutes(2)))
+@Suite("Outbox: opening", .timeLimit(.minutes(5)))
 struct OutboxOpeningTests {
     /// An environment that is read once while an outbox opens, and holds the opening until it is released.
     private final class HeldEnvironment: EnvironmentService {

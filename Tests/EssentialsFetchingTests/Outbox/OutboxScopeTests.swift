@@ -10,7 +10,7 @@ import Testing
 @testable import EssentialsRequests
 @testable import EssentialsResources
 
-@Suite("Outbox: accounts, environments and reachability", .timeLimit(.minutes(2)))
+@Suite("Outbox: accounts, environments and reachability", .timeLimit(.minutes(5)))
 struct OutboxScopeTests {
     let fixture: OutboxFixture
     private var transport: ScriptedTransport { fixture.transport }

@@ -15,7 +15,7 @@ private enum Items: APIService {
     static func delete(id: Int) -> APIRequest<Void> { request(.delete, "items/\(id)") }
 }
 
-@Suite("Outbox: definitions", .timeLimit(.minutes(2)))
+@Suite("Outbox: definitions", .timeLimit(.minutes(5)))
 struct OutboxSendingTests {
     private struct Service: FetchingService {
         let requests: any DataRequestService

@@ -9,7 +9,7 @@ import Testing
 @testable import EssentialsFetching
 @testable import EssentialsRequests
 
-@Suite("Outbox: files", .timeLimit(.minutes(2)))
+@Suite("Outbox: files", .timeLimit(.minutes(5)))
 struct OutboxStoringTests {
     let fixture: OutboxFixture
     private var transport: ScriptedTransport { fixture.transport }

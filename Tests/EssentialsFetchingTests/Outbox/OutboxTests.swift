@@ -10,7 +10,7 @@ import Testing
 @testable import EssentialsFetching
 @testable import EssentialsRequests
 
-@Suite("Outbox", .timeLimit(.minutes(2)))
+@Suite("Outbox", .timeLimit(.minutes(5)))
 struct OutboxTests {
     let fixture: OutboxFixture
     private var transport: ScriptedTransport { fixture.transport }

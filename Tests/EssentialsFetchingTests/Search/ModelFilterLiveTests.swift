@@ -10,7 +10,7 @@ import Testing
 @testable import EssentialsFetching
 @testable import EssentialsRequests
 
-@Suite("Filtered models", .timeLimit(.minutes(2)))
+@Suite("Filtered models", .timeLimit(.minutes(5)))
 struct ModelFilterLiveTests {
     private struct ItemService: FetchingService, ModelCaching {
         let requests: any DataRequestService

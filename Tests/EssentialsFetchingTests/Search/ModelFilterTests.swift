@@ -5,7 +5,7 @@ import Testing
 @testable import EssentialsFetching
 @testable import EssentialsRequests
 
-@Suite("Model filter", .timeLimit(.minutes(2)))
+@Suite("Model filter", .timeLimit(.minutes(5)))
 struct ModelFilterTests {
     struct Coin: Codable, Sendable, Equatable, Identifiable {
         var id: Int

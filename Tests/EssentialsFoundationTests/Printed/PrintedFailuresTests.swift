@@ -34,7 +34,7 @@ struct PrintedFailuresTests {
         return text
     }
 
-    @Test("Every failure is printed as the file shows it, and shows no secret", .timeLimit(.minutes(2)))
+    @Test("Every failure is printed as the file shows it, and shows no secret", .timeLimit(.minutes(5)))
     func printed() async throws {
         let requests = try await FailureMaker.all()
         let locators = try await LocatorFailureMaker.all()

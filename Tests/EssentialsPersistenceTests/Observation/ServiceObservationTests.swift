@@ -4,7 +4,7 @@ import Testing
 @testable import EssentialsPersistence
 
 /// Observations of a service that implements only the six requirements.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ServiceObservationTests {
     private let service = MemoryService()
 

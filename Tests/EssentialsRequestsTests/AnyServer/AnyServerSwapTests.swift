@@ -55,7 +55,7 @@ private struct SecretBench {
     }
 }
 
-@Suite("Requests to any server, sent by the service of an environment", .timeLimit(.minutes(1)))
+@Suite("Requests to any server, sent by the service of an environment", .timeLimit(.minutes(5)))
 struct AnyServerSwapTests {
     private struct Adding: RequestInterceptor {
         func prepare(_ draft: inout RequestDraft) async throws { draft.headerFields["X-Added"] = "1" }

@@ -5,7 +5,7 @@ import EssentialsTools
 import TestTools
 import Testing
 
-@Suite("The article CacheOnDisk", .timeLimit(.minutes(1)))
+@Suite("The article CacheOnDisk", .timeLimit(.minutes(5)))
 struct CacheOnDiskTests {
     @Test("The client of the article on the cache on disk works without a network, also after a restart")
     func withoutNetwork() async throws {

@@ -2,7 +2,7 @@ import EssentialsTestKit
 import ServiceEssentials
 import Testing
 
-@Suite("The article CachingResponses", .timeLimit(.minutes(1)))
+@Suite("The article CachingResponses", .timeLimit(.minutes(5)))
 struct CachingResponsesTests {
     private struct Film: Codable, Sendable {
         var title = "M"

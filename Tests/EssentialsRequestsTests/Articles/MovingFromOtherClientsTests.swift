@@ -3,7 +3,7 @@ import FoundationEssentials
 import ServiceEssentials
 import Testing
 
-@Suite("The article MovingFromOtherClients", .timeLimit(.minutes(1)))
+@Suite("The article MovingFromOtherClients", .timeLimit(.minutes(5)))
 struct MovingFromOtherClientsTests {
     private struct Fixed: AccessTokenProvider {
         func token(replacing old: AccessToken?) async throws -> AccessToken { try AccessToken("t1") }

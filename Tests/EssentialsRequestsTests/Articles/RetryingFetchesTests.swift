@@ -4,7 +4,7 @@ import FoundationEssentials
 import ServiceEssentials
 import Testing
 
-@Suite("The article RetryingFetches", .timeLimit(.minutes(1)))
+@Suite("The article RetryingFetches", .timeLimit(.minutes(5)))
 struct RetryingFetchesTests {
     struct Coin: Codable, Sendable, Equatable {
         var name: String

@@ -3,7 +3,7 @@ import FoundationEssentials
 import ServiceEssentials
 import Testing
 
-@Suite("The article ScriptedTransport", .timeLimit(.minutes(1)))
+@Suite("The article ScriptedTransport", .timeLimit(.minutes(5)))
 struct ScriptedTransportArticleTests {
     private struct User: Codable, Hashable, Sendable {
         var name: String

@@ -6,7 +6,7 @@ import Testing
 
 private typealias Users = SendingDefinitionsTests.Users
 
-@Suite("The article SendingDefinitions", .timeLimit(.minutes(1)))
+@Suite("The article SendingDefinitions", .timeLimit(.minutes(5)))
 struct SendingDefinitionsTests {
     struct User: Codable, Hashable, Sendable {
         var id: Int

@@ -3,7 +3,7 @@ import FoundationEssentials
 import ServiceEssentials
 import Testing
 
-@Suite("The article ServerSentEvents", .timeLimit(.minutes(1)))
+@Suite("The article ServerSentEvents", .timeLimit(.minutes(5)))
 struct ServerSentEventsTests {
     private struct Price: Decodable {
         var amount: Int

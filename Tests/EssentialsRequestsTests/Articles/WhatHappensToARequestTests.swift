@@ -4,7 +4,7 @@ import FoundationEssentials
 import ServiceEssentials
 import Testing
 
-@Suite("The article WhatHappensToARequest", .timeLimit(.minutes(1)))
+@Suite("The article WhatHappensToARequest", .timeLimit(.minutes(5)))
 struct WhatHappensToARequestTests {
     private final class Numbers: AccessTokenProvider {
         private let count = Mutex(0)

@@ -5,7 +5,7 @@ import ServiceEssentials
 import TestTools
 import Testing
 
-@Suite("The article WhichPart", .timeLimit(.minutes(1)))
+@Suite("The article WhichPart", .timeLimit(.minutes(5)))
 struct WhichPartTests {
     struct Film: Codable, Sendable, Equatable {
         var title: String

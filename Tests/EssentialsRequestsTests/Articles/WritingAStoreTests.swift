@@ -111,7 +111,7 @@ actor DictionaryStore: ResponseStore {
 }
 // Article ends
 
-@Suite("The article WritingAStore", .timeLimit(.minutes(1)))
+@Suite("The article WritingAStore", .timeLimit(.minutes(5)))
 struct WritingAStoreTests {
     @Test("The store of the article conforms, and is used")
     func store() async throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import EssentialsRequests
 
-@Suite("For whom a request is sent", .timeLimit(.minutes(2))) struct CredentialScopeTests {
+@Suite("For whom a request is sent", .timeLimit(.minutes(5))) struct CredentialScopeTests {
     /// A service whose interceptor waits for a gate, so that credentials can change meanwhile.
     private struct Waiting {
         let begun = LoopbackGate()

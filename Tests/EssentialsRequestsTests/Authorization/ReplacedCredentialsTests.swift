@@ -8,7 +8,7 @@ import Testing
 @testable import EssentialsRequests
 
 /// What begins on one thread while another one sets or clears credentials.
-@Suite("Credentials that are replaced meanwhile", .timeLimit(.minutes(2))) struct ReplacedCredentialsTests {
+@Suite("Credentials that are replaced meanwhile", .timeLimit(.minutes(5))) struct ReplacedCredentialsTests {
     private let ada: Credentials
     private let bob: Credentials
 

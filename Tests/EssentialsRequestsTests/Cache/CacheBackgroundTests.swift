@@ -7,7 +7,7 @@ import Testing
 
 @testable import EssentialsRequests
 
-@Suite("Response cache: validations in the background", .timeLimit(.minutes(1)))
+@Suite("Response cache: validations in the background", .timeLimit(.minutes(5)))
 struct CacheBackgroundTests {
     private static let fields: HTTPFields = [.cacheControl: "max-age=10, stale-while-revalidate=60"]
 

@@ -8,7 +8,7 @@ import Testing
 @testable import EssentialsRequests
 
 /// Two services over one cache that differ in one part of the partition.
-@Suite("Partitions of the response cache", .timeLimit(.minutes(1)))
+@Suite("Partitions of the response cache", .timeLimit(.minutes(5)))
 struct CacheConfusionTests {
     private static let pinned = "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
     private static let other = "sha256/AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE="

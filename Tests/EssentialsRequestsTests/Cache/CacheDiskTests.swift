@@ -10,7 +10,7 @@ import Testing
 @testable import EssentialsRequests
 
 /// A cache in files: what is found after a restart and by other processes, and what damage does.
-@Suite("Response cache in files", .timeLimit(.minutes(2)))
+@Suite("Response cache in files", .timeLimit(.minutes(5)))
 struct CacheDiskTests {
     private let scratch: ScratchDirectory
     private let origin = CacheOrigin([.cacheControl: "max-age=60", .eTag: "\"1\""])

@@ -7,7 +7,7 @@ import Testing
 
 @testable import EssentialsRequests
 
-@Suite("Response cache: validations that requests share", .timeLimit(.minutes(1)))
+@Suite("Response cache: validations that requests share", .timeLimit(.minutes(5)))
 struct CacheFlightTests {
     /// A service with a stale response of "a", whose validation waits for the gate.
     private func staleService(

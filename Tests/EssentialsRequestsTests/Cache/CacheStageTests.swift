@@ -7,7 +7,7 @@ import Testing
 
 @testable import EssentialsRequests
 
-@Suite("Response cache", .timeLimit(.minutes(1)))
+@Suite("Response cache", .timeLimit(.minutes(5)))
 struct CacheStageTests {
     @Test("A fresh response is served without a request, with its age, until its lifetime is over")
     func fresh() async throws {

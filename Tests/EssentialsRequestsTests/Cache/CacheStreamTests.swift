@@ -7,7 +7,7 @@ import Testing
 
 @testable import EssentialsRequests
 
-@Suite("Response cache: streamed bodies", .timeLimit(.minutes(1)))
+@Suite("Response cache: streamed bodies", .timeLimit(.minutes(5)))
 struct CacheStreamTests {
     private static let fields: HTTPFields = [.cacheControl: "max-age=60"]
 

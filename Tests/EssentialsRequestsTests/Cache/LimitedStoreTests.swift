@@ -39,7 +39,7 @@ private struct SlowBodies: ResponseStore {
 }
 
 /// A cache over a store that is slow, fails, hangs or lies.
-@Suite("Stores that do not work", .timeLimit(.minutes(1)))
+@Suite("Stores that do not work", .timeLimit(.minutes(5)))
 struct LimitedStoreTests {
     private let store = ScriptedStore()
 

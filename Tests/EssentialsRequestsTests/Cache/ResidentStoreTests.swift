@@ -40,7 +40,7 @@ private final class StubResident: ResidentResponseStore {
 }
 
 /// Lookups that need no other thread.
-@Suite("Stores that find responses without waiting", .timeLimit(.minutes(2)))
+@Suite("Stores that find responses without waiting", .timeLimit(.minutes(5)))
 struct ResidentStoreTests {
     private let scratch: ScratchDirectory
     private let key: ResponseKey

@@ -9,7 +9,7 @@ import Testing
 @testable import EssentialsRequests
 
 /// The suite for stores, with each store of the package.
-@Suite("Stores for responses", .timeLimit(.minutes(2)))
+@Suite("Stores for responses", .timeLimit(.minutes(5)))
 struct ResponseStoreTests {
     private let scratch: ScratchDirectory
 

@@ -8,7 +8,7 @@ import Testing
 @testable import EssentialsRequests
 
 /// What happens between the lookup in the second store and its result in the memory.
-@Suite("Memory in front of another store", .timeLimit(.minutes(1)))
+@Suite("Memory in front of another store", .timeLimit(.minutes(5)))
 struct TieredStoreTests {
     private let far = ScriptedStore()
     private let tiers: TieredResponseStore

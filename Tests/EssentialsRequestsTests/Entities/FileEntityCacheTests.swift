@@ -8,7 +8,7 @@ import Testing
 
 @testable import EssentialsRequests
 
-@Suite("Entity cache in files", .timeLimit(.minutes(2)))
+@Suite("Entity cache in files", .timeLimit(.minutes(5)))
 struct FileEntityCacheTests {
     private func key(_ number: Int, partition: EntityPartition = .shared) -> EntityKey {
         EntityKey(url: "https://h/\(number)", stage: "raw", partition: partition)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import EssentialsRequests
 
-@Suite("Settings of requests and environments", .timeLimit(.minutes(1)))
+@Suite("Settings of requests and environments", .timeLimit(.minutes(5)))
 struct RequestSettingsTests {
     private static func settings(_ change: (inout RequestSettings) -> Void) -> RequestSettings {
         var settings = RequestSettings()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import EssentialsRequests
 
-@Suite("Events of a stream that is connected again", .timeLimit(.minutes(1)))
+@Suite("Events of a stream that is connected again", .timeLimit(.minutes(5)))
 struct ReconnectingEventsTests {
     private let fields: HTTPFields = [.contentType: "Text/Event-Stream; charset=utf-8"]
     private let transport = ScriptedTransport()

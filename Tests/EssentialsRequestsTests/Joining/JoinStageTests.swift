@@ -5,7 +5,7 @@ import Testing
 
 @testable import EssentialsRequests
 
-@Suite("Equal requests in the chain", .timeLimit(.minutes(1)))
+@Suite("Equal requests in the chain", .timeLimit(.minutes(5)))
 struct JoinStageTests {
     private let fixture = ChainFixture { $0.joins = true }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import EssentialsRequests
 
-@Suite("Joining by request", .timeLimit(.minutes(1)))
+@Suite("Joining by request", .timeLimit(.minutes(5)))
 struct RequestJoiningTests {
     /// Sends equal requests at the same time, and returns how often the transport was called.
     private func exchanges(

@@ -5,7 +5,7 @@ import EssentialsTools
 import FoundationEssentials
 import Testing
 
-@Suite("Tasks that are cancelled before they begin a request", .timeLimit(.minutes(1)))
+@Suite("Tasks that are cancelled before they begin a request", .timeLimit(.minutes(5)))
 struct CancelledBeforeTests {
     /// The failure of work in a task that is cancelled before the work begins.
     private func failure(

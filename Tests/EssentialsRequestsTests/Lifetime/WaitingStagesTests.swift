@@ -6,7 +6,7 @@ import Testing
 
 @testable import EssentialsRequests
 
-@Suite("Requests that wait in a stage while their service changes", .timeLimit(.minutes(1)))
+@Suite("Requests that wait in a stage while their service changes", .timeLimit(.minutes(5)))
 struct WaitingStagesTests {
     enum Place: CaseIterable { case backoff, refresh, gate }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import EssentialsRequests
 
-@Suite("A circuit breaker together with retries", .timeLimit(.minutes(1)))
+@Suite("A circuit breaker together with retries", .timeLimit(.minutes(5)))
 struct BreakerRetryTests {
     /// A service that retries forever, and whose circuits open at the second failure.
     private func makeFixture(

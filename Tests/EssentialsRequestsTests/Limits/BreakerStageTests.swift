@@ -4,7 +4,7 @@ import Testing
 
 @testable import EssentialsRequests
 
-@Suite("A circuit breaker in the chain", .timeLimit(.minutes(1)))
+@Suite("A circuit breaker in the chain", .timeLimit(.minutes(5)))
 struct BreakerStageTests {
     private static func fixture(_ concurrency: Int? = nil, outcomes: Int = 2) -> ChainFixture {
         var breaker = CircuitBreaker()

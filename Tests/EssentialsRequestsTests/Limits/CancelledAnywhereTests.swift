@@ -6,7 +6,7 @@ import Testing
 
 @testable import EssentialsRequests
 
-@Suite("Limited and joined requests that are cancelled at any time", .timeLimit(.minutes(2)))
+@Suite("Limited and joined requests that are cancelled at any time", .timeLimit(.minutes(5)))
 struct CancelledAnywhereTests {
     private static func fixture(
         _ change: @escaping (inout HTTPDataRequestService.Configuration) -> Void

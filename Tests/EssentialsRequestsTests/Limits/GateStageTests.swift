@@ -6,7 +6,7 @@ import Testing
 
 @testable import EssentialsRequests
 
-@Suite("Limits in the chain", .timeLimit(.minutes(1)))
+@Suite("Limits in the chain", .timeLimit(.minutes(5)))
 struct GateStageTests {
     private static func concurrency(_ count: Int) -> ChainFixture {
         ChainFixture { $0.limits = OriginLimits(concurrency: count) }

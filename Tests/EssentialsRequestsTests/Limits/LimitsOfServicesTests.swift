@@ -7,7 +7,7 @@ import Testing
 
 @testable import EssentialsRequests
 
-@Suite("Limits and joined requests of services", .timeLimit(.minutes(1)))
+@Suite("Limits and joined requests of services", .timeLimit(.minutes(5)))
 struct LimitsOfServicesTests {
     /// A transport whose requests wait for a gate.
     private static func held(by gate: LoopbackGate) -> StubTransport {

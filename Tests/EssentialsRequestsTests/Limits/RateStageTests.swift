@@ -4,7 +4,7 @@ import Testing
 
 @testable import EssentialsRequests
 
-@Suite("A rate in the chain", .timeLimit(.minutes(1)))
+@Suite("A rate in the chain", .timeLimit(.minutes(5)))
 struct RateStageTests {
     private let fixture = ChainFixture {
         $0.limits = OriginLimits(rate: RateLimit(1, per: .seconds(1), burst: 2))

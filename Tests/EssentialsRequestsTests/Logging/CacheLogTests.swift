@@ -5,7 +5,7 @@ import Testing
 
 @testable import EssentialsRequests
 
-@Suite("Log of the response cache", .timeLimit(.minutes(1)))
+@Suite("Log of the response cache", .timeLimit(.minutes(5)))
 struct CacheLogTests {
     @Test("The log says what the cache has done, and names the validation by an identifier of its own")
     func log() async throws {

@@ -6,7 +6,7 @@ import EssentialsTools
 import FoundationEssentials
 import Testing
 
-@Suite("Retried downloads", .timeLimit(.minutes(2))) struct DownloadRetryTests {
+@Suite("Retried downloads", .timeLimit(.minutes(5))) struct DownloadRetryTests {
     private static let film = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
 
     /// Sends the film from the requested byte, and closes the connection in the first responses.

@@ -4,7 +4,7 @@ import EssentialsRequests
 import EssentialsTestKit
 import Testing
 
-@Suite("Waits that end when the network returns", .timeLimit(.minutes(1)))
+@Suite("Waits that end when the network returns", .timeLimit(.minutes(5)))
 struct HastenedWaitTests {
     private static let unreachable = RetryFixture.Outcome.failure(.connection, .unsent, .connect)
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import EssentialsRequests
 
-@Suite("Responses that are retried, and those that are not", .timeLimit(.minutes(1)))
+@Suite("Responses that are retried, and those that are not", .timeLimit(.minutes(5)))
 struct RetriedResponseTests {
     // MARK: Expected statuses
 

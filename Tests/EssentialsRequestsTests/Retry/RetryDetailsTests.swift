@@ -5,7 +5,7 @@ import EssentialsTools
 import FoundationEssentials
 import Testing
 
-@Suite("Details of retries", .timeLimit(.minutes(1)))
+@Suite("Details of retries", .timeLimit(.minutes(5)))
 struct RetryDetailsTests {
     /// A signer that adds a field, and records its earlier values.
     private final class AddingSigner: RequestInterceptor {

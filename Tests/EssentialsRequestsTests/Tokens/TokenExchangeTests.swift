@@ -6,7 +6,7 @@ import Testing
 
 @testable import EssentialsRequests
 
-@Suite("Refreshes that are cancelled after the refresh token was sent", .timeLimit(.minutes(1)))
+@Suite("Refreshes that are cancelled after the refresh token was sent", .timeLimit(.minutes(5)))
 struct TokenExchangeTests {
     /// A provider with a refresh token, whose server responds when a gate opens.
     private struct Fixture {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import EssentialsRequests
 
-@Suite("Expiry of tokens and changes of the date", .timeLimit(.minutes(1)))
+@Suite("Expiry of tokens and changes of the date", .timeLimit(.minutes(5)))
 struct TokenExpiryClockTests {
     /// Changes of the date in seconds.
     private static let shifts: [Double] = [-100_000_000, -3_600, 3_600, 100_000_000]

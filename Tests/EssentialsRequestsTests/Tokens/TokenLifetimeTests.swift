@@ -6,7 +6,7 @@ import Testing
 
 @testable import EssentialsRequests
 
-@Suite("The lifetime of OAuth 2.0 tokens", .timeLimit(.minutes(1)))
+@Suite("The lifetime of OAuth 2.0 tokens", .timeLimit(.minutes(5)))
 struct TokenLifetimeTests {
     private static let reply = Data(#"{"access_token": "t1", "token_type": "Bearer", "expires_in": 3600}"#.utf8)
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import EssentialsRequests
 
-@Suite("Permits of an origin while a token is refreshed", .timeLimit(.minutes(1)))
+@Suite("Permits of an origin while a token is refreshed", .timeLimit(.minutes(5)))
 struct TokenPermitTests {
     /// A provider whose second call waits for a gate.
     private static func held(_ gate: LoopbackGate) -> CountingProvider {

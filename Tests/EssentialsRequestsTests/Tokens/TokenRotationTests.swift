@@ -6,7 +6,7 @@ import Testing
 
 @testable import EssentialsRequests
 
-@Suite("Refresh tokens that a server has rotated", .timeLimit(.minutes(1)))
+@Suite("Refresh tokens that a server has rotated", .timeLimit(.minutes(5)))
 struct TokenRotationTests {
     /// A store whose next update fails after its closure has returned.
     private final class FailingStore: TokenStore {

@@ -5,7 +5,7 @@ import FoundationEssentials
 import ServiceEssentials
 import Testing
 
-@Suite("Progress of a collected response", .timeLimit(.minutes(1)))
+@Suite("Progress of a collected response", .timeLimit(.minutes(5)))
 struct DownloadReportTests {
     /// Keeps the values of a report.
     private final class Values: Sendable {

@@ -8,7 +8,7 @@ import Testing
 @testable import EssentialsRequests
 @testable import EssentialsResources
 
-@Suite("Entity caches: faults", .leavesNothing, .timeLimit(.minutes(1)))
+@Suite("Entity caches: faults", .leavesNothing, .timeLimit(.minutes(5)))
 struct CacheFaultTests {
     @Test("A cache that always fails disturbs no load, and its faults are counted")
     func failing() async throws {

@@ -5,7 +5,7 @@ import EssentialsTestKit
 import FoundationEssentials
 import Testing
 
-@Suite("Entity caches: when they are read", .leavesNothing, .timeLimit(.minutes(1)))
+@Suite("Entity caches: when they are read", .leavesNothing, .timeLimit(.minutes(5)))
 struct CacheReadingTests {
     @Test("Looking a resource up and reading its state or content reads no cache; an observer and a load do")
     func begins() async throws {

@@ -9,7 +9,7 @@ import Testing
 @testable import EssentialsResources
 
 /// Resources and the response cache, with the same clock. The suites over ``CacheUnderTest`` have a clock for each.
-@Suite("Resource: with the response cache", .leavesNothing, .timeLimit(.minutes(2)))
+@Suite("Resource: with the response cache", .leavesNothing, .timeLimit(.minutes(5)))
 struct CachedResourceTests {
     private let server = CachedServer()
     private let piped = Piped()

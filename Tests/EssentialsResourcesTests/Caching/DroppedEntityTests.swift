@@ -5,7 +5,7 @@ import Testing
 
 @testable import EssentialsRequests
 
-@Suite("Entity caches: resources that were dropped", .leavesNothing, .timeLimit(.minutes(1)))
+@Suite("Entity caches: resources that were dropped", .leavesNothing, .timeLimit(.minutes(5)))
 struct DroppedEntityTests {
     @Test("A resource that was dropped begins with the content of its entity cache")
     func afterDrop() async throws {

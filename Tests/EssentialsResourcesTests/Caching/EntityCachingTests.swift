@@ -7,7 +7,7 @@ import Testing
 
 @testable import EssentialsResources
 
-@Suite("Entity caches: reading", .leavesNothing, .timeLimit(.minutes(1)))
+@Suite("Entity caches: reading", .leavesNothing, .timeLimit(.minutes(5)))
 struct EntityCachingTests {
     static let hit = #"content entityCache(stage: "decoding")"#
 

@@ -9,7 +9,7 @@ import Testing
 @testable import EssentialsRequests
 @testable import EssentialsResources
 
-@Suite("Entity caches: writing", .leavesNothing, .timeLimit(.minutes(1)))
+@Suite("Entity caches: writing", .leavesNothing, .timeLimit(.minutes(5)))
 struct EntityStoringTests {
     private struct CountingHandler: LogHandler {
         let messages: @Sendable (String) -> Void

@@ -11,7 +11,7 @@ import Testing
 @testable import EssentialsRequests
 @testable import EssentialsResources
 
-@Suite("Entity caches: removals that fail", .leavesNothing, .timeLimit(.minutes(1)))
+@Suite("Entity caches: removals that fail", .leavesNothing, .timeLimit(.minutes(5)))
 struct HangingCacheTests {
     @Test("A logout waits five seconds for a cache that does not respond, and its entities are not found any more")
     func logout() async throws {

@@ -4,7 +4,7 @@ import EssentialsResources
 import EssentialsTestKit
 import Testing
 
-@Suite("Resource: writing over a response cache", .timeLimit(.minutes(2)))
+@Suite("Resource: writing over a response cache", .timeLimit(.minutes(5)))
 struct ResponseCacheWritingTests {
     private func write(_ method: HTTPRequest.Method, _ item: Resource<Item>) async throws {
         switch method {

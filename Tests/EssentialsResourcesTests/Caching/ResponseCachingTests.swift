@@ -6,7 +6,7 @@ import Testing
 
 @testable import EssentialsResources
 
-@Suite("Resource: over a response cache", .leavesNothing, .timeLimit(.minutes(2)))
+@Suite("Resource: over a response cache", .leavesNothing, .timeLimit(.minutes(5)))
 struct ResponseCachingTests {
     private static let kinds = CacheUnderTest.Kind.allCases
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import EssentialsResources
 
-@Suite("Entity caches: tenants of one server", .leavesNothing, .timeLimit(.minutes(1)))
+@Suite("Entity caches: tenants of one server", .leavesNothing, .timeLimit(.minutes(5)))
 struct TenantCachingTests {
     /// Header fields by which a server distinguishes tenants, and the value of the other tenant.
     static let tenants: [(name: String, one: String, other: String)] = [

@@ -7,7 +7,7 @@ import Testing
 @testable import EssentialsRequests
 @testable import EssentialsResources
 
-@Suite("Entity caches: wipes", .leavesNothing, .timeLimit(.minutes(1)))
+@Suite("Entity caches: wipes", .leavesNothing, .timeLimit(.minutes(5)))
 struct WipedEntityTests {
     /// Ways to wipe a resource.
     enum Wipe: String, CaseIterable {

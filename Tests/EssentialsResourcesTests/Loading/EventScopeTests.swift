@@ -7,7 +7,7 @@ import Testing
 
 @testable import EssentialsResources
 
-@Suite("Resource: pushed events and credentials", .leavesNothing, .timeLimit(.minutes(1)))
+@Suite("Resource: pushed events and credentials", .leavesNothing, .timeLimit(.minutes(5)))
 struct EventScopeTests {
     let fixture: ResourceFixture
     private let stream: HTTPFields = [.contentType: "text/event-stream"]

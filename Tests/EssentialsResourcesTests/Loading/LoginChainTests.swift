@@ -7,7 +7,7 @@ import TestTools
 import Testing
 
 /// The login by hand: a request that is refused is followed by a login and repeated.
-@Suite("Resource: login by chained requests", .leavesNothing, .timeLimit(.minutes(1)))
+@Suite("Resource: login by chained requests", .leavesNothing, .timeLimit(.minutes(5)))
 struct LoginChainTests {
     /// The token of the client. Requests that are refused at the same time log in once.
     private actor Session {

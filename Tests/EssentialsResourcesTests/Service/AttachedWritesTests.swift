@@ -6,7 +6,7 @@ import Testing
 
 @testable import EssentialsResources
 
-@Suite("Attached writes", .timeLimit(.minutes(1)))
+@Suite("Attached writes", .timeLimit(.minutes(5)))
 struct AttachedWritesTests {
     /// Writes whose sending does not end until the test releases them.
     private final class StuckWrites: PendingWrites {

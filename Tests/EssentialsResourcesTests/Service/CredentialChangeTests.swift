@@ -7,7 +7,7 @@ import Testing
 
 @testable import EssentialsResources
 
-@Suite("Resources after a change of credentials", .leavesNothing, .timeLimit(.minutes(1)))
+@Suite("Resources after a change of credentials", .leavesNothing, .timeLimit(.minutes(5)))
 struct CredentialChangeTests {
     /// A service whose server responds with the credentials of the request, after a latch if there is one.
     private static func fixture(

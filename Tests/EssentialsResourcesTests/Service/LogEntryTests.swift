@@ -8,7 +8,7 @@ import Testing
 @testable import EssentialsRequests
 @testable import EssentialsResources
 
-@Suite("Log entries of resources", .leavesNothing, .timeLimit(.minutes(1)))
+@Suite("Log entries of resources", .leavesNothing, .timeLimit(.minutes(5)))
 struct LogEntryTests {
     private struct Handler: LogHandler {
         let entries: @Sendable (_ line: String, _ metadata: String) -> Void

@@ -2,7 +2,7 @@ import EssentialsTestKit
 import ServiceEssentials
 import Testing
 
-@Suite("Resource services in scopes of a locator", .leavesNothing, .timeLimit(.minutes(1)))
+@Suite("Resource services in scopes of a locator", .leavesNothing, .timeLimit(.minutes(5)))
 struct ScopedServiceTests {
     @Test("A scope registers a service of its own with a partition, and its end closes that service and no other")
     func scope() async throws {

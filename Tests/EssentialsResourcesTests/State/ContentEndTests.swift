@@ -15,7 +15,7 @@ private final class Ending: Sendable {
     deinit { atEnd() }
 }
 
-@Suite("Resource: the end of content", .leavesNothing, .timeLimit(.minutes(1)))
+@Suite("Resource: the end of content", .leavesNothing, .timeLimit(.minutes(5)))
 struct ContentEndTests {
     /// The causes that replace the content.
     enum Cause: String, CaseIterable {

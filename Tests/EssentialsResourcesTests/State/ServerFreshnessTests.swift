@@ -7,7 +7,7 @@ import Testing
 
 @testable import EssentialsResources
 
-@Suite("Resource: freshness by the server", .leavesNothing, .timeLimit(.minutes(2)))
+@Suite("Resource: freshness by the server", .leavesNothing, .timeLimit(.minutes(5)))
 struct ServerFreshnessTests {
     private func fixture(cache: (any EntityCache)? = nil) throws -> ResourceFixture {
         try ResourceFixture(cache: cache) { $0.defaults.expiration = .byServer(else: .seconds(30)) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import EssentialsResources
 
-@Suite("Resource slot", .leavesNothing, .timeLimit(.minutes(1)))
+@Suite("Resource slot", .leavesNothing, .timeLimit(.minutes(5)))
 struct ResourceSlotTests {
     let fixture: ResourceFixture
     let first: Resource<Int>

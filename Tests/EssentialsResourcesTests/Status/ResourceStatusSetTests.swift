@@ -4,7 +4,7 @@ import Testing
 
 @testable import EssentialsResources
 
-@Suite("Resource status of a set", .leavesNothing, .timeLimit(.minutes(1)))
+@Suite("Resource status of a set", .leavesNothing, .timeLimit(.minutes(5)))
 struct ResourceStatusSetTests {
     let fixture: ResourceFixture
     let number: Resource<Int>

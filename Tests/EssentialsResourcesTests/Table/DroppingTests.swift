@@ -6,7 +6,7 @@ import Testing
 
 @testable import EssentialsResources
 
-@Suite("Resource table: dropping unused resources", .leavesNothing, .timeLimit(.minutes(1)))
+@Suite("Resource table: dropping unused resources", .leavesNothing, .timeLimit(.minutes(5)))
 struct DroppingTests {
     /// Gives content to resources, and keeps no handle.
     private func fill(_ names: [String], in service: HTTPResourceService) {

@@ -1,7 +1,7 @@
 import EssentialsResources
 import Testing
 
-@Suite("Resource table: look-ups", .leavesNothing, .timeLimit(.minutes(1)))
+@Suite("Resource table: look-ups", .leavesNothing, .timeLimit(.minutes(5)))
 struct LookUpTests {
     @Test("Tasks that look up new URLs at the same time receive one resource for each URL")
     func concurrency() async throws {

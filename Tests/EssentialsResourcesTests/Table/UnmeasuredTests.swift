@@ -7,7 +7,7 @@ import Testing
 
 @testable import EssentialsResources
 
-@Suite("Resource table: content that was set without a request", .leavesNothing, .timeLimit(.minutes(1)))
+@Suite("Resource table: content that was set without a request", .leavesNothing, .timeLimit(.minutes(5)))
 struct UnmeasuredTests {
     /// A content that counts how often it is encoded.
     private struct Counted: Codable, Sendable {

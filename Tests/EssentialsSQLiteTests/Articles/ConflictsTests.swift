@@ -4,7 +4,7 @@
     import EssentialsTools
     import Testing
 
-    @Suite("The article Conflicts", .timeLimit(.minutes(2)))
+    @Suite("The article Conflicts", .timeLimit(.minutes(5)))
     struct ConflictsTests {
         struct Film: PersistentModel, Hashable {
             var id = ModelID<Film>()

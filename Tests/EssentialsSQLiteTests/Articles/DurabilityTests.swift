@@ -8,7 +8,7 @@
 
     @testable import EssentialsSQLite
 
-    @Suite("The article Durability", .timeLimit(.minutes(2)))
+    @Suite("The article Durability", .timeLimit(.minutes(5)))
     struct DurabilityTests {
         struct Film: PersistentModel {
             var id: Int64

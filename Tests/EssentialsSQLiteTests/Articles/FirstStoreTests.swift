@@ -3,7 +3,7 @@
     import EssentialsSQLite
     import Testing
 
-    @Suite("The article FirstStore", .timeLimit(.minutes(2)))
+    @Suite("The article FirstStore", .timeLimit(.minutes(5)))
     struct FirstStoreTests {
         // Article begins
         struct Studio: PersistentModel {

@@ -5,7 +5,7 @@
     import GRDB
     import Testing
 
-    @Suite("The article MigrationsAndBackups", .timeLimit(.minutes(2)))
+    @Suite("The article MigrationsAndBackups", .timeLimit(.minutes(5)))
     struct MigrationsAndBackupsTests {
         struct Film: PersistentModel {
             var id: Int64

@@ -4,7 +4,7 @@
     import EssentialsSQLite
     import Testing
 
-    @Suite("The article MovingFromPersistenceService", .timeLimit(.minutes(2)))
+    @Suite("The article MovingFromPersistenceService", .timeLimit(.minutes(5)))
     struct MovingFromPersistenceServiceTests {
         struct Film: PersistentModel {
             var id = ModelID<Film>()

@@ -3,7 +3,7 @@
     import EssentialsSQLite
     import Testing
 
-    @Suite("The article WhichPart, persistence", .timeLimit(.minutes(1)))
+    @Suite("The article WhichPart, persistence", .timeLimit(.minutes(5)))
     struct WhichPartTests {
         struct Film: PersistentModel {
             var id = ModelID<Film>()

@@ -8,7 +8,7 @@ import TestTools
     @testable import EssentialsSQLite
 
     /// Stores whose process forks while they are open.
-    @Suite(.timeLimit(.minutes(2)))
+    @Suite(.timeLimit(.minutes(5)))
     struct ForkedStoreTests {
         @Test("A process number other than the current one owns no store, and a release ends the ownership")
         func owners() throws {

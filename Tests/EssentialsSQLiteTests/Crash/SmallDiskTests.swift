@@ -5,7 +5,7 @@ import TestTools
     import Testing
 
     /// A store on a file system of 1 MiB, which a separate process mounts and no other process sees.
-    @Suite(.timeLimit(.minutes(1)))
+    @Suite(.timeLimit(.minutes(5)))
     struct SmallDiskTests {
         /// The beginning of a command that runs another one with the right to mount.
         private static let privately = ["unshare", geteuid() == 0 ? "-m" : "-rm"]

@@ -6,7 +6,7 @@
 
     @testable import EssentialsSQLite
 
-    @Suite("StoreInspection: checks, backups and restorations", .timeLimit(.minutes(1)))
+    @Suite("StoreInspection: checks, backups and restorations", .timeLimit(.minutes(5)))
     struct StoreCopyTests {
         private let fixture: StoreFixture
         private var backupPath: String { fixture.folder.file("backup.sqlite") }

@@ -6,7 +6,7 @@
 
     @testable import EssentialsSQLite
 
-    @Suite("StoreInspection", .timeLimit(.minutes(1)))
+    @Suite("StoreInspection", .timeLimit(.minutes(5)))
     struct StoreInspectionTests {
         private let fixture: StoreFixture
 

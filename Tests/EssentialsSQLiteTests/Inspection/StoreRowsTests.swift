@@ -6,7 +6,7 @@
 
     @testable import EssentialsSQLite
 
-    @Suite("StoreInspection: rows", .timeLimit(.minutes(1)))
+    @Suite("StoreInspection: rows", .timeLimit(.minutes(5)))
     struct StoreRowsTests {
         private let folder: TemporaryFolder
         private var path: String { folder.file("values.sqlite") }

@@ -7,7 +7,7 @@
     @testable import EssentialsSQLite
 
     /// The changes that observers of each scope receive.
-    @Suite("Observers of scopes", .timeLimit(.minutes(2)))
+    @Suite("Observers of scopes", .timeLimit(.minutes(5)))
     struct ScopeObservationTests {
         /// The changes that an observer of companies receives.
         private final class Heard {

@@ -5,7 +5,7 @@
     @testable import EssentialsSQLite
 
     /// Conditions in SQL over columns that SQLite computes.
-    @Suite(.timeLimit(.minutes(2)))
+    @Suite(.timeLimit(.minutes(5)))
     struct GeneratedColumnTests {
         private struct Order: PersistentModel, Hashable {
             var id: Int64

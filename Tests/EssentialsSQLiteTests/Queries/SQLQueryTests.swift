@@ -5,7 +5,7 @@
     @testable import EssentialsSQLite
 
     /// Rows that a query in SQL finds.
-    @Suite(.timeLimit(.minutes(2)))
+    @Suite(.timeLimit(.minutes(5)))
     struct SQLQueryTests {
         private let scopes: NestedScopes
 

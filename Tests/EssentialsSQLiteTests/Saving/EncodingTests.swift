@@ -5,7 +5,7 @@
     @testable import EssentialsSQLite
 
     /// The conversion of a model's values to column values.
-    @Suite(.timeLimit(.minutes(2)))
+    @Suite(.timeLimit(.minutes(5)))
     struct EncodingTests {
         /// Words whose order has no meaning.
         struct Words: Codable, Sendable, Equatable {

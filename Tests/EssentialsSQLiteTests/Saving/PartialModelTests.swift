@@ -5,7 +5,7 @@
     @testable import EssentialsSQLite
 
     /// Models with fewer columns than another model of their table.
-    @Suite(.timeLimit(.minutes(2)))
+    @Suite(.timeLimit(.minutes(5)))
     struct PartialModelTests {
         struct Play: PersistentModel, Hashable {
             var id: Int64

@@ -5,7 +5,7 @@
     @testable import EssentialsSQLite
 
     /// Rows that `ON DELETE` deletes, or would delete, while a save moves them to another parent.
-    @Suite(.timeLimit(.minutes(2)))
+    @Suite(.timeLimit(.minutes(5)))
     struct TakenRowTests {
         struct User: PersistentModel, Hashable {
             var id: Int64

@@ -5,7 +5,7 @@
     @testable import EssentialsSQLite
 
     /// Rows whose unique values are found although the index, or the spelling of the table, hides them.
-    @Suite(.timeLimit(.minutes(2)))
+    @Suite(.timeLimit(.minutes(5)))
     struct UniqueValuesTests {
         @Test(
             "Values of a partial index move in a circle, although rows outside the index have the same values",

@@ -107,7 +107,7 @@ import TestTools
             await store.close()
         }
 
-        @Test("One state that is read too slowly expires", .timeLimit(.minutes(1)))
+        @Test("One state that is read too slowly expires", .timeLimit(.minutes(5)))
         func expired() async throws {
             var numbers = SeededNumbers(state: 1)
             try await store.create(samples(0..<4, &numbers), save: .store)
@@ -123,7 +123,7 @@ import TestTools
 
         @Test(
             "Iterators of one state do not block other reads, and an iterator beyond the limit fails at once",
-            .timeLimit(.minutes(2)), arguments: [false, true])
+            .timeLimit(.minutes(5)), arguments: [false, true])
         func manyStates(isPending: Bool) async throws {
             var description = SQLiteStore(path: folder.file("many.sqlite"), models: [Sample.self])
             (description.readers, description.pendingReaders, description.stateReaders) = (1, 1, 12)

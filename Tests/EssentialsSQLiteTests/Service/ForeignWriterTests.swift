@@ -7,7 +7,7 @@
     @testable import EssentialsSQLite
 
     /// Saves while a connection outside the store holds the write lock.
-    @Suite(.timeLimit(.minutes(2)))
+    @Suite(.timeLimit(.minutes(5)))
     struct ForeignWriterTests {
         private final class Flag: Sendable {
             private let value = Mutex(false)

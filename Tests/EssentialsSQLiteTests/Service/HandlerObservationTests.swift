@@ -7,7 +7,7 @@
     @testable import EssentialsSQLite
 
     /// Observations whose elements are passed to a handler.
-    @Suite(.timeLimit(.minutes(2)))
+    @Suite(.timeLimit(.minutes(5)))
     struct HandlerObservationTests {
         private let fixture: StoreFixture
         private let store: SQLitePersistenceService

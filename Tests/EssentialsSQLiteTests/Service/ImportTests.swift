@@ -186,7 +186,7 @@
             await store.close()
         }
 
-        @Test("An import that is cancelled between two batches keeps the earlier batches", .timeLimit(.minutes(1)))
+        @Test("An import that is cancelled between two batches keeps the earlier batches", .timeLimit(.minutes(5)))
         func cancelled() async throws {
             let store = store
             let models = companies(1...20)

@@ -7,7 +7,7 @@
     @testable import EssentialsSQLite
 
     /// Many observers beside readers and the writer.
-    @Suite(.timeLimit(.minutes(2)))
+    @Suite(.timeLimit(.minutes(5)))
     struct ObserverLoadTests {
         private let fixture: StoreFixture
         private let store: SQLitePersistenceService

@@ -8,7 +8,7 @@
     @testable import EssentialsSQLite
 
     /// The failures of calls on a store that is not open yet, or cannot be opened.
-    @Suite(.timeLimit(.minutes(2)))
+    @Suite(.timeLimit(.minutes(5)))
     struct OpeningFailureTests {
         private let fixture: StoreFixture
 

@@ -8,7 +8,7 @@
     @testable import EssentialsSQLite
 
     /// Writes of other processes.
-    @Suite(.timeLimit(.minutes(2)))
+    @Suite(.timeLimit(.minutes(5)))
     struct OtherWritesTests {
         static let tool = "/usr/bin/sqlite3"
 

@@ -5,7 +5,7 @@
     @testable import EssentialsPersistence
     @testable import EssentialsSQLite
 
-    @Suite(.timeLimit(.minutes(2)))
+    @Suite(.timeLimit(.minutes(5)))
     struct QueryObservationTests {
         private let fixture: StoreFixture
         private let store: SQLitePersistenceService

@@ -5,7 +5,7 @@
     @testable import EssentialsSQLite
 
     /// The time limit of reads.
-    @Suite(.timeLimit(.minutes(2)))
+    @Suite(.timeLimit(.minutes(5)))
     struct ReadLimitTests {
         /// A query whose only row takes forever.
         private static let endless = Note.where { _ in

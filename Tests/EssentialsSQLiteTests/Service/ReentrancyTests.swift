@@ -6,7 +6,7 @@
     @testable import EssentialsSQLite
 
     /// Blocking calls inside closures that the store runs.
-    @Suite(.timeLimit(.minutes(2)))
+    @Suite(.timeLimit(.minutes(5)))
     struct ReentrancyTests {
         fileprivate typealias Blocking = (name: String, make: @Sendable (any PersistenceService) throws -> Void)
 

@@ -6,7 +6,7 @@
     @testable import EssentialsSQLite
 
     /// Reads by id of rows that are pending.
-    @Suite(.timeLimit(.minutes(2)))
+    @Suite(.timeLimit(.minutes(5)))
     struct ScopeLookupTests {
         private let scopes: NestedScopes
         private var store: SQLitePersistenceService { scopes.store }

@@ -7,7 +7,7 @@
     @testable import EssentialsSQLite
 
     /// The states of a store and its scopes, and the rows that are lost at their end.
-    @Suite(.timeLimit(.minutes(2)))
+    @Suite(.timeLimit(.minutes(5)))
     struct ScopeStateTests {
         private let fixture: StoreFixture
 

@@ -6,7 +6,7 @@
     @testable import EssentialsSQLite
 
     /// Changes of all rows of a query without their closure, and rows that are put by a unique column.
-    @Suite(.timeLimit(.minutes(2)))
+    @Suite(.timeLimit(.minutes(5)))
     struct StatementTests {
         struct Shelf: PersistentModel, Hashable {
             var id: Int64

@@ -5,7 +5,7 @@
 
     @testable import EssentialsSQLite
 
-    @Suite(.timeLimit(.minutes(1)))
+    @Suite(.timeLimit(.minutes(5)))
     struct WorkQueueTests {
         @Test("Closures run in the order of submission, and never more at a time than the width of the queue")
         func order() async {

@@ -10,7 +10,7 @@ import TestTools
     @testable import EssentialsSQLite
 
     /// Files that are refused before anything is written.
-    @Suite(.timeLimit(.minutes(2)))
+    @Suite(.timeLimit(.minutes(5)))
     struct OpeningCheckTests {
         private let fixture: StoreFixture
 

@@ -9,7 +9,7 @@
     @testable import EssentialsSQLite
 
     /// The default settings of a store.
-    @Suite(.timeLimit(.minutes(2)))
+    @Suite(.timeLimit(.minutes(5)))
     struct StoreDefaultsTests {
         private let fixture: StoreFixture
 

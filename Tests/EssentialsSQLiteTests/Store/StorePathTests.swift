@@ -8,7 +8,7 @@ import TestTools
     @testable import EssentialsSQLite
 
     /// Tests which file a path means, and that all files of a store are beside it.
-    @Suite(.timeLimit(.minutes(2)))
+    @Suite(.timeLimit(.minutes(5)))
     struct StorePathTests {
         private let fixture: StoreFixture
 

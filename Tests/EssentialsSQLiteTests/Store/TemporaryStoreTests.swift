@@ -38,7 +38,7 @@
             #expect(!exists(folder))
         }
 
-        @Test("A temporary store is also removed when it is released, and a scope keeps it", .timeLimit(.minutes(1)))
+        @Test("A temporary store is also removed when it is released, and a scope keeps it", .timeLimit(.minutes(5)))
         func releasing() async throws {
             func scope() async throws -> any PersistenceService {
                 let service = service()

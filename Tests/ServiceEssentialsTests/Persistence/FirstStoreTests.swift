@@ -3,7 +3,7 @@
     import Testing
 
     /// The part of the article that needs a locator.
-    @Suite("The article FirstStore in a locator", .timeLimit(.minutes(2)))
+    @Suite("The article FirstStore in a locator", .timeLimit(.minutes(5)))
     struct FirstStoreTests {
         struct Film: PersistentModel {
             var id = ModelID<Film>()

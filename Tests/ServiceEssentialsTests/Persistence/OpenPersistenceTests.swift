@@ -33,7 +33,7 @@ private final class ScopeDouble: PersistenceService {
     func close() async { isClosed.withLock { $0 = true } }
 }
 
-@Suite("Scopes of persistence in a locator", .timeLimit(.minutes(2)))
+@Suite("Scopes of persistence in a locator", .timeLimit(.minutes(5)))
 struct OpenPersistenceTests {
     private let app = ServiceLocator(name: "app")
     private let double = ScopeDouble("store")

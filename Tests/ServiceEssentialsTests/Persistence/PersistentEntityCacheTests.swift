@@ -52,7 +52,7 @@
         }
     }
 
-    @Suite("Entity cache over a store", .timeLimit(.minutes(2)))
+    @Suite("Entity cache over a store", .timeLimit(.minutes(5)))
     struct PersistentEntityCacheTests {
         private let stores = Stores()
 

@@ -2,7 +2,7 @@
     import ServiceEssentials
     import Testing
 
-    @Suite("README, with the trait Persistence", .timeLimit(.minutes(2)))
+    @Suite("README, with the trait Persistence", .timeLimit(.minutes(5)))
     struct ReadmePersistenceTests {
         private struct Film: PersistentModel {
             var id = ModelID<Film>()

@@ -18,7 +18,7 @@
         }
     }
 
-    @Suite("A store in a locator", .timeLimit(.minutes(2)))
+    @Suite("A store in a locator", .timeLimit(.minutes(5)))
     struct StoreInLocatorTests {
         private static let migrations = [
             Migration("1 notes", sql: "CREATE TABLE note(id BLOB PRIMARY KEY NOT NULL, text TEXT NOT NULL) STRICT")
