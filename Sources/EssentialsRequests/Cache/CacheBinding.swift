@@ -55,3 +55,12 @@ package final class BoundContent: Sendable {
         (self.binding, self.url, self.variant) = (binding, url, variant)
     }
 }
+
+/// What is kept for all hops of a request for bound content. It is an object, because few requests have it.
+final class BoundExchange {
+    let key: ResponseKey
+    /// Whether an attempt had credentials or other secrets.
+    var hadSecrets = false
+
+    init(_ key: ResponseKey) { self.key = key }
+}

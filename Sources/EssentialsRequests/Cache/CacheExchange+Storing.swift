@@ -8,7 +8,7 @@ extension CacheExchange {
         _ response: TransportResponse, of fetch: CacheFetch, _ conditions: HTTPFields
     ) async throws(RequestFailure) -> TransportResponse {
         let now = stage.clock.moment
-        if isBound { record.hadSecrets = record.hadSecrets || lookup.partitions.hasSecrets(record.sentFields) }
+        if let bound = record.bound, lookup.partitions.hasSecrets(record.sentFields) { bound.hadSecrets = true }
         let isUnpacked = request.options.decompresses && response.headerFields.contains(.contentEncoding)
         let disposition = CacheRules.disposition(
             of: isBound ? response.head.withoutPrivateFields : response.head, to: lookup.request,
@@ -66,7 +66,7 @@ extension CacheExchange {
     }
 
     /// Whether the last attempt had credentials or other secrets.
-    var wasPersonal: Bool { record.hadSecrets || lookup.partitions.hasSecrets(record.sentFields) }
+    var wasPersonal: Bool { record.bound?.hadSecrets == true || lookup.partitions.hasSecrets(record.sentFields) }
 
     /// Stores a response with its body, and returns it.
     private func keep(

@@ -126,10 +126,10 @@ struct CacheStageLookup {
         _ next: RemainingStages
     ) {
         let key =
-            record.boundKey
+            record.bound?.key
             ?? ResponseKey(
                 owner: partitions.partition(of: request, record), url: record.rules.boundContent?.url ?? request.url)
-        if record.rules.boundContent != nil { record.boundKey = key }
+        if record.rules.boundContent != nil, record.bound == nil { record.bound = BoundExchange(key) }
         self.init(key, request, record, partitions, isOffline: isOffline, next)
     }
 

@@ -51,6 +51,17 @@ public struct CacheUse: Sendable, Hashable {
     }
 }
 
+extension CacheUse {
+    /// How a stored response was used; `nil` if the server has sent or confirmed the response just now.
+    var ofStoredResponse: StoredResponseUse? {
+        switch outcome {
+        case .hit: StoredResponseUse(age: age)
+        case .stale: StoredResponseUse(age: age, isStale: true)
+        case .missed, .validated, .bypassed: nil
+        }
+    }
+}
+
 /// What a response cache says about the response of a hop. It is an object, because few requests have it.
 final class CacheFacts: Sendable {
     let use: CacheUse

@@ -161,17 +161,8 @@ extension ExchangeRecord {
     fileprivate func response(_ response: TransportResponse) -> DataResponse {
         var whole = DataResponse(response, url: lastURL, redirects: hops, attempts: retries.attempt)
         whole.sentFields = sentFields
-        if let cacheFacts {
-            (whole.cacheFacts, whole.identity) = (cacheFacts, cacheFacts.identity)
-            switch cacheFacts.use.outcome {
-            case .hit: whole.storedUse = StoredResponseUse(age: cacheFacts.use.age)
-            case .stale: whole.storedUse = StoredResponseUse(age: cacheFacts.use.age, isStale: true)
-            // The server has sent or confirmed the response just now.
-            case .missed, .validated, .bypassed: break
-            }
-        } else if isFromCache {
-            whole.storedUse = StoredResponseUse(of: response.headerFields)
-        }
+        whole.cacheFacts = cacheFacts
+        if cacheFacts == nil, isFromCache { whole.storedUse = StoredResponseUse(of: response.headerFields) }
         return whole
     }
 }

@@ -41,10 +41,8 @@ final class ExchangeRecord {
     var isFromCache = false
     /// What the response cache says about the response of the current hop; `nil` if it says nothing.
     var cacheFacts: CacheFacts?
-    /// Whether an attempt of a request for bound content had credentials or other secrets.
-    var hadSecrets = false
-    /// The key of the bound content, which is the same for all hops; `nil` before the first one.
-    var boundKey: ResponseKey?
+    /// What is kept for all hops of a request for bound content; `nil` before its first one.
+    var bound: BoundExchange?
     /// Where the moment of the last attempt is noted; `nil` if the response cache does not need it.
     var attemptTime: AttemptTime?
     /// Whether an interceptor has signed an attempt.

@@ -67,12 +67,8 @@ public struct DataRequest: Sendable {
     /// let film: Film = try await requests.model(of: request)
     /// ```
     public var downloadProgress: ProgressReport?
-    /// Receives the progress for the handler and the token of one call, in addition to ``uploadProgress``.
-    var handlerProgress: ProgressReport?
-    /// Raises the priority of ``options`` while the request waits for its turn; `nil` if nobody does.
-    package var raisablePriority: RaisablePriority?
-    /// What the request looks for in a response cache that it brings along; `nil` without one.
-    package var boundContent: BoundContent?
+    /// What few requests have; `nil` for most.
+    private var companions: RequestCompanions?
     /// The kind of value that will be read from the response, for the `Accept` field.
     var responseKind = ResponseKind.response
     /// Whether the request comes from a definition: its path is always joined to the base, and the query of the base is
@@ -115,6 +111,28 @@ public struct DataRequest: Sendable {
         set { settings[keyPath: setting] = newValue }
     }
 
+    /// Receives the progress for the handler and the token of one call, in addition to ``uploadProgress``.
+    var handlerProgress: ProgressReport? {
+        get { companions?.values.handlerProgress }
+        set { change { $0.handlerProgress = newValue } }
+    }
+    /// Raises the priority of ``options`` while the request waits for its turn; `nil` if nobody does.
+    package var raisablePriority: RaisablePriority? {
+        get { companions?.values.raisablePriority }
+        set { change { $0.raisablePriority = newValue } }
+    }
+    /// What the request looks for in a response cache that it brings along; `nil` without one.
+    package var boundContent: BoundContent? {
+        get { companions?.values.boundContent }
+        set { change { $0.boundContent = newValue } }
+    }
+
+    private mutating func change(_ change: (inout RequestCompanions.Values) -> Void) {
+        var values = companions?.values ?? RequestCompanions.Values()
+        change(&values)
+        companions = RequestCompanions(values)
+    }
+
     /// Whether ``parameters`` belong to the query, with or without a body.
     var hasParametersInQuery: Bool {
         switch method {
@@ -122,6 +140,19 @@ public struct DataRequest: Sendable {
         default: false
         }
     }
+}
+
+/// What few requests have. It is an object, so that the others do not carry it through each copy.
+private final class RequestCompanions: Sendable {
+    struct Values: Sendable {
+        var handlerProgress: ProgressReport?
+        var raisablePriority: RaisablePriority?
+        var boundContent: BoundContent?
+    }
+
+    let values: Values
+
+    init(_ values: Values) { self.values = values }
 }
 
 extension DataRequest: CustomReflectable {

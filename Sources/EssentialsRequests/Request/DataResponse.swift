@@ -30,10 +30,18 @@ public struct DataResponse: Sendable {
     package var storedFile: StoredFile? { cacheFacts?.file }
     /// What the response would change in the cache of the ``CacheBinding`` of its request; `nil` for nothing.
     package var offer: OfferedChange? { cacheFacts?.offer }
+    /// What another cache or a test double says; `nil` for most responses.
+    private var foreignFacts: ForeignCacheFacts?
     /// How a response cache has served the response; `nil` if the server has sent or confirmed it just now.
-    package var storedUse: StoredResponseUse?
+    package var storedUse: StoredResponseUse? {
+        get { foreignFacts?.use ?? cacheFacts?.use.ofStoredResponse }
+        set { foreignFacts = ForeignCacheFacts(newValue, identity) }
+    }
     /// By which numbers a response cache knows the response, whether it is stored or not; `nil` if there is no cache.
-    public package(set) var identity: ResponseIdentity?
+    public package(set) var identity: ResponseIdentity? {
+        get { foreignFacts?.identity ?? cacheFacts?.identity }
+        set { foreignFacts = ForeignCacheFacts(storedUse, newValue) }
+    }
 
     /// Creates a response from the response of a transport.
     public init(
@@ -68,6 +76,14 @@ public struct DataResponse: Sendable {
     public var connection: ConnectionFacts { transportResponse.connection }
     /// The status and the header fields as the type of HTTPTypes.
     public var head: HTTPResponse { transportResponse.head }
+}
+
+/// What another cache than that of the chain says about a response. It is an object, because few responses have it.
+private final class ForeignCacheFacts: Sendable {
+    let use: StoredResponseUse?
+    let identity: ResponseIdentity?
+
+    init(_ use: StoredResponseUse?, _ identity: ResponseIdentity?) { (self.use, self.identity) = (use, identity) }
 }
 
 extension DataResponse: CustomReflectable {
