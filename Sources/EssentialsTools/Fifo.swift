@@ -14,6 +14,8 @@ package struct Fifo<Element>: RandomAccessCollection {
 
     @inlinable package var startIndex: Int { 0 }
     @inlinable package var endIndex: Int { elements.count - first }
+    @inlinable package var count: Int { elements.count - first }
+    @inlinable package var isEmpty: Bool { elements.count == first }
 
     @inlinable
     package subscript(position: Int) -> Element {

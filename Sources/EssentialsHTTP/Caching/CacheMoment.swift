@@ -30,7 +30,8 @@ package struct CacheMoment: Sendable, Hashable {
         guard wall.isFinite else { return nil }
         if let boot, let start = earlier.boot, boot.boot == start.boot {
             let passed = boot.elapsed - start.elapsed
-            return passed >= .zero && wall - passed / .seconds(1) < Self.day ? passed : nil
+            // A division of durations would cost more than all the rest.
+            return passed >= .zero && wall - Double(passed.components.seconds) < Self.day ? passed : nil
         }
         let areUnknown = boot == nil && earlier.boot == nil
         guard wall >= 0, wall < (areUnknown ? Self.longest : Self.day) else { return nil }

@@ -31,7 +31,7 @@ enum ConditionalRules {
     /// (RFC 9110, 13.2.2).
     static func isUnchanged(_ head: StoredHead, for fields: HTTPFields) -> Bool {
         guard head.status.kind == .successful else { return false }
-        if let text = fields[.ifNoneMatch] {
+        if let text = fields.joined(.ifNoneMatch) {
             let (isAny, tags) = EntityTag.list(text)
             return isAny || tags.contains { $0.matchesWeakly(head.tag) }
         }
@@ -52,28 +52,28 @@ enum ConditionalRules {
     static func confirmed(
         by response: HTTPFields, _ conditions: HTTPFields, among indices: [Int], of stored: [StoredHead]
     ) -> Int? {
-        let tags = conditions[.ifNoneMatch].map { EntityTag.list($0).tags } ?? []
+        let tags = conditions.joined(.ifNoneMatch).map { EntityTag.list($0).tags } ?? []
         if response.contains(.eTag) {
-            guard let tag = EntityTag(response[.eTag]) else { return nil }
+            guard let tag = EntityTag(response.joined(.eTag)) else { return nil }
             return indices.first { index in
                 guard let own = stored[index].tag, tags.contains(own) else { return false }
                 return tag.isWeak ? own.matchesWeakly(tag) : own.matchesStrongly(tag)
             }
         }
         // Without a tag, a 304 to several of them can be about any.
-        let modified = conditions[.ifModifiedSince]
-        guard tags.count <= 1, !response.contains(.lastModified) || response[.lastModified] == modified else {
+        let modified = conditions.joined(.ifModifiedSince)
+        guard tags.count <= 1, !response.contains(.lastModified) || response.joined(.lastModified) == modified else {
             return nil
         }
         return indices.first { index in
             if let tag = tags.first { return stored[index].tag == tag }
-            return modified != nil && stored[index].fields[.lastModified] == modified
+            return modified != nil && stored[index].fields.joined(.lastModified) == modified
         }
     }
 
     /// The stored response that a 304 to the caller's own condition confirms: the newest with its strong tag.
     static func confirmed(by response: HTTPFields, among indices: [Int], of stored: [StoredHead]) -> Int? {
-        let tag = EntityTag(response[.eTag])
+        let tag = EntityTag(response.joined(.eTag))
         return indices.first { stored[$0].tag?.matchesStrongly(tag) == true }
     }
 
@@ -85,7 +85,7 @@ enum ConditionalRules {
             guard response[name] == head.fields[name] else { return false }
             isConfirmed = true
         }
-        if let length = response[.contentLength], let known = head.fields[.contentLength], length != known {
+        if let length = response.joined(.contentLength), let known = head.fields.joined(.contentLength), length != known {
             return false
         }
         return isConfirmed

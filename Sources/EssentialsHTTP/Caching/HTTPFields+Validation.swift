@@ -14,8 +14,8 @@ extension HTTPFields {
     /// sent back.
     package var condition: (name: HTTPField.Name, value: String)? {
         let validator =
-            self[.eTag].map { (HTTPField.Name.ifNoneMatch, $0) }
-            ?? self[.lastModified].map { (HTTPField.Name.ifModifiedSince, $0) }
+            joined(.eTag).map { (HTTPField.Name.ifNoneMatch, $0) }
+            ?? joined(.lastModified).map { (HTTPField.Name.ifModifiedSince, $0) }
         guard let validator, !validator.1.utf8.contains(where: \.isFieldControl) else { return nil }
         return validator
     }

@@ -125,9 +125,6 @@ package final class StoredHead: Sendable {
         return HTTPFields(fields.filter { !validatedFields.contains($0.name) })
     }
 
-    /// The value of `Age` with which the response is served, in whole seconds.
-    package func servedAge(at now: CacheMoment) -> Int64 { (age(at: now) ?? age).components.seconds }
-
     /// The head of a response that is stale at once, but may be used as its directives allow it.
     package func agedOut(_ options: CacheOptions) -> StoredHead {
         StoredHead(
@@ -175,6 +172,9 @@ package struct StoredUse: Sendable, Hashable {
     /// How long it stays fresh. It is stale at zero and below.
     package let timeLeft: Duration
     package let kind: Kind
+
+    /// The value of `Age` with which the response is served, in whole seconds.
+    package var servedAge: Int64 { age.components.seconds }
 
     package init(age: Duration, timeLeft: Duration, kind: Kind) {
         (self.age, self.timeLeft, self.kind) = (age, timeLeft, kind)

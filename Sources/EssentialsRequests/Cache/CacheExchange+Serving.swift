@@ -11,7 +11,7 @@ extension CacheExchange {
     ///   - content: The body, if it was found already.
     ///   - isPart: Whether a part of the response is made of it.
     func served(
-        _ index: Int, _ use: StoredUse, at now: CacheMoment, isJustFound: Bool = false, isValidated: Bool = false,
+        _ index: Int, _ use: StoredUse, isJustFound: Bool = false, isValidated: Bool = false,
         head: StoredHead? = nil, load: UInt64? = nil, isPersonal: Bool? = nil, status: CacheStatus? = nil,
         isStored: Bool = true, content: StoredContent? = nil, isPart: Bool = false, trouble: CacheTrouble? = nil
     ) async throws(RequestFailure) -> TransportResponse? {
@@ -39,7 +39,7 @@ extension CacheExchange {
             ResponseIdentity(load: load ?? entry.identity.load, body: entry.identity.body),
             isPersonal: isPersonal ?? entry.isPersonal, trouble: trouble, file: file)
         return TransportResponse(
-            head.status, stored: head.fields(isValidated: isValidated), age: head.servedAge(at: now), body: body)
+            head.status, stored: head.fields(isValidated: isValidated), age: use.servedAge, body: body)
     }
 
     private func body(of entry: StoredResponse, isJustFound: Bool) async -> StoredContent? {
@@ -68,10 +68,10 @@ extension CacheExchange {
 
     /// A range of a stored response (RFC 9110, 14.2 and 15.5.17); `nil` if its body is gone.
     func part(
-        _ range: ByteRange, of index: Int, _ use: StoredUse, at now: CacheMoment
+        _ range: ByteRange, of index: Int, _ use: StoredUse
     ) async throws(RequestFailure) -> TransportResponse? {
         guard let content = await body(of: stored.responses[index], isJustFound: true),
-            let whole = try await served(index, use, at: now, content: StoredContent(Data()), isPart: true)
+            let whole = try await served(index, use, content: StoredContent(Data()), isPart: true)
         else { return nil }
         let length = content.count
         var fields = whole.headerFields
@@ -99,7 +99,7 @@ extension CacheExchange {
     }
 
     /// The response to a condition of the caller that a fresh response meets (RFC 9110, 13.2.2).
-    func notModified(_ index: Int, _ use: StoredUse, at now: CacheMoment) -> TransportResponse {
+    func notModified(_ index: Int, _ use: StoredUse) -> TransportResponse {
         let entry = stored.responses[index]
         record.isFromCache = true
         record.cacheFacts = CacheFacts(
@@ -108,7 +108,7 @@ extension CacheExchange {
             entry.identity, isPersonal: entry.isPersonal)
         return TransportResponse(
             .notModified, stored: entry.head.fields(isValidated: false).ofNotModified,
-            age: entry.head.servedAge(at: now), body: ResponseBody(Data()))
+            age: use.servedAge, body: ResponseBody(Data()))
     }
 }
 

@@ -115,7 +115,7 @@ extension CacheExchange {
     private func bodyNumber(of head: StoredHead, _ data: Data, _ old: StoredResponse?) async -> UInt64? {
         // A reader of the body also needs its status and type.
         guard let old, old.head.status == head.status,
-            old.head.fields[.contentType] == head.fields[.contentType],
+            old.head.fields.joined(.contentType) == head.fields.joined(.contentType),
             let former = await cache.store.body(of: old, for: lookup.key), former.count == data.count,
             former.data != nil || former.count <= StoredContent.pieceSize, await former.all() == data
         else { return nil }
@@ -162,7 +162,7 @@ extension CacheExchange {
     /// The announced length of the stored body; `nil` if it is not known. The transport checks it too, unless it is a test
     /// double.
     private func expectedLength(of response: TransportResponse) -> Int? {
-        guard !response.headerFields.contains(.contentEncoding), let text = response.headerFields[.contentLength]
+        guard !response.headerFields.contains(.contentEncoding), let text = response.headerFields.joined(.contentLength)
         else { return nil }
         return Int(text) ?? -1
     }
@@ -188,7 +188,7 @@ extension CacheExchange {
         let status = CacheStatus(
             forwarded: fetch.reason, status: response.statusCode, isStored: isStored, timeLeft: use.timeLeft)
         if let served = try await served(
-            index, use, at: now, isValidated: true, head: head, load: fetch.number, isPersonal: entry.isPersonal,
+            index, use, isValidated: true, head: head, load: fetch.number, isPersonal: entry.isPersonal,
             status: status, isStored: isStored)
         {
             return served

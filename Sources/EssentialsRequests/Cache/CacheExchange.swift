@@ -1,8 +1,9 @@
 import EssentialsHTTP
 import FoundationEssentials
 
-/// Answers one request from what a lookup has found, or from the server.
-struct CacheExchange {
+/// Answers one request from what a lookup has found, or from the server. It is an object, because each of its many steps would
+/// copy a value.
+final class CacheExchange {
     let stage: CacheStage
     let lookup: CacheStageLookup
     let stored: ResponseLookup
@@ -39,13 +40,13 @@ struct CacheExchange {
         let now = stage.clock.moment
         switch CacheRules.answer(to: lookup.request, stored: heads, now: now, options: options) {
         case .serve(let index, let use):
-            if let response = try await served(index, use, at: now, isJustFound: true) { return response }
+            if let response = try await served(index, use, isJustFound: true) { return response }
             // The body was removed after the lookup.
             return try await fetched(.uriMiss, conditions: [:], fallback: nil)
         case .notModified(let index, let use):
-            return notModified(index, use, at: now)
+            return notModified(index, use)
         case .part(let index, let use, let range):
-            if let response = try await part(range, of: index, use, at: now) { return response }
+            if let response = try await part(range, of: index, use) { return response }
             return try await fetched(.uriMiss, conditions: [:], fallback: nil)
         case .serveAndValidate(let index, _)
         where isBound || stored.responses[index].body.map { $0.count > BackgroundValidations.largest } ?? false:
@@ -54,7 +55,7 @@ struct CacheExchange {
             let conditions = CacheRules.conditions(for: lookup.request, stored: heads)
             return try await fetched(.stale, conditions: conditions, fallback: index)
         case .serveAndValidate(let index, let use):
-            guard let response = try await served(index, use, at: now, isJustFound: true) else {
+            guard let response = try await served(index, use, isJustFound: true) else {
                 return try await fetched(.uriMiss, conditions: [:], fallback: nil)
             }
             validateInBackground(index)
@@ -273,7 +274,7 @@ struct CacheExchange {
         guard
             let use = CacheRules.mayServe(stored.responses[index].head, insteadOf: trouble, now: now, options: options)
         else { return nil }
-        return try await served(index, use, at: now, trouble: trouble)
+        return try await served(index, use, trouble: trouble)
     }
 }
 

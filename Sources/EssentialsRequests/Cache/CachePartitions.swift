@@ -9,9 +9,17 @@ import Glibc
 /// Fingerprints and hashes are computed once for each policy and environment, because most requests of a service have the
 /// same.
 final class CachePartitions: Sendable {
+    /// The text of a value. It is an object, because a copy of the value costs more than the comparison.
+    private final class Known<Value: Equatable & Sendable>: Sendable {
+        let value: Value
+        let text: String
+
+        init(_ value: Value, _ text: String) { (self.value, self.text) = (value, text) }
+    }
+
     private struct State {
-        var trust: (policy: TrustPolicy, text: String)?
-        var environment: (snapshot: EnvironmentSnapshot, text: String)?
+        var trust: Known<TrustPolicy>?
+        var environment: Known<EnvironmentSnapshot>?
         /// The last partition, which is that of most requests.
         var last: CachePartition?
         /// Whether the values of fields with these names are secrets.
@@ -68,7 +76,7 @@ final class CachePartitions: Sendable {
         let origin = request.url.origin
         let isOwn = !record.hasLeftOrigin && record.environment.map { $0.baseURL.origin == origin } ?? false
         var environment = ""
-        if isOwn, let snapshot = record.environment { environment = text(of: snapshot) + signer }
+        if isOwn, let snapshot = record.environment { environment = text(of: snapshot) }
         var (account, field) = (CachePartition.Account.anonymous, String?.none)
         if let boundAccount { account = .named(boundAccount) }
         if let bound = record.rules.boundContent { environment += "\u{2}" + bound.variant }
@@ -120,18 +128,18 @@ final class CachePartitions: Sendable {
             // The transport leaves its client certificate out.
             return request.isForAnyServer ? trust + "\u{1}any" : trust
         }
-        if let known = state.withLock({ $0.trust }), known.policy == policy { return known.text }
+        if let known = state.withLock({ $0.trust }), known.value == policy { return known.text }
         // What the application says of its transport holds for every policy.
         let text = (boundAccount == nil ? "" : trust + "\u{1}") + TrustFingerprint.text(of: policy)
-        state.withLock { $0.trust = (policy, text) }
+        state.withLock { $0.trust = Known(policy, text) }
         return text
     }
 
     private func text(of environment: EnvironmentSnapshot) -> String {
-        if let known = state.withLock({ $0.environment }), known.snapshot == environment { return known.text }
+        if let known = state.withLock({ $0.environment }), known.value == environment { return known.text }
         let identity = EnvironmentIdentity(of: ConstantEnvironment(environment))
-        let text = identity.text(environment.name, key: cache.store.fingerprintKey)
-        state.withLock { $0.environment = (environment, text) }
+        let text = identity.text(environment.name, key: cache.store.fingerprintKey) + signer
+        state.withLock { $0.environment = Known(environment, text) }
         return text
     }
 

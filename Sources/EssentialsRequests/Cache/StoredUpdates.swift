@@ -63,7 +63,7 @@ extension ResponseCache {
         var response = DataResponse(
             TransportResponse(
                 entry.head.status, stored: entry.head.fields(isValidated: true),
-                age: entry.head.servedAge(at: clock.moment), body: ResponseBody(body)),
+                age: entry.head.use(at: clock.moment).servedAge, body: ResponseBody(body)),
             url: url)
         response.identity = entry.identity
         let use = CacheUse(

@@ -11,7 +11,7 @@ package import EssentialsTools
 package struct EvictionOrder<Key: Hashable & Sendable>: Sendable {
     @usableFromInline
     struct Entry: Sendable {
-        @usableFromInline let bytes: Int
+        @usableFromInline var bytes: Int
         /// The number of uses that still count, at most three. Each further round in the main queue uses up one.
         @usableFromInline var uses = 0
         @usableFromInline var isMain: Bool
@@ -96,14 +96,16 @@ package struct EvictionOrder<Key: Hashable & Sendable>: Sendable {
         entries[key]?.uses += 1
     }
 
-    /// Inserts an entry, or replaces the one with the same key and keeps its uses.
+    /// Inserts an entry, or replaces the one with the same key, which is a use and keeps its place.
     @inlinable
     package mutating func insert(_ key: Key, bytes size: Int) {
-        let earlier = take(key)
-        let isMain = earlier?.isMain ?? (evicted.remove(key) != nil)
         // The upper limit keeps sums from overflowing.
-        put(
-            min(max(size, 0), 1 << 50), key, uses: min((earlier?.uses ?? -1) + 1, Self.maximumUses), isMain: isMain)
+        let size = min(max(size, 0), 1 << 50)
+        guard var entry = entries[key] else { return put(size, key, uses: 0, isMain: evicted.remove(key) != nil) }
+        sum += size - entry.bytes
+        if !entry.isMain { smallBytes += size - entry.bytes }
+        (entry.bytes, entry.uses) = (size, min(entry.uses + 1, Self.maximumUses))
+        entries[key] = entry
     }
 
     /// Puts an entry at the end of its queue.

@@ -79,7 +79,7 @@ extension StoredHead {
     /// The fields of a response that is made of the head.
     func servedFields(at now: CacheMoment, isValidated: Bool) -> HTTPFields {
         TransportResponse(
-            status, stored: fields(isValidated: isValidated), age: servedAge(at: now), body: ResponseBody(Data())
+            status, stored: fields(isValidated: isValidated), age: use(at: now).servedAge, body: ResponseBody(Data())
         ).headerFields
     }
 }

@@ -11,6 +11,8 @@
 // - the share of hits in traces of requests, beside other orders of eviction with the same budget;
 // - with `--peers`, hits a second beside caches of Python; see `python/cache-peers` for what it needs.
 //
+// With `--profile plain|hits|stores COUNT` it only sends that many requests of one kind, for a profiler.
+//
 // Counts, memory and shares are judged in every run: the exit status is 1 if one misses its goal. Times are only shown.
 
 internal import Figures
@@ -25,9 +27,14 @@ struct BenchCache {
             python = arguments[index + 1]
             arguments.removeSubrange(index...(index + 1))
         }
+        if arguments.count == 3, arguments[0] == "--profile", let count = Int(arguments[2]),
+            let kind = HitCost.Kind(rawValue: arguments[1])
+        {
+            return await profile(kind, count)
+        }
         let isSmoke = arguments.contains("--smoke")
         guard arguments.allSatisfy({ $0 == "--smoke" }) else {
-            print("usage: bench-cache [--smoke] [--peers PYTHON]")
+            print("usage: bench-cache [--smoke] [--peers PYTHON], or bench-cache --profile plain|hits|stores COUNT")
             exit(arguments.contains("--help") ? 0 : 2)
         }
         do {
@@ -47,6 +54,15 @@ struct BenchCache {
             let missed = rows.filter { $0.isJudged && !$0.isMet }
             for row in missed { print("missed its goal: \(row.what)") }
             exit(missed.isEmpty ? 0 : 1)
+        } catch {
+            print("bench-cache: \(error)")
+            exit(2)
+        }
+    }
+
+    private static func profile(_ kind: HitCost.Kind, _ count: Int) async {
+        do {
+            print("\(kind.rawValue): \(try await HitCost.time(kind, requests: count)) us")
         } catch {
             print("bench-cache: \(error)")
             exit(2)

@@ -4,6 +4,21 @@ internal import ThreadCounters
 
 /// Hits beside the same GET over a transport that responds at once, and responses that are stored.
 enum HitCost {
+    /// What the requests of a service cause.
+    enum Kind: String {
+        case plain, hits, stores
+    }
+
+    /// Microseconds for a request of one kind.
+    static func time(_ kind: Kind, requests: Int) async throws -> Double {
+        let origin = InstantOrigin(kind == .stores ? "max-age=0" : longLifetime)
+        let service = try HTTPDataRequestService.measured(over: origin, kind == .plain ? nil : ResponseCache())
+        try await service.send(1_000, path: "a")
+        let time = try await time(requests, service)
+        await service.shutdown()
+        return time
+    }
+
     static func measure(requests: Int) async throws -> [Row] {
         let plain = try HTTPDataRequestService.measured(over: InstantOrigin(longLifetime), nil)
         let cached = try HTTPDataRequestService.measured(over: InstantOrigin(longLifetime))
