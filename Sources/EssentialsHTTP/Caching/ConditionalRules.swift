@@ -85,7 +85,8 @@ enum ConditionalRules {
             guard response[name] == head.fields[name] else { return false }
             isConfirmed = true
         }
-        if let length = response.joined(.contentLength), let known = head.fields.joined(.contentLength), length != known {
+        if let length = response.joined(.contentLength), let known = head.fields.joined(.contentLength), length != known
+        {
             return false
         }
         return isConfirmed

@@ -111,8 +111,8 @@ final class CacheStage: Stage {
     }
 }
 
-/// The key of a hop, and the request as the rules see it. It is an object, because it is passed on often.
-final class CacheStageLookup {
+/// The key of a hop, and the request as the rules see it.
+struct CacheStageLookup {
     let key: ResponseKey
     let request: CacheRequest
     let partitions: CachePartitions
@@ -121,7 +121,7 @@ final class CacheStageLookup {
     /// - Parameters:
     ///   - isOffline: Whether the server must not be asked.
     ///   - next: The stages that send the request.
-    convenience init(
+    init(
         _ request: TransportRequest, _ record: ExchangeRecord, _ partitions: CachePartitions, isOffline: Bool,
         _ next: RemainingStages
     ) {
