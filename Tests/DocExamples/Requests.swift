@@ -7,6 +7,7 @@ import FoundationEssentials
 import Glibc
 import Logging
 import ServiceEssentials
+import Synchronization
 import Testing
 
 @testable import EssentialsRequests
@@ -85,6 +86,44 @@ private func requestLimitsExample() async throws {
 private func redactionExample() async throws {
     configuration.redaction.hiddenFields.insert(apiKey)
     configuration.redaction.query = .hidden(["token", "signature"])
+}
+
+// Observing/ObservedMessages.swift
+private func observedMessagesExample(event: RequestEvent) {
+    if case .sent(let request) = event.kind { print(request.method, request.url) }
+}
+
+// Observing/ObservedMessages.swift
+private func observedMessagesExample2(event: RequestEvent) {
+    if case .head(let response) = event.kind { print(response.status.code, response.metrics.firstByte ?? .zero) }
+}
+
+// Observing/RequestEvent.swift
+private struct RequestEventExample: RequestObserver {
+    func observe(_ event: RequestEvent) { print(event.call.id, event.elapsed, event) }
+}
+
+// Observing/RequestObserver.swift
+final class FailureCounter: RequestObserver {
+    let count = Atomic(0)
+
+    func observe(_ event: RequestEvent) {
+        if case .ended(let ending) = event.kind, ending.failure != nil { count.add(1, ordering: .relaxed) }
+    }
+}
+
+// Observing/RequestTimeline.swift
+private func requestTimelineExample() async throws {
+    let timelines = RequestTimelines()
+    configuration.observers = [timelines]
+    // after some requests
+    for phase in timelines.all.last?.phases ?? [] { print(phase.attempt, phase.name, phase.duration) }
+}
+
+// Observing/RequestTimelines.swift
+private func requestTimelinesExample() async throws {
+    let timelines = RequestTimelines(limit: 50)
+    configuration.observers = [timelines]
 }
 
 // Paging/DataResponse+Links.swift

@@ -26,7 +26,7 @@ struct SentFieldsTests {
             environment: environment, cancellation: Cancellation())
         #expect(record.sentFields.isEmpty)
         _ = try await Chain(over: transport, settings, AuthorizationStore())
-            .send(record, RequestLog(settings, id, .get))
+            .send(record, RequestReporter(settings, id, .get, isBackground: false))
         return record
     }
 

@@ -42,8 +42,8 @@ final class BackgroundValidations: Sendable {
         inFlight.end(place)
     }
 
-    /// The log of a validation.
-    func log(_ place: RequestsInFlight.Place, _ request: TransportRequest) -> RequestLog {
-        RequestLog(settings, place.id, request.method)
+    /// The report of a validation.
+    func reporter(_ place: RequestsInFlight.Place, _ request: TransportRequest) -> RequestReporter {
+        RequestReporter(settings, place.id, request.method, request.url, isBackground: true)
     }
 }

@@ -76,18 +76,20 @@ private struct BackgroundExchange: Sendable {
             cancellation: place.cancellation)
         record.hasLeftOrigin = hasLeftOrigin
         record.deadline = SharedDeadline(of: request, clock: stage.clock.clock)
-        let log = stage.background.log(place, request)
-        record.log = log
         let lookup = CacheStageLookup(key, request, record, partitions, isOffline: false, stage.next)
         let exchange = CacheExchange(stage, lookup, await cache.store.lookup(key), request, record)
         // Another request may have validated the response since it was served.
         guard await exchange.isCurrent(entry) else { return .stored(exchange.newest(after: entry)) }
+        let reporter = stage.background.reporter(place, request)
+        record.reporter = reporter
         do throws(RequestFailure) {
-            guard try await exchange.validateAgain() else { return .failed }
+            let isValidated = try await exchange.validateAgain()
+            reporter.completed()
+            guard isValidated else { return .failed }
             let facts = record.cacheFacts
             return .stored(facts?.use.isStored == true ? facts?.identity : nil)
         } catch {
-            log.failed(error)
+            reporter.failed(error)
             return exchange.isOwn(error) ? .left : .failed
         }
     }
@@ -105,11 +107,12 @@ extension CacheExchange {
     fileprivate func validateAgain() async throws(RequestFailure) -> Bool {
         let fetch = await fetch(.stale)
         let conditions = CacheRules.conditions(for: lookup.request, stored: heads)
-        record.log?.sends(request)
+        record.reporter.begins(request)
         var response = try await sent(conditions)
         let isError = response.statusCode >= 500
         if !isError { response = try await stored(response, of: fetch, conditions) }
-        record.log?.received(DataResponse(response), record)
+        record.tellCache()
+        record.reporter.received(DataResponse(response), record)
         await BodyDrain(clock: stage.clock.clock).drain(response.body, record.cancellation)
         return !isError
     }

@@ -191,8 +191,10 @@ final class CacheExchange {
     private func follow(
         _ flight: CacheFlights.Flight, _ fallback: Int?, _ hasWaited: inout Bool
     ) async throws(RequestFailure) -> TransportResponse? {
+        let start = ContinuousClock.now
         let verdict = await cache.flights.verdict(
             of: flight, within: record.deadline.remaining, stage.clock, record.cancellation)
+        record.reporter.tell(.waited(.init(reason: .validation, duration: .now - start)))
         switch verdict {
         case .ended(.left): return nil
         case .ended(.trouble(let trouble)):

@@ -138,17 +138,17 @@ struct Chain: Sendable {
     ///
     /// - Throws: `notCached` if it accepts only a stored response, and the failures of the stages.
     @inline(__always)  // Most requests need no frame of a further function.
-    func send(_ record: ExchangeRecord, _ log: RequestLog) async throws(RequestFailure) -> DataResponse {
+    func send(_ record: ExchangeRecord, _ reporter: RequestReporter) async throws(RequestFailure) -> DataResponse {
         if !storesResponses, record.rules.boundContent == nil {
             try record.request.refuseIfOnlyStored("this service stores none")
         }
-        log.sends(record.request)
-        record.log = log
-        // The log of a failure needs the counts too.
-        defer { log.keep(record) }
+        reporter.begins(record.request)
+        record.reporter = reporter
+        // The report of a failure needs the counts too.
+        defer { reporter.keep(record) }
         do throws(RequestFailure) {
             let response = record.response(try await status.send(record))
-            log.received(response, record)
+            reporter.received(response, record)
             return response
         } catch {
             throw record.retries.completed(error)

@@ -37,6 +37,7 @@ final class DigestStage: Stage {
                 return response
             }
             attempt = following
+            record.reporter.tell(.authorized(.challenge))
             await drain.drain(response.body, record.cancellation)
             let limited = try record.deadline.limited(
                 request, between: "a challenge and its answer", after: "the server had sent a challenge")

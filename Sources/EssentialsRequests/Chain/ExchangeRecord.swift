@@ -34,8 +34,8 @@ final class ExchangeRecord {
     var sentFields = HTTPFields()
     /// The retries over all hops.
     var retries = RetryProgress()
-    /// Where the stages log what they do.
-    var log: RequestLog?
+    /// Where the stages report what they do.
+    var reporter = RequestReporter.none
     /// Whether the response of the current hop comes from the response cache, which sets this. It is `false` when a hop
     /// begins.
     var isFromCache = false

@@ -54,5 +54,5 @@ struct SubmittedRequest: Sendable {
     let begun: Epoch
     /// The request among those in flight.
     let place: RequestsInFlight.Place
-    let log: RequestLog
+    let reporter: RequestReporter
 }

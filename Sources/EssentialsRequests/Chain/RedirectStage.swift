@@ -21,6 +21,7 @@ final class RedirectStage: Stage {
         record.deadline = SharedDeadline(of: request, clock: clock)
         record.isFromCache = false
         let response = try await next.send(request, record)
+        record.tellCache()
         // Most requests end here.
         if !RedirectRules.isFollowed(response.statusCode), response.body.isWhole { return response }
         return try await follow(response, to: request, record)
@@ -38,6 +39,7 @@ final class RedirectStage: Stage {
             guard let (following, hop) = try Self.next(outcome, after: response) else { break }
             await BodyDrain(clock: clock).drain(response.body, record.cancellation)
             record.hops.append(hop)
+            record.reporter.redirected(hop)
             request = following
             record.lastRequest = following
             if hop.leavesOrigin { record.hasLeftOrigin = true }
@@ -45,6 +47,7 @@ final class RedirectStage: Stage {
                 request, between: "two redirects", after: "it had been redirected \(record.hops.count) times")
             record.beginHop()
             response = try await next.send(limited, record)
+            record.tellCache()
         }
         return try await response.collected(for: request, record)
     }
@@ -60,6 +63,14 @@ final class RedirectStage: Stage {
             if case .stream(let source) = response.body.content { source.cancel() }
             throw failure
         }
+    }
+}
+
+extension ExchangeRecord {
+    /// Reports what the response cache has done for a hop.
+    @inline(__always)
+    func tellCache() {
+        if reporter.isOn, let cacheFacts { reporter.tell(.cached(cacheFacts.use)) }
     }
 }
 

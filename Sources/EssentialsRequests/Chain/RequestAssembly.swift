@@ -96,7 +96,7 @@ extension DataRequest {
         let own = self.settings.merging(over: environment.settings.forRequests(with: method))
         let isIdempotent = try identify(&fields, own, settings)
         settings.complete(&fields, of: self)
-        submitted.log.passedOver(passedOver)
+        submitted.reporter.passedOver(passedOver)
         return ExchangeRecord(
             sent(try parts.url, fields, body, isIdempotent, environment),
             ExchangeRules(

@@ -19,9 +19,32 @@ final class TransportStage: Stage {
         // A reference to the same fields, so this costs no allocation.
         record.sentFields = request.headerFields
         if record.rules.downloadProgress != nil, case .collected(let limit) = request.options.delivery {
-            return try await collect(request, upTo: limit, record)
+            return try await reported(request, record) { request async throws(RequestFailure) in
+                try await collect(request, upTo: limit, record)
+            }
+        }
+        guard !record.reporter.isOn else {
+            return try await reported(request, record) { request async throws(RequestFailure) in
+                try await transport.send(request, cancellation: record.cancellation)
+            }
         }
         return try await transport.send(request, cancellation: record.cancellation)
+    }
+
+    /// Reports an attempt.
+    private func reported(
+        _ request: TransportRequest, _ record: ExchangeRecord,
+        _ send: (_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse
+    ) async throws(RequestFailure) -> TransportResponse {
+        record.reporter.sends(request)
+        do throws(RequestFailure) {
+            let response = try await send(request)
+            record.reporter.responds(response)
+            return response
+        } catch {
+            record.reporter.attemptFailed(error)
+            throw error
+        }
     }
 
     /// Collects the body here instead of in the transport, so that its progress can be reported. The stages above see

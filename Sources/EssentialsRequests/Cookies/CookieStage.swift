@@ -45,7 +45,7 @@ final class CookieStage: Stage {
         if adds, let field = storage.field(for: request.url), !record.submission.isFollowed {
             var request = request
             let omitted = field.add(to: &request.headerFields)
-            if omitted > 0 { record.log?.leftOut(cookies: omitted) }
+            if omitted > 0 { record.reporter.leftOut(cookies: omitted) }
             response = try await next.send(request, record)
         } else {
             response = try await next.send(request, record)
@@ -57,7 +57,7 @@ final class CookieStage: Stage {
                 } else {
                     storage.store(response.headerFields, from: request.url)
                 }
-            if !refusals.isEmpty { record.log?.refused(refusals) }
+            if !refusals.isEmpty { record.reporter.refused(refusals) }
         }
         return response
     }

@@ -44,7 +44,9 @@ final class JoinStage: Stage {
             start(request, record, seat)
             // The exchange has the deadline of this request.
             return try result(await joins.verdict(of: seat, within: nil, clock, record.cancellation), request, record)
-        case .follow(let seat): return try await follow(seat, request, record)
+        case .follow(let seat):
+            record.reporter.tell(.joined)
+            return try await follow(seat, request, record)
         }
     }
 
@@ -63,7 +65,7 @@ final class JoinStage: Stage {
         let own = ExchangeRecord(
             request, record.rules, id: record.id, environment: record.environment, submission: record.submission,
             cancellation: seat.exchange.cancellation)
-        own.log = record.log
+        own.reporter = record.reporter
         let exchange = SharedExchange(record: own)
         let task = Task.immediate { [self, group = seat.group] in
             joins.finish(group, await exchange.run(over: next, clock))

@@ -21,7 +21,7 @@ final class GateStage: Stage {
         case .start(let permit): return try await send(request, record, permit, limits)
         case .wait(let place):
             var limited = request
-            let permit = try await turn(of: &limited, place, limits, record)
+            let permit = try await reportedTurn(of: &limited, place, limits, record)
             return try await send(limited, record, permit, limits)
         case .full(let waiting): throw LimitFailures.queueFull(request, waiting: waiting)
         case .refused(let open): throw LimitFailures.circuitOpen(request, open)
@@ -33,6 +33,8 @@ final class GateStage: Stage {
     private func send(
         _ request: TransportRequest, _ record: ExchangeRecord, _ permit: RequestLimits.Permit, _ limits: RequestLimits
     ) async throws(RequestFailure) -> TransportResponse {
+        let circuit = record.reporter.isOn ? limits.state(of: request.url.origin).circuit : nil
+        defer { if let circuit { tell(limits, request.url.origin, record, ifNot: circuit) } }
         let response: TransportResponse
         do throws(RequestFailure) {
             response = try await next.send(request, record)
@@ -49,6 +51,24 @@ final class GateStage: Stage {
         var streamed = response
         streamed.body = ResponseBody(source: PermitBody(source, permit, limits))
         return streamed
+    }
+
+    /// Reports the breaker of an origin if it has changed.
+    private func tell(
+        _ limits: RequestLimits, _ origin: Origin, _ record: ExchangeRecord, ifNot former: CircuitBreaker.State
+    ) {
+        let state = limits.state(of: origin)
+        if state.circuit.name != former.name { record.reporter.tell(.breaker(origin, state)) }
+    }
+
+    /// Waits in the line of the origin, and reports for how long.
+    private func reportedTurn(
+        of request: inout TransportRequest, _ place: RequestLimits.Place, _ limits: RequestLimits,
+        _ record: ExchangeRecord
+    ) async throws(RequestFailure) -> RequestLimits.Permit {
+        let start = ContinuousClock.now
+        defer { record.reporter.tell(.waited(.init(reason: .limits, duration: .now - start))) }
+        return try await turn(of: &request, place, limits, record)
     }
 
     /// Waits in the line of the origin. The request then has the rest of its total time.
@@ -82,6 +102,17 @@ final class GateStage: Stage {
         case .refused(let open): throw LimitFailures.circuitOpen(request, open)
         case .cancelled: throw LimitFailures.cancelled(request)
         case .expired: throw LimitFailures.timeout(request, after: limit ?? .zero)
+        }
+    }
+}
+
+extension CircuitBreaker.State {
+    /// The state, whatever time is left in it.
+    var name: String {
+        switch self {
+        case .closed: "closed"
+        case .open: "open"
+        case .halfOpen: "half open"
         }
     }
 }

@@ -2,20 +2,14 @@ import EssentialsHTTP
 
 /// Formats a request as a command line of curl, without secrets.
 enum CurlCommand {
-    static func text(of request: TransportRequest, _ redaction: Redaction) -> String {
+    static func text(of request: ObservedRequest) -> String {
         // With `-X HEAD`, curl would wait for a body.
         var words = request.method == .head ? ["curl", "--head"] : ["curl", "-X", quoted(request.method.rawValue)]
-        for field in request.headerFields {
-            let value = redaction.hides(field.name) ? "…" : field.value
-            words += ["-H", quoted("\(field.name.rawName): \(value)")]
+        for field in request.headerFields { words += ["-H", quoted("\(field.name.rawName): \(field.value)")] }
+        if request.hasBody {
+            words += ["--data-binary", quoted(request.bodySize.map { "<\($0) bytes>" } ?? "<a stream>")]
         }
-        switch request.body.content {
-        case .none: break
-        case .bytes(let data): words += ["--data-binary", quoted("<\(data.count) bytes>")]
-        case .stream(let length, _, _):
-            words += ["--data-binary", quoted(length.map { "<\($0) bytes>" } ?? "<a stream>")]
-        }
-        words.append(quoted(redaction.text(of: request.url)))
+        words.append(quoted(request.url))
         return words.joined(separator: " ")
     }
 

@@ -1,166 +1,94 @@
 import EssentialsHTTP
-import EssentialsTools
 import Logging
 
-/// Identifies a request in log messages: the number of its service in the process, and its number in the service.
-struct RequestID: Sendable, CustomStringConvertible {
-    let service: UInt64
-    let number: UInt64
+/// Writes the log messages of requests.
+///
+/// Its messages and keys are the same as ever, so that programs can search for them.
+struct RequestLog: RequestObserver {
+    let logger: Logger
+    /// Whether the level trace shows each request as a command.
+    let writesCommands: Bool
 
-    var description: String { "\(service)-\(number)" }
-}
+    init(_ logger: Logger, writesCommands: Bool) { (self.logger, self.writesCommands) = (logger, writesCommands) }
 
-/// Writes the log messages of one request. If the logger's level is above debug when the request begins, each message
-/// costs only a comparison.
-struct RequestLog: Sendable {
-    /// The facts that the messages of a request have in common.
-    private final class Entry: Sendable {
-        struct Facts {
-            /// The identifier, the method and the URL.
-            var metadata: Logger.Metadata
-            /// The numbers of attempts and redirects, and the metrics, if a failure ends the request.
-            var progress: Logger.Metadata = [:]
+    /// Whether a service has messages for its logger.
+    @inline(__always)
+    static func isWanted(by logger: Logger) -> Bool { logger.logLevel <= .debug }
+
+    func observe(_ event: RequestEvent) {
+        switch event.kind {
+        case .passedOver(let names):
+            let fields = names.map(\.rawName).joined(separator: ", ")
+            logger.debug("header fields passed over", metadata: common(event).adding(["fields": "\(fields)"]))
+        case .prepared(let request): prepared(request, common(event))
+        case .retrying(let retry):
+            var metadata = timed(event).adding(
+                Self.facts(of: retry.failure),
+                ["attempt": "\(retry.attempt)", "wait-ms": "\(retry.wait.milliseconds)"])
+            if let budget = retry.budget { metadata["budget"] = "\(budget)" }
+            logger.debug("request is retried", metadata: metadata)
+        case .cookiesLeftOut(let count):
+            logger.debug("cookies left out", metadata: timed(event).adding(["cookies": "\(count)"]))
+        case .cookiesRefused(let refusals):
+            // The reasons contain no values.
+            let reasons = refusals.map { "\($0)" }.joined(separator: ", ")
+            logger.debug("cookies refused", metadata: timed(event).adding(["refusals": "\(reasons)"]))
+        case .received(let reception):
+            let counts = Self.counts(reception.attempts, reception.redirects, reception.cache)
+            logger.debug("response", metadata: timed(event).adding(counts, Self.facts(of: reception.response)))
+        case .ended(let ending): ended(ending, timed(event))
+        default: break
         }
+    }
 
-        let settings: ServiceSettings
-        let began = ContinuousClock.now
-        let facts: Mutex<Facts>
+    private func prepared(_ request: ObservedRequest, _ common: Logger.Metadata) {
+        logger.debug("request", metadata: common)
+        guard writesCommands, logger.logLevel <= .trace else { return }
+        let command = CurlCommand.text(of: request)
+        logger.trace("request as a command", metadata: common.adding(["command": "\(command)"]))
+    }
 
-        init(_ settings: ServiceSettings, _ metadata: Logger.Metadata) {
-            self.settings = settings
-            facts = Mutex(Facts(metadata: metadata))
+    private func ended(_ ending: RequestEvent.Ending, _ metadata: Logger.Metadata) {
+        guard let count = ending.bytesRead else {
+            // The end of a whole response is that of its head.
+            guard let failure = ending.failure else { return }
+            let progress = ending.progress.map { progress in
+                Self.counts(progress.attempts, progress.redirects, progress.cache)
+                    .adding(progress.response.map { Self.facts(of: $0) } ?? [:])
+            }
+            logger.debug("request failed", metadata: metadata.adding(progress ?? [:], Self.facts(of: failure)))
+            return
         }
-
-        var logger: Logger { settings.configuration.logger }
-
-        /// The common metadata, and the time since the request began.
-        func metadata() -> Logger.Metadata {
-            var metadata = facts.withLock { $0.metadata }
-            metadata["total-ms"] = "\((ContinuousClock.now - began).milliseconds)"
-            return metadata
+        let read: Logger.Metadata = ["read-bytes": "\(count)"]
+        switch ending.outcome {
+        case .completed:
+            let times = ending.metrics.map { Self.times(of: $0, isWhole: true) } ?? [:]
+            logger.debug("response body", metadata: metadata.adding(read, times))
+        case .dropped: logger.debug("response body dropped", metadata: metadata.adding(read))
+        case .failed(let failure):
+            logger.debug("response body failed", metadata: metadata.adding(read, Self.facts(of: failure)))
         }
-    }
-
-    /// `nil` if the logger's level was above debug when the request began.
-    private let entry: Entry?
-
-    init(_ settings: ServiceSettings, _ id: RequestID, _ method: HTTPRequest.Method) {
-        entry =
-            settings.configuration.logger.logLevel <= .debug
-            ? Entry(settings, ["request-id": "\(id)", "method": "\(method.rawValue)"]) : nil
-    }
-
-    /// Whether messages are written.
-    var isOn: Bool { entry != nil }
-
-    /// Adds the URL of the request to the later messages.
-    func prepared(_ request: TransportRequest) {
-        guard let entry else { return }
-        let url = entry.settings.configuration.redaction.text(of: request.url)
-        entry.facts.withLock { $0.metadata["url"] = "\(url)" }
-    }
-
-    func sends(_ request: TransportRequest) {
-        guard let entry else { return }
-        prepared(request)
-        var metadata = entry.facts.withLock { $0.metadata }
-        entry.logger.debug("request", metadata: metadata)
-        let configuration = entry.settings.configuration
-        guard configuration.logsCommands, entry.logger.logLevel <= .trace else { return }
-        metadata["command"] = "\(CurlCommand.text(of: request, configuration.redaction))"
-        entry.logger.trace("request as a command", metadata: metadata)
-    }
-
-    /// Logs that an attempt has failed and another one follows.
-    ///
-    /// - Parameters:
-    ///   - failure: The failure of the attempt.
-    ///   - attempt: The number of the attempt, from 1.
-    ///   - wait: The wait before the next attempt.
-    ///   - budget: The units that are left in the retry budget; `nil` if the next attempt takes none.
-    func retries(after failure: RequestFailure, attempt: Int, in wait: Duration, budget: Int?) {
-        guard let entry else { return }
-        var metadata = entry.metadata().adding(
-            Self.facts(of: failure), ["attempt": "\(attempt)", "wait-ms": "\(wait.milliseconds)"])
-        if let budget { metadata["budget"] = "\(budget)" }
-        entry.logger.debug("request is retried", metadata: metadata)
-    }
-
-    /// Logs that the `Cookie` field has no room for some cookies.
-    func leftOut(cookies count: Int) {
-        guard let entry else { return }
-        entry.logger.debug("cookies left out", metadata: entry.metadata().adding(["cookies": "\(count)"]))
-    }
-
-    /// Logs why cookies of a response were not stored. The reasons contain no values.
-    func refused(_ refusals: [CookieRefusal]) {
-        guard let entry else { return }
-        let reasons = refusals.map { "\($0)" }.joined(separator: ", ")
-        entry.logger.debug("cookies refused", metadata: entry.metadata().adding(["refusals": "\(reasons)"]))
-    }
-
-    func received(_ response: DataResponse, _ record: ExchangeRecord) {
-        guard let entry else { return }
-        let metadata = entry.metadata().adding(
-            Self.counts(record), Self.facts(of: response.transportResponse, isStreamed: !response.body.isWhole))
-        entry.logger.debug("response", metadata: metadata)
-    }
-
-    /// Keeps the facts that the message about a failure needs.
-    func keep(_ record: ExchangeRecord) {
-        guard let entry else { return }
-        let facts = record.failedResponse.map { Self.facts(of: $0, isStreamed: false) } ?? [:]
-        let progress = Self.counts(record).adding(facts)
-        entry.facts.withLock { $0.progress = progress }
-    }
-
-    /// - Parameter failure: The failure that ended the request.
-    func failed(_ failure: RequestFailure) {
-        guard let entry else { return }
-        let metadata = entry.metadata().adding(entry.facts.withLock { $0.progress }, Self.facts(of: failure))
-        entry.logger.debug("request failed", metadata: metadata)
-    }
-
-    /// Logs the names of fields that were set in several places. The less specific values were dropped.
-    func passedOver(_ names: [HTTPField.Name]) {
-        guard let entry, !names.isEmpty else { return }
-        var metadata = entry.facts.withLock { $0.metadata }
-        metadata["fields"] = "\(names.map(\.rawName).joined(separator: ", "))"
-        entry.logger.debug("header fields passed over", metadata: metadata)
-    }
-
-    // MARK: Streamed bodies
-
-    /// Logs the end of a streamed body.
-    ///
-    /// - Parameters:
-    ///   - metrics: The metrics of the whole exchange; `nil` if the transport has none.
-    ///   - count: The number of bytes that were read, after decompression.
-    func finishedBody(_ metrics: TransportMetrics?, read count: Int64) {
-        guard let entry else { return }
-        let metadata = entry.metadata().adding(
-            ["read-bytes": "\(count)"], metrics.map { Self.times(of: $0, isWhole: true) } ?? [:])
-        entry.logger.debug("response body", metadata: metadata)
-    }
-
-    /// Logs that a streamed body was released before its end.
-    func droppedBody(read count: Int64) {
-        guard let entry else { return }
-        entry.logger.debug("response body dropped", metadata: entry.metadata().adding(["read-bytes": "\(count)"]))
-    }
-
-    /// Logs the failure of a streamed body.
-    func failedBody(_ failure: RequestFailure, read count: Int64) {
-        guard let entry else { return }
-        let metadata = entry.metadata().adding(["read-bytes": "\(count)"], Self.facts(of: failure))
-        entry.logger.debug("response body failed", metadata: metadata)
     }
 
     // MARK: Metadata
 
-    private static func counts(_ record: ExchangeRecord) -> Logger.Metadata {
-        var counts: Logger.Metadata = ["attempt": "\(record.attempts)", "redirects": "\(record.hops.count)"]
-        if let facts = record.cacheFacts { counts["cache"] = "\(facts.use.status.text)" }
+    /// The identifier, the method and the URL, which all messages of a request have.
+    private func common(_ event: RequestEvent) -> Logger.Metadata {
+        var metadata: Logger.Metadata = [
+            "request-id": "\(event.call.id)", "method": "\(event.call.method.rawValue)",
+        ]
+        if let url = event.call.url { metadata["url"] = "\(url)" }
+        return metadata
+    }
+
+    /// The same, and the time since the request began.
+    private func timed(_ event: RequestEvent) -> Logger.Metadata {
+        common(event).adding(["total-ms": "\(event.elapsed.milliseconds)"])
+    }
+
+    private static func counts(_ attempts: Int, _ redirects: Int, _ cache: CacheUse?) -> Logger.Metadata {
+        var counts: Logger.Metadata = ["attempt": "\(attempts)", "redirects": "\(redirects)"]
+        if let cache { counts["cache"] = "\(cache.status.text)" }
         return counts
     }
 
@@ -179,9 +107,9 @@ struct RequestLog: Sendable {
         return facts
     }
 
-    private static func facts(of response: TransportResponse, isStreamed: Bool) -> Logger.Metadata {
-        var facts = times(of: response.metrics, isWhole: !isStreamed)
-        facts["status"] = "\(response.statusCode)"
+    private static func facts(of response: ObservedResponse) -> Logger.Metadata {
+        var facts = times(of: response.metrics, isWhole: !response.isStreamed)
+        facts["status"] = "\(response.status.code)"
         if response.metrics.sendings > 1 { facts["sendings"] = "\(response.metrics.sendings)" }
         let connection = response.connection
         if !connection.protocolName.isEmpty {

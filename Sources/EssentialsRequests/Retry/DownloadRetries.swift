@@ -42,13 +42,13 @@ final class DownloadRetries: Sendable {
     /// Downloads a response through the chain; see `Transport.download`.
     func download(
         _ request: TransportRequest, to destination: String, options: DownloadOptions, progress: ProgressReport?,
-        _ log: RequestLog
+        _ reporter: RequestReporter
     ) async throws(RequestFailure) -> DownloadedFile {
         do throws(RequestFailure) {
             return try await FileDownload.run(
                 request, to: destination, options: options, progress: progress, expecting: expectation,
-                retry: { [self] failure throws(RequestFailure) in try await hasNextAttempt(after: failure, log) }
-            ) { [self] request throws(RequestFailure) in try await send(request, log) }
+                retry: { [self] failure throws(RequestFailure) in try await hasNextAttempt(after: failure, reporter) }
+            ) { [self] request throws(RequestFailure) in try await send(request, reporter) }
         } catch {
             throw completed(error)
         }
@@ -56,10 +56,10 @@ final class DownloadRetries: Sendable {
 
     /// Sends a request through the chain, and counts its retries for the whole download.
     private func send(
-        _ request: TransportRequest, _ log: RequestLog
+        _ request: TransportRequest, _ reporter: RequestReporter
     ) async throws(RequestFailure) -> TransportResponse {
         guard let progress = state.withLock({ $0?.progress }) else {
-            return try await chain.send(makeRecord(request), log).transportResponse
+            return try await chain.send(makeRecord(request), reporter).transportResponse
         }
         let limited =
             progress.count == 0
@@ -68,18 +68,20 @@ final class DownloadRetries: Sendable {
         let record = makeRecord(limited)
         record.retries = progress
         defer { state.withLock { $0?.progress = record.retries } }
-        return try await chain.send(record, log).transportResponse
+        return try await chain.send(record, reporter).transportResponse
     }
 
     /// Waits for the next attempt after a failure of the body. Returns `false` if there is none.
     ///
     /// - Throws: `cancelled`, or the failure with a remark.
-    private func hasNextAttempt(after failure: RequestFailure, _ log: RequestLog) async throws(RequestFailure) -> Bool {
+    private func hasNextAttempt(
+        after failure: RequestFailure, _ reporter: RequestReporter
+    ) async throws(RequestFailure) -> Bool {
         guard let current = state.withLock({ $0 }) else { return false }
         let record = makeRecord(request)
         record.retries = current.progress
         record.deadline = deadline
-        record.log = log
+        record.reporter = reporter
         var result = Result<TransportResponse, RequestFailure>.failure(failure)
         guard let next = try await chain.attempts.following(current.attempt, of: request, after: &result, record)
         else {

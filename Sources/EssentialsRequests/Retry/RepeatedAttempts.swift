@@ -95,6 +95,12 @@ final class RepeatedAttempts: Sendable {
         return Attempt(after: attempt, changed, machine)
     }
 
+    private static func tell(
+        _ failure: RequestFailure, _ retry: RetryMachine.Retry, budget: Int?, _ record: ExchangeRecord
+    ) {
+        record.reporter.retries(after: failure, attempt: record.retries.attempt, in: retry.wait, budget: budget)
+    }
+
     /// Takes a unit of the budget. A request that is never given up waits for one.
     private func payFor(
         _ retry: inout RetryMachine.Retry, of request: TransportRequest,
@@ -102,7 +108,7 @@ final class RepeatedAttempts: Sendable {
         _ moment: RetryMachine.Moment, _ record: ExchangeRecord, _ failure: RequestFailure
     ) async throws(RequestFailure) -> Bool {
         guard retry.takesUnit else {
-            record.log?.retries(after: failure, attempt: record.retries.attempt, in: retry.wait, budget: nil)
+            Self.tell(failure, retry, budget: nil, record)
             return true
         }
         let origin = request.url.origin
@@ -111,7 +117,7 @@ final class RepeatedAttempts: Sendable {
             let (withdrawal, left) = budgets.withdraw(for: origin)
             guard case .refused(let retryIn) = withdrawal else {
                 retry.wait = max(.zero, retry.wait - waited)
-                record.log?.retries(after: failure, attempt: record.retries.attempt, in: retry.wait, budget: left)
+                Self.tell(failure, retry, budget: left, record)
                 return true
             }
             guard machine.waitsForBudget, let retryIn else { return false }

@@ -87,6 +87,9 @@ extension HTTPDataRequestService {
             get { settings.cookies?.storage }
             set { settings.cookies = newValue.map { .storage($0) } }
         }
+        /// Are told what happens to each request, in this order; see ``RequestObserver``. Nobody is told of the requests that
+        /// token providers and interceptors send themselves with other services. The default is none.
+        public var observers: [any RequestObserver] = []
         /// Stores responses and serves them again, as HTTP allows it; see ``ResponseCache``. Several services may share it.
         /// The default is `nil`, which means that every request is sent.
         public var cache: ResponseCache?

@@ -105,18 +105,21 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         let current = environment.snapshot
         let place = try begin(request, in: current)
         defer { inFlight.end(place) }
-        let log = RequestLog(settings, place.id, request.method)
+        let reporter = RequestReporter.begin(settings, place.id, request, in: current)
         var record: ExchangeRecord?
         do throws(RequestFailure) {
             let prepared = try await prepare(
-                request, in: current, SubmittedRequest(begun: begun, place: place, log: log))
+                request, in: current, SubmittedRequest(begun: begun, place: place, reporter: reporter))
             record = prepared
-            let response = try await chain.send(prepared, log)
+            let response = try await chain.send(prepared, reporter)
             // Most requests end here.
-            if response.body.isWhole { return response }
-            return inFlight.tracking(response, of: place, log)
+            if response.body.isWhole {
+                reporter.completed()
+                return response
+            }
+            return inFlight.tracking(response, of: place, reporter)
         } catch {
-            throw failed(error, of: request, record, place, log)
+            throw failed(error, of: request, record, place, reporter)
         }
     }
 
@@ -151,11 +154,11 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     /// - Parameter record: The record of the request; `nil` if it was not prepared.
     private func failed(
         _ failure: RequestFailure, of request: DataRequest, _ record: ExchangeRecord?, _ place: RequestsInFlight.Place,
-        _ log: RequestLog
+        _ reporter: RequestReporter
     ) -> RequestFailure {
         let shown = record?.request.url.redacted ?? RequestFailure.shown(request.path)
         let failure = place.failure(failure).naming(request.method, shown)
-        log.failed(failure)
+        reporter.failed(failure)
         return failure
     }
 
@@ -171,15 +174,17 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         defer { inFlight.end(place) }
         var request = request
         request.responseKind = .bytes
+        let reporter = RequestReporter.begin(settings, place.id, request, in: current)
+        // A download that is cancelled already has no task. Otherwise the call has ended by then.
+        defer { reporter.neverBegan() }
         // One task for both, so that cancelling the request also stops writing the file.
         return try await place.cancellation.runTask { [self, request] () throws(RequestFailure) in
-            let log = RequestLog(settings, place.id, request.method)
             var record: ExchangeRecord?
             do throws(RequestFailure) {
                 let prepared = try await prepare(
-                    request, in: current, SubmittedRequest(begun: begun, place: place, log: log))
+                    request, in: current, SubmittedRequest(begun: begun, place: place, reporter: reporter))
                 record = prepared
-                log.prepared(prepared.request)
+                reporter.prepared(prepared.request)
                 var rules = prepared.rules
                 // The file of a download is the caller's, and can be resumed.
                 rules.cachePolicy = .bypass
@@ -194,11 +199,11 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
                         cancellation: place.cancellation)
                 }
                 let file = try await retries.download(
-                    prepared.request, to: destination, options: options, progress: progress, log)
-                log.finishedBody(file.metrics, read: file.bytes - file.resumedFrom)
+                    prepared.request, to: destination, options: options, progress: progress, reporter)
+                reporter.endedBody(.completed, read: file.bytes - file.resumedFrom, file.metrics)
                 return file
             } catch {
-                throw failed(error, of: request, record, place, log)
+                throw failed(error, of: request, record, place, reporter)
             }
         }
     }
@@ -214,7 +219,9 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
                 finishesOnShutdown: request.finishesDuringShutdown(in: environment) ?? configuration.settings
                     .finishesOnShutdown ?? false)
         } catch {
-            throw error.naming(request.method, RequestFailure.shown(request.path))
+            let failure = error.naming(request.method, RequestFailure.shown(request.path))
+            RequestReporter.refused(failure, request, in: environment, settings) { inFlight.refusedID() }
+            throw failure
         }
         // The environment may have changed before the request was among those that the change cancels.
         if isWatched, currentEnvironment != environment { place.cancellation.cancel() }

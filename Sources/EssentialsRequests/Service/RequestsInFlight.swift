@@ -93,6 +93,14 @@ final class RequestsInFlight: Sendable {
         return place
     }
 
+    /// The identifier of a request that was refused.
+    func refusedID() -> RequestID {
+        state.withLock { state in
+            state.lastNumber += 1
+            return RequestID(service: service, number: state.lastNumber)
+        }
+    }
+
     /// Adds the streamed body of a request, even if the service is closed.
     func beginBody(of request: Place) -> Place {
         state.withLock { state in

@@ -1,5 +1,6 @@
 import EssentialsHTTP
 import EssentialsTools
+import FoundationEssentials
 
 /// A streamed body that counts as a request in flight until it was read or dropped.
 final class TrackedBody: ResponseBody.Source {
@@ -8,18 +9,24 @@ final class TrackedBody: ResponseBody.Source {
     private let host: String?
     private let cancellation: Cancellation
     private let place: Mutex<RequestsInFlight.Place?>
-    private let log: RequestLog
-    /// The number of bytes that were read, for the log.
-    private let count = Atomic<Int>(0)
+    private let reporter: RequestReporter
+    /// What was read, for the report.
+    private let progress = Mutex(Progress())
+
+    private struct Progress {
+        var count = 0
+        /// The first bytes, if an observer wants them.
+        var beginning = Data()
+    }
 
     init(
         _ source: any ResponseBody.Source, of request: RequestsInFlight.Place, _ inFlight: RequestsInFlight,
-        host: String?, _ log: RequestLog
+        host: String?, _ reporter: RequestReporter
     ) {
         self.source = source
         self.inFlight = inFlight
         self.host = host
-        self.log = log
+        self.reporter = reporter
         let place = inFlight.beginBody(of: request)
         cancellation = place.cancellation
         self.place = Mutex(place)
@@ -33,18 +40,18 @@ final class TrackedBody: ResponseBody.Source {
         let failure: RequestFailure
         do throws(RequestFailure) {
             if let chunk = try await source.next() {
-                if log.isOn { count.add(chunk.count, ordering: .relaxed) }
+                if reporter.isOn { note(chunk) }
                 return chunk
             }
             guard cancellation.isCancelled else {
-                end { log, count in log.finishedBody(source.ending?.metrics, read: count) }
+                end(.completed, source.ending?.metrics)
                 return nil
             }
             failure = cancelled()
         } catch {
             failure = cancellation.isCancelled ? cancelled() : error
         }
-        end { log, count in log.failedBody(failure, read: count) }
+        end(.failed(failure))
         throw failure
     }
 
@@ -60,12 +67,24 @@ final class TrackedBody: ResponseBody.Source {
 
     var ending: ResponseEnding? { source.ending }
 
-    private func drop() { end { log, count in log.droppedBody(read: count) } }
+    private func drop() { end(.dropped) }
 
-    /// Ends the request, and logs its end once.
-    private func end(_ write: (RequestLog, _ count: Int64) -> Void) {
+    private func note(_ chunk: BodyChunk) {
+        let limit = reporter.bodyLimit
+        progress.withLock { progress in
+            progress.count += chunk.count
+            guard progress.beginning.count < limit else { return }
+            chunk.withUnsafeBytes { progress.beginning.append(contentsOf: $0.prefix(limit - progress.beginning.count)) }
+        }
+    }
+
+    /// Ends the request, and reports its end once.
+    private func end(_ outcome: RequestEvent.Ending.Outcome, _ metrics: TransportMetrics? = nil) {
         guard let place = place.withLock({ $0.take() }) else { return }
-        if log.isOn { write(log, Int64(count.load(ordering: .relaxed))) }
+        if reporter.isOn {
+            let (count, beginning) = progress.withLock { ($0.count, $0.beginning) }
+            reporter.endedBody(outcome, read: Int64(count), metrics, beginning: beginning)
+        }
         inFlight.end(place)
     }
 
@@ -77,11 +96,11 @@ final class TrackedBody: ResponseBody.Source {
 
 extension RequestsInFlight {
     /// The response, with a streamed body that counts as a request in flight and is cancelled with the service.
-    func tracking(_ response: DataResponse, of place: Place, _ log: RequestLog) -> DataResponse {
+    func tracking(_ response: DataResponse, of place: Place, _ reporter: RequestReporter) -> DataResponse {
         guard case .stream(let source) = response.body.content else { return response }
         var response = response
         response.body = ResponseBody(
-            source: TrackedBody(source, of: place, self, host: response.url?.origin.host.text, log))
+            source: TrackedBody(source, of: place, self, host: response.url?.origin.host.text, reporter))
         return response
     }
 }

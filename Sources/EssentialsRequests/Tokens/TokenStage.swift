@@ -36,6 +36,8 @@ final class TokenStage: Stage {
             if case .use(let lease) = decision {
                 // Nearly every request. It makes no call that could wait.
                 grant = Grant(lease: lease, session: present)
+                // Another request has fetched it meanwhile.
+                if record.wasSentAgainForToken { record.reporter.tell(.authorized(.token)) }
             } else {
                 grant = try await self.grant(decision, error, request, record, present)
                 hasWaited = true
@@ -90,10 +92,14 @@ final class TokenStage: Stage {
     ) async throws(RequestFailure) -> (TokenMachine.Decision, (any Error)?) {
         let limited = try record.deadline.limited(
             request, between: "its beginning and its wait for an access token", after: "it needed an access token")
+        let start = ContinuousClock.now
         let result = await session.source.wait(
             in: session.number, record.cancellation, timeout: limited.options.totalTimeout, timer: clock)
+        record.reporter.tell(.waited(.init(reason: .token, duration: .now - start)))
         switch result {
-        case .lease(let lease): return (.use(lease), nil)
+        case .lease(let lease):
+            record.reporter.tell(.authorized(.token))
+            return (.use(lease), nil)
         case .failure(let failure, let error): return (.fail(failure), error)
         case .cancelled:
             throw RequestFailure(

@@ -52,7 +52,8 @@ struct ArticleTests {
         arguments: [
             "FirstRequest", "HandlingFailures", "Environments", "BuildingRequests", "Authenticating",
             "DownloadsAndUploads", "ListsInPages", "TestDoubles", "MovingFromServiceEssentials", "ComingFrom",
-            "InterceptingRequests", "LoggingRequests", "ServerSentEvents", "TestingTLS", "ScriptedTransport",
+            "InterceptingRequests", "LoggingRequests", "ObservingRequests", "ServerSentEvents", "TestingTLS",
+            "ScriptedTransport",
             "DefiningAPIs", "SendingDefinitions", "MovingFromRelax", "LimitingRequests", "RefreshingTokens",
             "WhenRequestsFail", "KeepingCookies", "WhatHappensToARequest", "LimitsOfStages", "MovingFromOtherClients",
             "FirstResource", "PathsAndIdentity", "FreshContent", "ObservingResources",

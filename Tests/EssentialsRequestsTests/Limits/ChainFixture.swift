@@ -41,7 +41,7 @@ struct ChainFixture {
         rules.everywhere = settings.hops.standard
         let record = ExchangeRecord(
             request, rules, id: id, environment: environment, cancellation: cancellation)
-        let response = try await chain.send(record, RequestLog(settings, id, method))
+        let response = try await chain.send(record, RequestReporter(settings, id, method, isBackground: false))
         return (response, record.attempts)
     }
 

@@ -2,6 +2,7 @@ internal import EssentialsHTTP
 internal import EssentialsRequests
 internal import Figures
 internal import FoundationEssentials
+internal import Synchronization
 
 /// What each stage costs a small GET that it has nothing to do for, over a transport that responds at once.
 enum StageCost {
@@ -11,6 +12,12 @@ enum StageCost {
     private struct Provider: AccessTokenProvider {
         let token: AccessToken
         func token(replacing old: AccessToken?) async throws -> AccessToken { token }
+    }
+
+    /// Counts what it is told.
+    private final class Counter: RequestObserver {
+        let count = Atomic(0)
+        func observe(_ event: RequestEvent) { count.add(1, ordering: .relaxed) }
     }
 
     private struct Side {
@@ -62,6 +69,7 @@ enum StageCost {
             ("retry", (150, 0), [.retry]), ("tokens, including the field", (150, 1), [.tokens]),
             ("limits", (150, 0), [.limits]),
             ("an empty cookie jar", (150, 0), [.cookies]),
+            ("an observer", (3_000, 30), [.observer]),
             ("joining, without an equal request", (4_000, 25), [.joining]),
             ("all of them but joining", (4_000, 25), [.retry, .tokens, .limits, .cookies]),
             ("all of them", (4_000, 25), [.retry, .tokens, .limits, .cookies, .joining]),
@@ -74,7 +82,7 @@ enum StageCost {
     }
 
     private enum Stage {
-        case retry, tokens, limits, cookies, joining
+        case retry, tokens, limits, cookies, joining, observer
     }
 
     private static func service(_ stages: Set<Stage>) async throws -> HTTPDataRequestService {
@@ -84,6 +92,7 @@ enum StageCost {
         if stages.contains(.retry) { configuration.retry = .standard }
         if stages.contains(.limits) { configuration.limits = OriginLimits(concurrency: 1_000) }
         if stages.contains(.cookies) { configuration.cookies = CookieJar() }
+        if stages.contains(.observer) { configuration.observers = [Counter()] }
         configuration.joins = stages.contains(.joining)
         let service = HTTPDataRequestService(
             environment: try ConstantEnvironment("https://api.example.com/v1/"), transport: transport,

@@ -1,0 +1,109 @@
+import EssentialsHTTP
+import EssentialsTools
+import FoundationEssentials
+
+/// Tells the observers of one call what happens to it, in order.
+final class ObservedCall: Sendable {
+    private struct State {
+        var call: RequestCall
+        var attempt = 0
+        /// How far the call had come when its last stage ended.
+        var progress: RequestEvent.Ending.Progress?
+        /// The events that are told after the one that is being told now.
+        var waiting: [RequestEvent] = []
+        var isTelling = false
+        var hasEnded = false
+        /// Whether the log is told nothing more.
+        var isUnlogged = false
+
+        /// The next event.
+        mutating func event(_ kind: RequestEvent.Kind) -> RequestEvent {
+            if case .sent = kind { attempt += 1 }
+            if case .ended = kind { hasEnded = true }
+            return RequestEvent(call: call, attempt: attempt, instant: .now, kind: kind)
+        }
+    }
+
+    let redaction: Redaction
+    /// The largest limit for bodies of all observers.
+    let bodyLimit: Int
+    /// The log, which is told first; `nil` without one.
+    private let log: RequestLog?
+    private let observers: [any RequestObserver]
+    private let state: Mutex<State>
+
+    init(_ call: RequestCall, _ log: RequestLog?, _ observers: [any RequestObserver]) {
+        (self.log, self.observers, redaction) = (log, observers, call.redaction)
+        bodyLimit = observers.reduce(0) { max($0, $1.bodyLimit) }
+        state = Mutex(State(call: call))
+    }
+
+    /// Tells an event. After the end of the call nothing is told.
+    ///
+    /// An event that happens while another one is being told, on another thread or because an observer has caused it, is told
+    /// by the one who tells that.
+    func tell(_ kind: RequestEvent.Kind) {
+        let first = state.withLock { state -> RequestEvent? in
+            guard !state.hasEnded else { return nil }
+            let event = state.event(kind)
+            guard !state.isTelling else {
+                state.waiting.append(event)
+                return nil
+            }
+            state.isTelling = true
+            return event
+        }
+        guard var event = first else { return }
+        while true {
+            if let log, !state.withLock({ $0.isUnlogged }) { log.observe(event) }
+            for observer in observers { tell(event, observer) }
+            guard let next = next() else { return }
+            event = next
+        }
+    }
+
+    private func next() -> RequestEvent? {
+        state.withLock { state in
+            guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
+            state.isTelling = false
+            return nil
+        }
+    }
+
+    /// Tells an event, also if the call has ended, but then only the log: others can share an exchange whose first call has
+    /// ended, and what happens to it stands in the log of that call.
+    func tellAlsoLate(_ kind: RequestEvent.Kind) {
+        let late = state.withLock { state in state.hasEnded ? state.event(kind) : nil }
+        if let late { log?.observe(late) } else { tell(kind) }
+    }
+
+    private func tell(_ event: RequestEvent, _ observer: any RequestObserver) {
+        guard case .body(let body) = event.kind else { return observer.observe(event) }
+        let limit = observer.bodyLimit
+        guard limit > 0 else { return }
+        observer.observe(
+            RequestEvent(
+                call: event.call, attempt: event.attempt, instant: event.instant, kind: .body(body.limited(to: limit))))
+    }
+
+    /// Notes the URL of the prepared request for the later events.
+    func prepared(_ request: TransportRequest) {
+        state.withLock { $0.call = $0.call.prepared(request.url) }
+    }
+
+    func keep(_ progress: RequestEvent.Ending.Progress) { state.withLock { $0.progress = progress } }
+
+    /// Ends the call.
+    func end(_ outcome: RequestEvent.Ending.Outcome, read count: Int64? = nil, _ metrics: TransportMetrics? = nil) {
+        var progress: RequestEvent.Ending.Progress?
+        if case .failed = outcome, count == nil { progress = state.withLock { $0.progress } }
+        tell(.ended(.init(outcome: outcome, bytesRead: count, metrics: metrics, progress: progress)))
+    }
+
+    /// Ends the call without a message in the log, unless it has ended.
+    func endUnlogged(_ failure: RequestFailure) {
+        guard state.withLock({ !$0.hasEnded }) else { return }
+        state.withLock { $0.isUnlogged = true }
+        end(.failed(failure))
+    }
+}

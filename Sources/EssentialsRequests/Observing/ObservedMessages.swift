@@ -1,0 +1,134 @@
+public import EssentialsHTTP
+import FoundationEssentials
+
+/// A request as observers see it: without secrets.
+///
+/// ```swift
+/// if case .sent(let request) = event.kind { print(request.method, request.url) }
+/// ```
+public struct ObservedRequest: Sendable, CustomStringConvertible, CustomReflectable {
+    /// The method.
+    public let method: HTTPRequest.Method
+    /// The size of the body in bytes, 0 without one; `nil` if it is not known before it is sent.
+    public let bodySize: Int?
+    /// Whether there is a body, which can be empty.
+    let hasBody: Bool
+    private let target: RequestURL
+    private let fields: HTTPFields
+    let redaction: Redaction
+
+    /// The request without its body, which is not kept alive.
+    init(_ request: TransportRequest, _ redaction: Redaction) {
+        (method, target, fields) = (request.method, request.url, request.headerFields)
+        hasBody = !request.body.isEmpty
+        switch request.body.content {
+        case .none: bodySize = 0
+        case .bytes(let data): bodySize = data.count
+        case .stream(let length, _, _): bodySize = length
+        }
+        self.redaction = redaction
+    }
+
+    /// The URL as the redaction shows it.
+    public var url: String { redaction.text(of: target) }
+    /// The origin.
+    public var origin: Origin { target.origin }
+    /// The header fields in their order, with `…` as the value of a secret. Those that the transport itself adds, such as
+    /// `Host`, are missing.
+    public var headerFields: HTTPFields { redaction.shown(fields) }
+    /// The method and the URL.
+    public var description: String { "\(method.rawValue) \(url)" }
+    /// The properties for debuggers and `dump`, also without secrets.
+    public var customMirror: Mirror {
+        Mirror(
+            self, children: ["method": method.rawValue, "url": url, "headerFields": headerFields.map(\.name.rawName)])
+    }
+}
+
+/// A response as observers see it: without secrets, and without its body.
+///
+/// ```swift
+/// if case .head(let response) = event.kind { print(response.status.code, response.metrics.firstByte ?? .zero) }
+/// ```
+public struct ObservedResponse: Sendable, CustomStringConvertible, CustomReflectable {
+    let response: TransportResponse
+    let redaction: Redaction
+    /// Whether the body is yet to come.
+    public let isStreamed: Bool
+
+    init(_ response: TransportResponse, _ redaction: Redaction, isStreamed: Bool? = nil) {
+        self.isStreamed = isStreamed ?? !response.body.isWhole
+        self.response = response.withoutBody
+        self.redaction = redaction
+    }
+
+    /// The status.
+    public var status: HTTPResponse.Status { response.status }
+    /// The header fields in order of arrival, with `…` as the value of a secret.
+    public var headerFields: HTTPFields { redaction.shown(response.headerFields) }
+    /// The times and byte counts. Those of a streamed body are not complete.
+    public var metrics: TransportMetrics { response.metrics }
+    /// The connection, with what is known about the trust in it.
+    public var connection: ConnectionFacts { response.connection }
+    /// The status, and whether the body is streamed.
+    public var description: String { "\(response.statusCode)\(isStreamed ? ", streamed" : "")" }
+    /// The properties for debuggers and `dump`, also without secrets.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "status": response.statusCode, "headerFields": headerFields.map(\.name.rawName),
+                "isStreamed": isStreamed,
+            ])
+    }
+}
+
+/// A redirect as observers see it.
+public struct ObservedRedirect: Sendable, Hashable {
+    /// The status of the redirect.
+    public let status: HTTPResponse.Status
+    /// The URL that was redirected, as the redaction shows it.
+    public let from: String
+    /// The URL that follows, as the redaction shows it.
+    public let to: String
+    /// The method that follows.
+    public let method: HTTPRequest.Method
+    /// Whether the redirect leads to another origin, so that credentials are left out from here on.
+    public let leavesOrigin: Bool
+
+    init(_ hop: RedirectHop, _ redaction: Redaction) {
+        (status, method, leavesOrigin) = (hop.status, hop.method, hop.leavesOrigin)
+        (from, to) = (redaction.text(of: hop.from), redaction.text(of: hop.to))
+    }
+}
+
+extension Redaction {
+    /// The fields whose values are URLs, or contain some.
+    private static let urlFields = Set(
+        [HTTPField.Name.location, .contentLocation, .referer] + ["Link", "Refresh"].compactMap { HTTPField.Name($0) })
+
+    /// The fields with `…` as the value of a secret, and in place of the query of a URL.
+    func shown(_ fields: HTTPFields) -> HTTPFields {
+        let isShown = { (field: HTTPField) in !hides(field.name) && !Self.urlFields.contains(field.name) }
+        return fields.allSatisfy(isShown) ? fields : HTTPFields(fields.map(shown))
+    }
+
+    private func shown(_ field: HTTPField) -> HTTPField {
+        if hides(field.name) { return HTTPField(name: field.name, value: "…") }
+        guard Self.urlFields.contains(field.name) else { return field }
+        if let url = try? RequestURL(field.value) { return HTTPField(name: field.name, value: text(of: url)) }
+        // A reference to a URL, several of them, or nothing of the kind.
+        guard let query = field.value.firstIndex(where: { "?@".contains($0) }) else { return field }
+        return HTTPField(name: field.name, value: field.value[..<query] + "…")
+    }
+
+    /// A failure without the body and the secret fields of its response.
+    func shown(_ failure: RequestFailure) -> RequestFailure {
+        guard let response = failure.response else { return failure }
+        return failure.changed { content in
+            var head = response.head
+            head.headerFields = shown(head.headerFields)
+            content.response = FailedResponse(head: head, body: Data())
+        }
+    }
+}

@@ -1,0 +1,100 @@
+public import EssentialsHTTP
+
+/// Is told what happens to the requests of a service, such as to count, trace or record them.
+///
+/// ```swift
+/// final class FailureCounter: RequestObserver {
+///     let count = Atomic(0)
+///
+///     func observe(_ event: RequestEvent) {
+///         if case .ended(let ending) = event.kind, ending.failure != nil { count.add(1, ordering: .relaxed) }
+///     }
+/// }
+/// ```
+///
+/// A service without observers, whose logger is above the level debug, makes no events: a request then costs a few comparisons.
+public protocol RequestObserver: Sendable {
+    /// The maximum number of bytes of each body that the observer is told; see ``RequestEvent/Kind/body(_:)``. The default is
+    /// 0, which means none. It never changes.
+    var bodyLimit: Int { get }
+
+    /// Receives an event.
+    ///
+    /// It is called on a thread that works on the request, so it must not block. The events of one request come one after
+    /// another, in their order: what happens while an event is being told is told after it, by the same thread. The events of
+    /// different requests come at the same time.
+    func observe(_ event: RequestEvent)
+}
+
+extension RequestObserver {
+    /// No bodies.
+    public var bodyLimit: Int { 0 }
+}
+
+/// The identity of a call of a data-request service, which is unique in the process.
+public struct RequestID: Sendable, Hashable, CustomStringConvertible {
+    /// The number of the service in the process, from 1.
+    public let service: UInt64
+    /// The number of the call in the service, from 1.
+    public let number: UInt64
+
+    /// Creates an identity, for test doubles.
+    public init(service: UInt64, number: UInt64) { (self.service, self.number) = (service, number) }
+
+    /// Both numbers with a hyphen between them, as in the log.
+    public var description: String { "\(service)-\(number)" }
+}
+
+/// What is known of a call of a data-request service, whatever happens to it.
+public struct RequestCall: Sendable, CustomReflectable {
+    /// It is an object, because each event has it.
+    private final class Facts: Sendable {
+        let id: RequestID
+        let method: HTTPRequest.Method
+        let target: RequestURL?
+        let redaction: Redaction
+        let began: ContinuousClock.Instant
+        let isBackground: Bool
+
+        init(
+            _ id: RequestID, _ method: HTTPRequest.Method, _ target: RequestURL?, _ redaction: Redaction,
+            _ began: ContinuousClock.Instant, isBackground: Bool
+        ) {
+            (self.id, self.method, self.target, self.redaction) = (id, method, target, redaction)
+            (self.began, self.isBackground) = (began, isBackground)
+        }
+    }
+
+    private let facts: Facts
+
+    init(
+        _ id: RequestID, _ method: HTTPRequest.Method, _ redaction: Redaction, began: ContinuousClock.Instant = .now,
+        isBackground: Bool = false
+    ) { facts = Facts(id, method, nil, redaction, began, isBackground: isBackground) }
+
+    private init(_ facts: Facts) { self.facts = facts }
+
+    /// The call with the URL of its prepared request.
+    func prepared(_ target: RequestURL) -> RequestCall {
+        RequestCall(
+            Facts(facts.id, facts.method, target, facts.redaction, facts.began, isBackground: facts.isBackground))
+    }
+
+    /// Identifies the call.
+    public var id: RequestID { facts.id }
+    /// The method.
+    public var method: HTTPRequest.Method { facts.method }
+    /// The URL after the interceptors, as the service's redaction shows it; `nil` before the request was prepared.
+    public var url: String? { facts.target.map { facts.redaction.text(of: $0) } }
+    /// When the call began.
+    public var began: ContinuousClock.Instant { facts.began }
+    /// Whether the service itself makes the call, to validate a stale response that it has served.
+    public var isBackground: Bool { facts.isBackground }
+    /// What of a request is shown.
+    var redaction: Redaction { facts.redaction }
+
+    /// The properties for debuggers and `dump`, also without secrets.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["id": id, "method": method.rawValue, "url": url as Any, "isBackground": isBackground])
+    }
+}
