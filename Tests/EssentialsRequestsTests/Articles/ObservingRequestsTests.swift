@@ -49,7 +49,8 @@ struct ObservingRequestsTests {
         // Article ends
 
         let names = lines.map { $0.split(separator: " ").prefix(3).joined(separator: " ") }
-        #expect(names == ["attempt 0: preparing", "attempt 1: attempt", "attempt 1: pause", "attempt 2: attempt"])
+        let attempts = (1...2).map { number in ["send", "wait", "receive"].map { "attempt \(number): \($0)" } }
+        #expect(names == ["attempt 0: preparing"] + attempts[0] + ["attempt 1: pause"] + attempts[1])
         lines = []
 
         // Article begins
