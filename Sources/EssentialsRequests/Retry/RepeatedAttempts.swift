@@ -95,12 +95,6 @@ final class RepeatedAttempts: Sendable {
         return Attempt(after: attempt, changed, machine)
     }
 
-    private static func tell(
-        _ failure: RequestFailure, _ retry: RetryMachine.Retry, budget: Int?, _ record: ExchangeRecord
-    ) {
-        record.reporter.retries(after: failure, attempt: record.retries.attempt, in: retry.wait, budget: budget)
-    }
-
     /// Takes a unit of the budget. A request that is never given up waits for one.
     private func payFor(
         _ retry: inout RetryMachine.Retry, of request: TransportRequest,
@@ -108,7 +102,7 @@ final class RepeatedAttempts: Sendable {
         _ moment: RetryMachine.Moment, _ record: ExchangeRecord, _ failure: RequestFailure
     ) async throws(RequestFailure) -> Bool {
         guard retry.takesUnit else {
-            Self.tell(failure, retry, budget: nil, record)
+            record.reporter.retries(after: failure, attempt: record.retries.attempt, in: retry.wait, budget: nil)
             return true
         }
         let origin = request.url.origin
@@ -117,7 +111,7 @@ final class RepeatedAttempts: Sendable {
             let (withdrawal, left) = budgets.withdraw(for: origin)
             guard case .refused(let retryIn) = withdrawal else {
                 retry.wait = max(.zero, retry.wait - waited)
-                Self.tell(failure, retry, budget: left, record)
+                record.reporter.retries(after: failure, attempt: record.retries.attempt, in: retry.wait, budget: left)
                 return true
             }
             guard machine.waitsForBudget, let retryIn else { return false }

@@ -13,8 +13,6 @@ final class ServiceSettings: Sendable {
     let hops: HopRulesTable
     /// How requests without a policy of their own use the response cache.
     let cachePolicy: CachePolicy
-    /// Whether each request has observers.
-    let hasObservers: Bool
     private let userAgent: HTTPField
     private let accept: KindFields
 
@@ -24,10 +22,12 @@ final class ServiceSettings: Sendable {
         joins = configuration.interceptors.contains(where: \.preventsJoining) ? nil : JoinedExchanges()
         hops = HopRulesTable(configuration.settings, clock: configuration.clock)
         cachePolicy = configuration.settings.cachePolicy ?? .standard
-        hasObservers = !configuration.observers.isEmpty
         userAgent = HTTPField(name: .userAgent, value: configuration.userAgent)
         accept = KindFields(configuration.accept, beside: userAgent)
     }
+
+    /// Whether requests have observers.
+    var hasObservers: Bool { !configuration.observers.isEmpty }
 
     /// Adds the service's fields, unless the request has them already.
     func complete(_ fields: inout HTTPFields, of request: DataRequest) {
