@@ -30,16 +30,16 @@ public struct DataResponse: Sendable {
     package var storedFile: StoredFile? { cacheFacts?.file }
     /// What the response would change in the cache of the ``CacheBinding`` of its request; `nil` for nothing.
     package var offer: OfferedChange? { cacheFacts?.offer }
-    /// What another cache or a test double says; `nil` for most responses.
+    /// What another cache or a test double says, which counts alone then; `nil` for most responses.
     private var foreignFacts: ForeignCacheFacts?
     /// How a response cache has served the response; `nil` if the server has sent or confirmed it just now.
     package var storedUse: StoredResponseUse? {
-        get { foreignFacts?.use ?? cacheFacts?.use.ofStoredResponse }
+        get { if let foreignFacts { foreignFacts.use } else { cacheFacts?.use.ofStoredResponse } }
         set { foreignFacts = ForeignCacheFacts(newValue, identity) }
     }
     /// By which numbers a response cache knows the response, whether it is stored or not; `nil` if there is no cache.
     public package(set) var identity: ResponseIdentity? {
-        get { foreignFacts?.identity ?? cacheFacts?.identity }
+        get { if let foreignFacts { foreignFacts.identity } else { cacheFacts?.identity } }
         set { foreignFacts = ForeignCacheFacts(storedUse, newValue) }
     }
 
