@@ -13,7 +13,7 @@ final class ObservedCall: Sendable {
         var waiting: [RequestEvent] = []
         var isTelling = false
         var hasEnded = false
-        /// Whether the log is told nothing more.
+        /// Whether the log receives no further events.
         var isUnlogged = false
 
         /// The next event.
@@ -40,8 +40,8 @@ final class ObservedCall: Sendable {
 
     /// Tells an event. After the end of the call nothing is told.
     ///
-    /// An event that happens while another one is being told, on another thread or because an observer has caused it, is told
-    /// by the one who tells that.
+    /// An event can happen while another one is being told, on another thread or because an observer has caused it. It is then
+    /// told after that one, by the same thread.
     func tell(_ kind: RequestEvent.Kind) {
         let first = state.withLock { state -> RequestEvent? in
             guard !state.hasEnded else { return nil }

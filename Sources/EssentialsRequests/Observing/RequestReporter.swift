@@ -151,8 +151,8 @@ struct RequestReporter: Sendable {
         call.end(.failed(call.redaction.shown(failure)))
     }
 
-    /// The call has ended by a cancellation before its work has begun, unless it has ended already.
-    func neverBegan() { call?.endUnlogged(RequestFailure(.cancelled, "The request was cancelled before it began.")) }
+    /// The call has failed before its work has begun, unless its end was reported. The log has no message about it.
+    func hasNotBegun(_ failure: RequestFailure) { call?.endUnlogged(failure) }
 
     // MARK: In the stages
 

@@ -87,8 +87,8 @@ extension HTTPDataRequestService {
             get { settings.cookies?.storage }
             set { settings.cookies = newValue.map { .storage($0) } }
         }
-        /// Are told what happens to each request, in this order; see ``RequestObserver``. Nobody is told of the requests that
-        /// token providers and interceptors send themselves with other services. The default is none.
+        /// The observers of every request, in the order in which they are told; see ``RequestObserver``. They are not told of
+        /// requests that token providers and interceptors send with other services. The default is none.
         public var observers: [any RequestObserver] = []
         /// Stores responses and serves them again, as HTTP allows it; see ``ResponseCache``. Several services may share it.
         /// The default is `nil`, which means that every request is sent.

@@ -175,10 +175,23 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         var request = request
         request.responseKind = .bytes
         let reporter = RequestReporter.begin(settings, place.id, request, in: current)
-        // A download that is cancelled already has no task. Otherwise the call has ended by then.
-        defer { reporter.neverBegan() }
+        do throws(RequestFailure) {
+            return try await download(
+                request, to: destination, options: options, progress: progress, in: current, begun, place, reporter)
+        } catch {
+            // A download that is cancelled already has not begun. Otherwise its end was reported.
+            reporter.hasNotBegun(error)
+            throw error
+        }
+    }
+
+    /// Downloads a response in a task.
+    private func download(
+        _ request: DataRequest, to destination: String, options: DownloadOptions, progress: ProgressReport?,
+        in current: EnvironmentSnapshot, _ begun: Epoch, _ place: RequestsInFlight.Place, _ reporter: RequestReporter
+    ) async throws(RequestFailure) -> DownloadedFile {
         // One task for both, so that cancelling the request also stops writing the file.
-        return try await place.cancellation.runTask { [self, request] () throws(RequestFailure) in
+        try await place.cancellation.runTask { [self] () throws(RequestFailure) in
             var record: ExchangeRecord?
             do throws(RequestFailure) {
                 let prepared = try await prepare(
