@@ -29,6 +29,28 @@ import Testing
         #expect(order.contains(0))
     }
 
+    @Test("A replaced entry keeps its place, which counts as a use, and takes its new size", arguments: [false, true])
+    func replaced(isMain: Bool) throws {
+        var order = EvictionOrder<Int>()
+        for key in 0..<3 { order.insert(key, bytes: 10) }
+        if isMain {
+            for key in 0..<3 { order.use(key) }
+            // All three move to the main queue.
+            #expect(order.evict(budget: 0) == 0)
+            order.insert(3, bytes: 10)
+        }
+        let former = order.places
+        let entry = try #require(isMain ? former.last : former.first)
+        #expect(entry.isMain == isMain)
+        order.insert(entry.key, bytes: 25)
+        #expect(order.places.map(\.key) == former.map(\.key))
+        let place = try #require(order.places.first { $0.key == entry.key })
+        #expect(place.uses == entry.uses + 1 && place.bytes == 25 && place.isMain == isMain)
+        #expect(order.bytes == former.reduce(15) { $0 + $1.bytes })
+        for _ in 0..<1_000 { order.insert(entry.key, bytes: 25) }
+        #expect(order.places.map(\.key) == former.map(\.key) && order.bytes(of: entry.key) == 25)
+    }
+
     @Test("A spared entry is not evicted, even if all others are used or there are no others")
     func spared() {
         var order = EvictionOrder<Int>()

@@ -51,6 +51,12 @@ struct LimitedStoreTests {
         return (origin, cache, try origin.service(cache, over: TrustedStub(origin.transport())))
     }
 
+    @Test("A removal is waited for as long as any call, and at least two seconds")
+    func removalLimit() {
+        #expect(LimitedResponseStore(ScriptedStore()).removalLimit == .seconds(2))
+        #expect(LimitedResponseStore(ScriptedStore(), limit: .seconds(30)).removalLimit == .seconds(30))
+    }
+
     @Test("A store of the application is used")
     func works() async throws {
         let (origin, cache, service) = try setUp()

@@ -113,6 +113,23 @@ struct ObservedCallTests {
             ])
     }
 
+    @Test("What happens to a shared exchange after its first call has ended stands only in the log of that call")
+    func late() {
+        let (lines, timelines) = (LogLines(), RequestTimelines())
+        let call = ObservedCall(
+            RequestCall(RequestID(service: 1, number: 7), .get, Redaction()),
+            RequestLog(lines.logger(.debug), writesCommands: false), [timelines])
+        call.tellAlsoLate(.cookiesLeftOut(1))
+        call.end(.completed)
+        call.tellAlsoLate(.cookiesLeftOut(2))
+        call.tell(.joined)
+        #expect(lines.messages == ["cookies left out", "cookies left out"])
+        #expect(lines.all.map { $0.metadata["cookies"] } == ["1", "2"])
+        #expect(lines.all.allSatisfy { $0.metadata["request-id"] == "1-7" })
+        #expect(timelines.all.map { $0.events.map(\.description) } == [["cookies left out: 1", "ended: completed"]])
+        #expect(timelines.running.isEmpty)
+    }
+
     @Test("The log is told first, and without it and observers nothing is made")
     func listeners() throws {
         let settings = ServiceSettings(HTTPDataRequestService.Configuration())

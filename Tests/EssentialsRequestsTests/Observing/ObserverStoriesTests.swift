@@ -171,6 +171,37 @@ struct ObserverStoriesTests {
         #expect(observed.stories.count == 1 && observed.timelines.running.isEmpty)
     }
 
+    @Test("A change of the environment that cancels a request, and the account that is left while one runs")
+    func changes() async throws {
+        let (arrivals, hold) = (Mutex(0), OneShot<Void>())
+        let environment = try MutableEnvironment("https://h/", name: "one")
+        let observed = try ObservedService(
+            { _ in
+                arrivals.withLock { $0 += 1 }
+                _ = await hold.valueUnlessCancelled()
+                return .status(.ok)
+            }, in: environment
+        ) {
+            $0.onEnvironmentChange = .cancelRequests
+        }
+        let first = Task { await observed.send(DataRequest(.get, "a")) }
+        await until { arrivals.withLock { $0 } == 1 }
+        environment.set(try ConstantEnvironment("https://other/", name: "two").snapshot)
+        await first.value
+        #expect(observed.story.first == "began GET https://h/a in one")
+        #expect(observed.story.last == "ended: failed, cancelled")
+        observed.service.setAuthorization(try .bearer("s3cret"))
+        let second = Task { await observed.send(DataRequest(.get, "a")) }
+        await until { arrivals.withLock { $0 } == 2 }
+        await observed.service.clearAuthorization()
+        hold.provide(())
+        await second.value
+        #expect(observed.story.first == "began GET https://other/a in two")
+        #expect(observed.stories.count == 2 && observed.timelines.running.isEmpty)
+        #expect(observed.timelines.all.allSatisfy(\.isComplete))
+        #expect(!"\(observed.stories)".contains("s3cret"))
+    }
+
     @Test("A handler form has the same events as an awaited call")
     func handler() async throws {
         let observed = try ObservedService()

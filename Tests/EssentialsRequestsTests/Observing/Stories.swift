@@ -13,6 +13,7 @@ struct ObservedService {
 
     init(
         _ handler: @escaping CacheOrigin.Handler = { _ in CacheOrigin.Reply(body: "{}") },
+        in environment: (any EnvironmentService)? = nil,
         _ change: (inout HTTPDataRequestService.Configuration) throws -> Void = { _ in }
     ) throws {
         origin = CacheOrigin(handler)
@@ -22,7 +23,7 @@ struct ObservedService {
         configuration.observers = [timelines]
         try change(&configuration)
         service = HTTPDataRequestService(
-            environment: try ConstantEnvironment("https://h/"), transport: origin.transport(),
+            environment: try environment ?? ConstantEnvironment("https://h/"), transport: origin.transport(),
             configuration: configuration)
     }
 
