@@ -135,7 +135,7 @@ private func asyncCacheExample() async throws {
 // Blobs/BlobFile.swift
 private func blobFileExample() async throws {
     let file = try await blobs.file(at: film.url)
-    player.open(path: file.path)
+    withExtendedLifetime(file) { player.open(path: file.path) }
 }
 
 // Blobs/BlobService+Definitions.swift

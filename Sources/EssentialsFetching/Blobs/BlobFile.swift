@@ -8,7 +8,7 @@ public import FoundationEssentials
 ///
 /// ```swift
 /// let file = try await blobs.file(at: film.url)
-/// player.open(path: file.path)
+/// withExtendedLifetime(file) { player.open(path: file.path) }
 /// ```
 ///
 /// ``bytes(in:)`` finds each damaged byte by checksums. Reads through ``path`` or ``descriptor`` are not checked.
@@ -24,11 +24,14 @@ public struct BlobFile: Sendable {
     /// A path that opens the file for reading, in this process and as long as this value or a copy of it exists. It
     /// names the open file (`/proc/self/fd/…`), so it has no meaning in another process. Reads through it are not
     /// checked: a byte that the disk has damaged is not found.
+    ///
+    /// Keep the value until the path is opened, with `withExtendedLifetime`: after `blobs.file(at: url).path` alone the
+    /// file is closed, and its number may already belong to another file.
     public var path: String { "/proc/self/fd/\(descriptor)" }
 
-    /// The open descriptor, for reading by position. It is closed with the last copy of this value. Do not close it,
-    /// and do not change its position, because other readers share it. Reads through it are not checked: a byte that
-    /// the disk has damaged is not found.
+    /// The open descriptor, for reading by position. It is closed with the last copy of this value, so keep one as
+    /// ``path`` says. Do not close it, and do not change its position, because other readers share it. Reads through it
+    /// are not checked: a byte that the disk has damaged is not found.
     public var descriptor: Int32 { stored.file.file.descriptor }
 
     /// Reads bytes, on a thread for files unless the whole file is small and in the memory of the system.

@@ -80,7 +80,9 @@ enum StoringCost {
         let blobs = try BlobService(requests: requests, environment: environment, directory: directory + "/blobs")
         let url = "https://api.example.com/v1/pictures/7.png"
         _ = try await blobs.bytes(at: url)
-        let file = try File(try await blobs.file(at: url).path, O_RDONLY)
+        // The path names the blob's open file, which is closed with the last copy of the value.
+        let blob = try await blobs.file(at: url)
+        let file = try withExtendedLifetime(blob) { try File(blob.path, O_RDONLY) }
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
         defer { buffer.deallocate() }
         let count = scale.isSmoke ? 100 : 2_000
