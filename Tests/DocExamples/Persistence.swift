@@ -3,6 +3,7 @@
 
 import Dispatch
 import EssentialsLocator
+import EssentialsTools
 import FoundationEssentials
 
 @testable import EssentialsPersistence
@@ -235,3 +236,24 @@ enum Genre: String, Codable, ColumnValue { case drama, comedy }
 @Listed private func storedValueExample() async throws -> [Any] {
     Film.where { _ in .sql("year % 4 = ?", [.integer(0)]) }
 }
+
+// Observation/StoreEvent.swift
+private struct StoreEventExample: StoreObserver {
+    func observe(_ event: StoreEvent) {
+        if case .called(let call) = event.kind, call.action == .save { histogram.record(call.duration) }
+    }
+}
+
+// Observation/StoreEvent.swift
+final class ConflictCounter: StoreObserver {
+    let count = Atomic(0)
+
+    func observe(_ event: StoreEvent) {
+        if case .called(let call) = event.kind { count.add(call.conflicts, ordering: .relaxed) }
+    }
+}
+
+private struct Histogram {
+    func record(_ duration: Duration) {}
+}
+private let histogram = Histogram()

@@ -3,6 +3,7 @@
 
 import Dispatch
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
 import Logging
 import ServiceEssentials
@@ -176,4 +177,20 @@ private func writeOutcomeExample() async throws {
     let receipt = try outcome.content(as: Receipt.self)
     let created: Resource<Order>? = outcome.location?.resource()
     use(receipt, created)
+}
+
+// Reporting/LoadEvent.swift
+private struct LoadEventExample: LoadObserver {
+    func observe(_ event: LoadEvent) {
+        if case .began(let reason) = event.kind { print(event.resource, "is loaded:", reason) }
+    }
+}
+
+// Reporting/LoadObserver.swift
+final class LoadCounter: LoadObserver {
+    let count = Atomic(0)
+
+    func observe(_ event: LoadEvent) {
+        if case .began = event.kind { count.add(1, ordering: .relaxed) }
+    }
 }

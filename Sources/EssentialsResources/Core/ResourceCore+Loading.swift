@@ -29,10 +29,12 @@ extension ResourceCore {
     /// - Parameters:
     ///   - isAwaited: Whether a task will wait for it.
     ///   - isStarted: Whether it runs to its end even if no task waits.
+    ///   - reason: Why it begins.
     func beginLoad(
-        _ options: LoadOptions, _ service: HTTPResourceService, isAwaited: Bool = false, isStarted: Bool = false
+        _ options: LoadOptions, _ service: HTTPResourceService, isAwaited: Bool = false, isStarted: Bool = false,
+        because reason: LoadEvent.Reason = .requested
     ) -> Load {
-        changing { $0.beginLoad(options, of: self, service, isAwaited: isAwaited, isStarted: isStarted) }
+        changing { $0.beginLoad(options, of: self, service, reason, isAwaited: isAwaited, isStarted: isStarted) }
     }
 
     /// Joins a running load, or begins one, if the resource is not fresh.
@@ -47,19 +49,21 @@ extension ResourceCore {
         isStarted: Bool, at now: Duration, maximumAge: Duration?
     ) -> Need {
         changing { state in
-            if state.facts.isFresh(at: now, maximumAge),
-                state.facts.failure != nil || state.views.isHere(contentType)
-            {
+            let isHere = state.views.isHere(contentType)
+            if state.facts.isFresh(at: now, maximumAge), state.facts.failure != nil || isHere {
+                state.reportSkip()
                 return .nothing
             }
             if let load = state.joinableLoad(in: options.environment) {
+                state.report(.joined, load: load.number)
                 if isAwaited { state.machine.join(load.number) }
                 if isStarted { state.machine.keep(load.number) }
                 return .running(load)
             }
             return .new(
                 state.beginLoad(
-                    options, of: self, service, isAwaited: isAwaited, isStarted: isStarted, isEnoughIfFresh: true))
+                    options, of: self, service, state.reason(isHere: isHere, maximumAge), isAwaited: isAwaited,
+                    isStarted: isStarted, isEnoughIfFresh: true))
         }
     }
 
@@ -67,7 +71,7 @@ extension ResourceCore {
     func beginPolledLoad(_ options: LoadOptions, _ service: HTTPResourceService) -> Load? {
         changing { state in
             guard state.observers.count > 0, state.machine.loads.isEmpty else { return nil }
-            return state.beginLoad(options, of: self, service)
+            return state.beginLoad(options, of: self, service, .regular)
         }
     }
 
@@ -79,7 +83,7 @@ extension ResourceCore {
             guard state.observers.count > 0, state.facts.isFailedByNetwork, !state.machine.asksServer else {
                 return nil
             }
-            return state.beginLoad(options, of: self, service)
+            return state.beginLoad(options, of: self, service, .reachable)
         }
     }
 
@@ -94,6 +98,7 @@ extension ResourceCore {
     func request(_ load: Load) -> Bool {
         changing { state in
             guard state.machine.request(load.number) else { return false }
+            state.report(.requested, load: load.number)
             state.change(.requested)
             return true
         }
@@ -264,7 +269,7 @@ extension ResourceCore {
     func dismiss(_ load: Load, _ outcome: LoadOutcome) {
         changing { state in
             guard state.machine.cancel(load.number) else { return }
-            state.removeLoads { $0 === load }
+            state.removeLoads(as: .answered) { $0 === load }
             state.change(.superseded)
         }
         load.end(outcome)

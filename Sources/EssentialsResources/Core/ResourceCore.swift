@@ -15,13 +15,15 @@ final class ResourceCore: Sendable {
     private let state: Mutex<CoreState>
     /// The place in the service's table. The table protects it.
     let tableIndex = Atomic<Int32>(-1)
+    /// Tells the load observers; `nil` if there are none.
+    let reporter: LoadReporter?
     #if DEBUG
         private let mark = LiveMark(.core)
     #endif
 
-    init(_ address: ResourceURL, _ variant: ResourceVariant) {
-        state = Mutex(CoreState(address: address))
-        self.variant = variant
+    init(_ address: ResourceURL, _ variant: ResourceVariant, _ reporter: LoadReporter? = nil) {
+        state = Mutex(CoreState(address: address, isReported: reporter != nil))
+        (self.variant, self.reporter) = (variant, reporter)
     }
 
     // MARK: The lock
@@ -32,17 +34,20 @@ final class ResourceCore: Sendable {
     /// Changes the state under the lock, and delivers the events to the observers. Replaced values are released outside
     /// the lock. Only the files of the core call it.
     func changing<Result>(_ change: (inout CoreState) -> Result) -> Result {
-        let (result, delivers, polling, displaced) = state.withLock { state in
+        let (result, delivers, reports, polling, displaced) = state.withLock { state in
             let displaced = Displaced(state)
             let result = change(&state)
             writeFlags(of: state)
             state.polling?.note(state.machine, state.facts)
             let delivers = !state.pending.isEmpty && !state.isDelivering
             if delivers { state.isDelivering = true }
-            return (result, delivers, state.polling, displaced)
+            let reports = !state.reports.isEmpty && !state.isReporting
+            if reports { state.isReporting = true }
+            return (result, delivers, reports, state.polling, displaced)
         }
         // A change that is made while these values are released is delivered after this one.
         _ = consume displaced
+        if reports { tellReports() }
         polling?.settle(self)
         if delivers { deliver() }
         return result
@@ -86,66 +91,6 @@ final class ResourceCore: Sendable {
             }
             if let result { return result }
         }
-    }
-
-    // MARK: Delivery
-
-    /// Delivers events that were added outside ``changing(_:)``.
-    func deliverPending() { changing { _ in } }
-
-    /// Delivers the waiting changes in the order of their versions, without the lock. The first thread that finds no
-    /// delivery in progress delivers for all. A change that an observer makes is delivered after the current one has
-    /// reached all observers.
-    private func deliver() {
-        while true {
-            typealias Next = (PendingChange?, [@Sendable () -> Void], MovedObservers?)
-            let (change, followers, moved) = state.withLock { state -> Next in
-                guard let change = state.pending.popFirst() else {
-                    state.isDelivering = false
-                    return (nil, state.takeFollowers(before: .max), Self.handOver(&state))
-                }
-                return (change, state.takeFollowers(before: change.version), nil)
-            }
-            for follower in followers { follower() }
-            moved?.finish()
-            guard let change else { return }
-            if let target = change.target {
-                let receiver = state.withLock { $0.observers.receiver(target) }
-                if let receiver, let change = change.shown(since: flags.firstVersion) { receiver.receive(change) }
-            } else {
-                deliver(change)
-            }
-        }
-    }
-
-    /// Delivers a change to all observers. Right before each call it is decided whether the observer may still receive
-    /// it, because earlier calls can take long, remove observers and leave the account.
-    private func deliver(_ change: PendingChange) {
-        var last: UInt64 = 0
-        while let shown = change.shown(since: flags.firstVersion) {
-            let interruptions = flags.interruptions
-            guard let batch = state.withLock({ $0.observers.next(after: last, for: change) }) else { return }
-            for member in batch.members {
-                if flags.interruptions == interruptions {
-                    member.receiver.receive(shown)
-                } else if state.withLock({ $0.observers.receiver(member.number) != nil }),
-                    let shown = change.shown(since: flags.firstVersion)
-                {
-                    member.receiver.receive(shown)
-                }
-            }
-            last = batch.last
-        }
-    }
-
-    /// Calls a closure after all changes up to now have reached the observers. This is at once, unless another thread
-    /// is delivering changes.
-    func afterDelivery(_ action: @escaping @Sendable () -> Void) {
-        let isLater = state.withLock { state in
-            if state.isDelivering { state.followers.append((state.facts.version, action)) }
-            return state.isDelivering
-        }
-        if !isLater { action() }
     }
 
     // MARK: Observers
@@ -355,7 +300,8 @@ final class ResourceCore: Sendable {
     /// notifies the observers.
     func move(to address: ResourceURL) -> MovedResource {
         state.withLock { state in
-            state.address = address
+            // What ends here has the old address.
+            defer { state.address = address }
             return wipe(&state, .environment)
         }
     }
@@ -403,7 +349,6 @@ final class ResourceCore: Sendable {
             state.withLock { kept in
                 let (keptLoaded, lostLoaded) = (kept.facts.wasLoaded, lost.facts.wasLoaded)
                 let (keptContent, lostContent) = (Displaced(kept), Displaced(lost))
-                (lost.address, kept.address) = (address, address)
                 let (lostEnded, keptEnded) = (lost.takeLoads(), kept.takeLoads())
                 // The versions that the moved observers see continue to rise, and no load number is used by both
                 // resources. The change by which the other resource is wiped is still delivered.
@@ -414,6 +359,8 @@ final class ResourceCore: Sendable {
                 lost.machine.retire()
                 _ = endSession(&kept, .environment)
                 flags.begin(at: lost.facts.version)
+                // What has ended here had the old addresses.
+                (lost.address, kept.address) = (address, address)
                 kept.take(from: &lost)
                 lost.forward = ForwardedResource(to: self, isReloaded: lostLoaded)
                 other.writeFlags(of: lost)
@@ -430,7 +377,7 @@ final class ResourceCore: Sendable {
 
     /// Moves the observers to the resource to which this one is forwarded, after all earlier changes were delivered to
     /// them. They receive `attached` there. No change reaches an observer twice or from two threads at once.
-    private static func handOver(_ state: inout CoreState) -> MovedObservers? {
+    static func handOver(_ state: inout CoreState) -> MovedObservers? {
         guard let forward = state.forward, state.observers.count > 0 else { return nil }
         let (service, polling) = (state.reloadingService, state.polling)
         let members = state.observers.takeAll()

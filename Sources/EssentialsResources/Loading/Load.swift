@@ -104,7 +104,6 @@ final class Load: Sendable {
             let failure = explained(error)
             let isMissing = failure.reason == .notCached && options.request == nil
             if isMissing, places != nil, core.endWithStoredContent(self) { return }
-            service.loadLog.note(failure, core)
             core.fail(failure, self)
         }
     }

@@ -284,7 +284,7 @@ extension HTTPResourceService {
         let core = known.current
         guard !isClosed else { return nil }
         guard core.observerCount > 0 else {
-            loadLog.note(.unobserved, core)
+            core.report(.unobserved)
             return nil
         }
         return loadIfNeeded(core, nil, in: environment).load.map { ($0, {}) }

@@ -43,9 +43,11 @@ public final class HTTPResourceService: ResourceService {
         public var trustFingerprint = ""
         /// The clock for freshness, waits and dates. The default is the system's.
         public var clock = RequestClock.system
-        /// Logs mistakes in the configuration, and why resources were not loaded, at debug level and without queries.
+        /// Logs mistakes in the configuration, and why resources were loaded or not, at debug level and without queries.
         /// The level of the logger is read once, when the service is created. The default logs nothing.
         public var logger = Logger(label: "essentials.resources", factory: { _ in SwiftLogNoOpLogHandler() })
+        /// Are told why resources are loaded or not, in their order. The default is none.
+        public var observers: [any LoadObserver] = []
 
         /// Creates the default settings.
         public init() {}
@@ -55,8 +57,6 @@ public final class HTTPResourceService: ResourceService {
     /// Loads resources outside the base URL.
     let open: (any DataRequestService)?
     let configuration: Configuration
-    /// Logs why resources were not loaded.
-    let loadLog: LoadLog
     let configurations: ConfigurationStore
     let table: ResourceTable
     /// The entity caches.
@@ -121,7 +121,6 @@ public final class HTTPResourceService: ResourceService {
         responseCache = requests.responseCaching
         self.open = open
         self.configuration = configuration
-        loadLog = LoadLog(configuration.logger)
         configurations = ConfigurationStore(configuration.defaults, cache: cache)
         caching = EntityCaching(cache, configuration.clock, configuration.logger)
         time = ServiceTime(configuration.clock)
@@ -130,7 +129,8 @@ public final class HTTPResourceService: ResourceService {
         let current = AdoptedEnvironment(of: environment)
         table = ResourceTable(
             base: ResourceBase(current.snapshot.baseURL),
-            limits: .init(count: configuration.maximumUnused, bytes: configuration.maximumUnusedBytes)
+            limits: .init(count: configuration.maximumUnused, bytes: configuration.maximumUnusedBytes),
+            LoadReporter(configuration, time)
         ) { [observers] in observers.sweepSome() }
         adoption = EnvironmentAdoption(
             current, of: environment, requests.sender, table, configurations, polling, followers)
@@ -200,15 +200,13 @@ public final class HTTPResourceService: ResourceService {
 
     // MARK: Loading
 
-    /// The snapshot of a content type, if the resource is fresh.
+    /// The snapshot of a content type, if the resource is fresh and nobody listens to its loads.
     @usableFromInline
     func freshObject(of core: ResourceCore, _ contentType: ObjectIdentifier) -> AnyObject? {
         checkEnvironment()
-        let now = time.now
-        guard core.flags.isFresh(at: now) else { return nil }
-        let object = core.object(of: contentType)
-        if loadLog.isOn, object != nil { loadLog.note(.nothing, core, at: now) }
-        return object
+        // If somebody listens, the slower path is taken, which reports why nothing is loaded.
+        guard core.flags.isFresh(at: time.now), core.reporter == nil else { return nil }
+        return core.object(of: contentType)
     }
 
     /// Makes sure that the current environment is used. It takes no lock if the environment counts its changes.
@@ -237,7 +235,6 @@ public final class HTTPResourceService: ResourceService {
         options.priority = priority
         let need = core.beginLoadIfNeeded(
             of: contentType, options, self, isAwaited: isAwaited, isStarted: isStarted, at: now, maximumAge: maximumAge)
-        loadLog.note(need, core, at: now)
         if case .new(let load) = need { load.start() }
         return need
     }
@@ -282,73 +279,4 @@ extension HTTPResourceService: PrivateStateStore {
     /// Wipes all resources of an origin, ends the event streams that were opened with the former credentials, and
     /// removes the entities that were received with credentials without an account. Entities of accounts stay.
     public func credentialsWereReplaced(at origin: Origin) { wiper.credentialsWereReplaced(at: origin) }
-}
-
-/// Logs at debug level why a resource was not loaded, with the resource's URL without its query.
-struct LoadLog: Sendable {
-    /// Why a resource was not loaded.
-    enum Reason: Sendable {
-        /// The content is fresh, or young enough for the caller.
-        case fresh
-        /// The last load has failed, and the retry time has not passed.
-        case failedRecently
-        /// A running load was joined, because its response is new enough.
-        case joined
-        /// A change would have loaded it for its observers, but it has none.
-        case unobserved
-
-        fileprivate var message: Logger.Message {
-            switch self {
-            case .fresh: "A resource is not loaded, because its content is fresh."
-            case .failedRecently: "A resource is not loaded, because its last load has failed a moment ago."
-            case .joined: "A resource is not loaded once more, because a load that runs is joined."
-            case .unobserved: "A resource is not loaded again, because it has no observers."
-            }
-        }
-    }
-
-    private let logger: Logger
-    /// Whether anything is logged. It is computed once, because each request for fresh content reads it.
-    let isOn: Bool
-
-    init(_ logger: Logger) {
-        self.logger = logger
-        isOn = logger.logLevel <= .debug
-    }
-
-    /// Logs why a resource is not loaded.
-    ///
-    /// - Parameter now: The current time, from which the remaining freshness is logged. `nil` leaves that out.
-    func note(_ reason: Reason, _ core: ResourceCore, at now: Duration? = nil) {
-        guard isOn else { return }
-        let (address, facts) = (core.address, core.facts)
-        var metadata: Logger.Metadata = ["category": "load", "resource": "\(address)"]
-        if let now, let end = facts.freshUntil { metadata["freshFor"] = "\(end - now)" }
-        if let failure = facts.failure { metadata["failure"] = "\(failure.reason.name)" }
-        logger.debug(reason.message, metadata: metadata)
-    }
-
-    /// Logs why `loadIfNeeded` did not begin a load.
-    func note(_ need: ResourceCore.Need, _ core: ResourceCore, at now: Duration) {
-        guard isOn else { return }
-        switch need {
-        case .new: return
-        case .running: note(.joined, core)
-        case .nothing: note(core.flags.current.contains(.hasFailure) ? .failedRecently : .fresh, core, at: now)
-        }
-    }
-
-    /// Logs that a load ended without a request, for example because a path has no base URL or the service was closed.
-    func note(_ failure: RequestFailure, _ core: ResourceCore) {
-        guard isOn else { return }
-        switch failure.reason {
-        case .closed, .invalidRequest, .hostRefused, .notCached: break
-        default: return
-        }
-        var metadata: Logger.Metadata = [
-            "category": "load", "resource": "\(core.address)", "failure": "\(failure.reason.name)",
-        ]
-        if case .unusable(let fault) = core.address.place { metadata["fault"] = "\(fault)" }
-        logger.debug("A load has ended without a request to the server.", metadata: metadata)
-    }
 }

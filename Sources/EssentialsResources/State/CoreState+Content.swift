@@ -119,7 +119,7 @@ extension CoreState {
         _ changes: CacheChanges?, _ arrival: ResponseArrival
     ) -> ResourceMachine.Verdict {
         let origin = response.result.origin
-        let verdict = end(arrival, origin.identity)
+        let verdict = end(arrival, origin.identity, as: .loaded)
         guard verdict == .commits else { return verdict }
         changes?.add()
         kept = KeptValue(response.result.value.kept)
@@ -146,9 +146,9 @@ extension CoreState {
         guard let entity = facts.entity, isConfirmed(by: confirmation) else {
             // A stored response that is older than the content is superseded, and need not be requested again.
             guard let identity = origin.identity, identity.load < machine.response else { return nil }
-            return end(arrival, identity)
+            return end(arrival, identity, as: .superseded)
         }
-        let verdict = end(arrival, origin.identity)
+        let verdict = end(arrival, origin.identity, as: .confirmed)
         guard verdict == .commits else { return verdict }
         let renewed = entity.revalidated(by: fields, date: date)
         let content = rules.content(with: renewed.headerFields, confirmedBy: fields, origin, at: now, date)
@@ -168,13 +168,17 @@ extension CoreState {
 
     /// Ends a load with its response, or records a response that came without a load. If it does not count, the
     /// observers receive `superseded` for the load.
-    private mutating func end(_ arrival: ResponseArrival, _ identity: ResponseIdentity?) -> ResourceMachine.Verdict {
+    private mutating func end(
+        _ arrival: ResponseArrival, _ identity: ResponseIdentity?, as outcome: LoadEvent.Outcome
+    ) -> ResourceMachine.Verdict {
         let response = identity?.load ?? 0
         switch arrival {
         case .update(let number): return machine.update(since: number, response: response)
         case .load(let load):
             let verdict = machine.end(load.number, response: response)
-            if verdict != .unknown { removeLoads { $0 === load } }
+            if verdict != .unknown {
+                removeLoads(as: verdict == .commits ? outcome : .superseded) { $0 === load }
+            }
             if verdict == .superseded { change(.superseded) }
             return verdict
         }
@@ -186,7 +190,7 @@ extension CoreState {
         let asked = failure.reason != .notCached
         let verdict = asked ? machine.end(load.number) : machine.miss(load.number)
         guard verdict != .unknown else { return }
-        removeLoads { $0 === load }
+        removeLoads(as: verdict == .commits ? .failed(failure) : .superseded) { $0 === load }
         let isInvalid = machine.isInvalid
         change(verdict == .commits ? .failed(failure) : .superseded) { facts in
             guard verdict == .commits else { return }
@@ -207,7 +211,7 @@ extension CoreState {
         let isFresh = !isInvalid && facts.failure == nil && freshUntil.map { now <= $0 } ?? false
         let numbers = machine.endWithContent(isFresh: isFresh)
         let ended = numbers.isEmpty ? [] : loads.filter { numbers.contains($0.number) }
-        if !ended.isEmpty { removeLoads { numbers.contains($0.number) } }
+        if !ended.isEmpty { removeLoads(as: .cached) { numbers.contains($0.number) } }
         cached.changes.add()
         kept = KeptValue(cached.value.kept)
         let provenance = Provenance.entityCache(stage: cached.stage.name)

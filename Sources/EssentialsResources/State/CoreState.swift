@@ -27,11 +27,15 @@ struct CoreState: Sendable {
     var cacheRead: CacheRead?
     /// The address, which changes with the environment's base URL.
     var address: ResourceURL
-    // The following four fill the space after the address.
+    // The following six fill the space after the address.
     /// The number of observers that keep the service alive.
     var keepers: Int32 = 0
     /// Whether a thread is delivering changes.
     var isDelivering = false
+    /// Whether there are load observers.
+    let isReported: Bool
+    /// Whether a thread is telling the load observers.
+    var isReporting = false
     /// Whether content was removed because other credentials were set. It is then loaded again for observers when an
     /// account is entered.
     var isWithdrawn = false
@@ -49,6 +53,8 @@ struct CoreState: Sendable {
     var polling: ResourcePolling?
     /// The optimistic layers and the waiting writes; `nil` if there are neither.
     var writing: WritingBox?
+    /// The events that the load observers have not been told yet.
+    var reports: [LoadEvent] = []
     /// The actions that follow the delivery of the changes up to a version.
     var followers: [(version: UInt64, action: @Sendable () -> Void)] = []
     /// The resource to which this one leads, if it was merged with another one; see ``ForwardedResource``.
@@ -57,7 +63,7 @@ struct CoreState: Sendable {
     /// The maximum number of waiting changes. Beyond it only the newest one is kept, which counts the missed ones.
     static let maximumPending = 1_024
 
-    init(address: ResourceURL) { self.address = address }
+    init(address: ResourceURL, isReported: Bool = false) { (self.address, self.isReported) = (address, isReported) }
 
     /// The parts of the state that are read without the lock.
     var bits: ResourceFlags.Bits {
@@ -98,7 +104,9 @@ struct CoreState: Sendable {
             if writing != nil { facts.pendingLayers = pendingLayers(of: views[index].contentType) }
             views[index].snapshot = views[index].snapshot.next(facts, content)
         }
-        if let event { enqueue(event) }
+        guard let event else { return }
+        if isReported, let change = event.reported { report(.changed(change)) }
+        enqueue(event)
     }
 
     /// Marks the content as outdated.
@@ -133,10 +141,13 @@ struct CoreState: Sendable {
 
     /// Begins a load.
     ///
-    /// - Parameter isEnoughIfFresh: Whether the load ends without a request if the caches have fresh content.
+    /// - Parameters:
+    ///   - reason: Why it begins.
+    ///   - isEnoughIfFresh: Whether the load ends without a request if the caches have fresh content.
     mutating func beginLoad(
-        _ options: LoadOptions, of core: ResourceCore, _ service: HTTPResourceService, isAwaited: Bool = false,
-        isStarted: Bool = false, isEnoughIfFresh: Bool = false
+        _ options: LoadOptions, of core: ResourceCore, _ service: HTTPResourceService,
+        _ reason: LoadEvent.Reason = .requested, isAwaited: Bool = false, isStarted: Bool = false,
+        isEnoughIfFresh: Bool = false
     ) -> Load {
         let awaitsCache = options.usesCaches && mayReadCaches
         let isStoredEnough = options.request == nil && options.acceptsOnlyStored
@@ -148,6 +159,8 @@ struct CoreState: Sendable {
             awaitsCache: awaitsCache)
         loads.append(load)
         if observers.reportsProgress { load.measurement.ask() }
+        report(.began(reason), load: number)
+        if !awaitsCache { report(.requested, load: number) }
         // If the caches are read first, it is not known yet whether a request is needed.
         change(awaitsCache ? nil : .requested)
         return load
@@ -155,7 +168,7 @@ struct CoreState: Sendable {
 
     /// Removes a cancelled load that the machine has already ended.
     mutating func remove(_ load: Load) {
-        removeLoads { $0 === load }
+        removeLoads(as: .cancelled) { $0 === load }
         change(.cancelled)
     }
 
@@ -165,25 +178,26 @@ struct CoreState: Sendable {
     mutating func endLoads(_ numbers: [UInt64]) -> [Load] {
         guard !numbers.isEmpty else { return [] }
         let ended = loads.filter { numbers.contains($0.number) }
-        removeLoads { numbers.contains($0.number) }
+        removeLoads(as: .cancelled) { numbers.contains($0.number) }
         change(.cancelled)
         return ended
     }
 
-    /// Removes all loads.
+    /// Removes all loads, which are cancelled.
     mutating func takeLoads() -> [Load] {
         let ended = loads
-        removeLoads { _ in true }
+        removeLoads(as: .cancelled) { _ in true }
         return ended
     }
 
     /// Removes loads that have ended. If observers see the progress of such a load, it becomes 1 first.
-    mutating func removeLoads(where hasEnded: (Load) -> Bool) {
+    mutating func removeLoads(as outcome: LoadEvent.Outcome, where hasEnded: (Load) -> Bool) {
         if observers.reportsProgress, let newest = loads.last, hasEnded(newest),
             newest.measurement.raise(to: .complete), facts.progress != .none
         {
             change(.progress(1))
         }
+        if isReported { for load in loads where hasEnded(load) { report(.ended(outcome.reported), load: load.number) } }
         loads.removeAll(where: hasEnded)
     }
 

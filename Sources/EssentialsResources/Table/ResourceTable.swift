@@ -35,6 +35,12 @@ final class ResourceTable: Sendable {
         /// The resources that are being measured outside the lock, with the numbers of the measurements.
         var measured: [Int32: UInt64] = [:]
         var lastMeasurement: UInt64 = 0
+        /// Tells the load observers; `nil` if there are none.
+        let reporter: LoadReporter?
+
+        init(base: ResourceBase, order: UnusedOrder<Int32>, reporter: LoadReporter?) {
+            (self.base, self.order, self.reporter) = (base, order, reporter)
+        }
     }
 
     private let contents: Mutex<Contents>
@@ -43,9 +49,12 @@ final class ResourceTable: Sendable {
     /// It is called for each new resource, without the lock.
     private let whenNew: @Sendable () -> Void
 
-    init(base: ResourceBase, limits: UnusedOrder<Int32>.Limits, whenNew: @escaping @Sendable () -> Void) {
+    init(
+        base: ResourceBase, limits: UnusedOrder<Int32>.Limits, _ reporter: LoadReporter? = nil,
+        whenNew: @escaping @Sendable () -> Void
+    ) {
         self.whenNew = whenNew
-        contents = Mutex(Contents(base: base, order: UnusedOrder(limits: limits)))
+        contents = Mutex(Contents(base: base, order: UnusedOrder(limits: limits), reporter: reporter))
     }
 
     /// Counts the size of a resource's current content against the limit. Unused resources may then be dropped.
@@ -218,7 +227,7 @@ extension ResourceTable.Contents {
     ) -> (core: ResourceCore, isNew: Bool, dropped: [ResourceCore]) {
         let hash = base.hash(of: url)
         if let index = find(hash, url, variant), let found = use(index) { return (found, false, []) }
-        let core = ResourceCore(url, variant)
+        let core = ResourceCore(url, variant, reporter)
         return (core, true, insert(core, hash))
     }
 

@@ -281,7 +281,7 @@ struct ResourceWrite: Sendable {
         let environment = service.adoptEnvironment()
         var options = LoadOptions(.current, of: core, service, in: environment)
         options.usesCaches = false
-        core.beginLoad(options, service, isStarted: true).start()
+        core.beginLoad(options, service, isStarted: true, because: .written).start()
     }
 }
 

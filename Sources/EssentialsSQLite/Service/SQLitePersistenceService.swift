@@ -134,7 +134,10 @@
             core.scopeHasEnded(level.number)
             // Closing waits for running calls, one of which may have released the service.
             core.closing.async {
-                if count > 0 { core.store.onDiscard?(level.name, count) }
+                if count > 0 {
+                    core.store.onDiscard?(level.name, count)
+                    core.tell(.discarded(scope: level.name, rows: count))
+                }
                 if isRoot {
                     core.close()
                 } else if let store = try? core.openStore() {

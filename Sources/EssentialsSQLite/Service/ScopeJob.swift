@@ -30,6 +30,7 @@
         }
 
         func execute() {
+            let began = core.store.observers.isEmpty ? nil : ContinuousClock.now
             let result: Result<SaveReport, PersistenceFailure>
             do throws(PersistenceFailure) {
                 try checkOpen()
@@ -41,8 +42,30 @@
             // The caller resumes before any observer reads. Observers that it adds then do not receive this change, and
             // changes by its next calls follow this one.
             let isDue = core.observers.note(changes.list)
+            if let began { core.tell(.called(call(result, since: began))) }
             job.finish(result)
             if isDue { core.observers.deliver() }
+        }
+
+        /// The call for the observers of the store.
+        private func call(
+            _ result: Result<SaveReport, PersistenceFailure>, since began: ContinuousClock.Instant
+        ) -> StoreEvent.Call {
+            let action: StoreEvent.Call.Action
+            switch job.plan.action {
+            case .read: action = .read
+            case .change(.pending): action = .change
+            case .change: action = savesToStore ? .save : .saveToParent
+            case .validate: action = .validate
+            case .importRows: action = .importRows
+            case .rollback: action = .rollback
+            case .discard: action = .discard
+            }
+            let writes = action == .save || action == .importRows
+            return StoreEvent.Call(
+                action, scope: scope.level.name, duration: .now - began, result: result,
+                pendingRows: scope.level.level.count,
+                logBytes: writes ? FileState(core.store.path + "-wal").bytes : nil)
         }
 
         /// Notes the rows that look different to the readers of a scope and of all scopes within it. It is called after

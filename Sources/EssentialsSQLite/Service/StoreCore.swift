@@ -124,6 +124,7 @@
                 }
                 // It was closed in the meantime.
                 if waiting == nil, case .ready(let store) = opened { Self.close(store) }
+                if waiting != nil { tellOpening(opened) }
                 for body in waiting ?? [] { body() }
             }
         }
@@ -209,8 +210,10 @@
                 transitions.enter()
                 Self.close(store)
                 transitions.leave()
-            case .failed, .closed: transitions.wait()
+            case .failed: transitions.wait()
+            case .closed: return transitions.wait()
             }
+            tell(.closed)
         }
 
         private static func close(_ store: OpenStore) {
@@ -220,6 +223,21 @@
         }
 
         // MARK: Observers
+
+        /// Tells the observers of the store, which are called without a lock.
+        func tell(_ kind: @autoclosure () -> StoreEvent.Kind) {
+            guard !store.observers.isEmpty else { return }
+            let event = StoreEvent(kind(), store: store.path)
+            for observer in store.observers { observer.observe(event) }
+        }
+
+        private func tellOpening(_ opened: Phase) {
+            switch opened {
+            case .ready: tell(.opened)
+            case .failed(let failure): tell(.openingFailed(failure.reason))
+            case .opening, .closed: break
+            }
+        }
 
         /// Adds an observer of changes in these scopes and in the store.
         func observe(

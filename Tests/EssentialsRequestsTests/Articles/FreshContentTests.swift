@@ -1,3 +1,4 @@
+import EssentialsResources
 import EssentialsTestKit
 import ServiceEssentials
 import Testing
@@ -21,6 +22,8 @@ struct FreshContentTests {
             requests: requests, environment: environment,
             configuration: configuration)
         // Article ends
+        observed(&configuration)
+        #expect(configuration.observers.count == 1)
         try await byServer(service, transport)
         var shown: [Bool] = []
         func show(_ value: Bool) { shown.append(value) }
@@ -35,6 +38,22 @@ struct FreshContentTests {
         gate.open()
         #expect(shown == [true])
         await #expect(throws: RequestFailure(.cancelled, "")) { try await load.content }
+    }
+
+    private func observed(_ configuration: inout HTTPResourceService.Configuration) {
+        // Article begins
+        final class LoadPrinter: LoadObserver {
+            func observe(_ event: LoadEvent) {
+                switch event.kind {
+                case .began(let reason): print(event.resource, "loaded:", reason)
+                case .skipped(let skip): print(event.resource, "not loaded:", skip)
+                case .ended(.failed(let failure)): print(event.resource, failure)
+                default: break
+                }
+            }
+        }
+        configuration.observers = [LoadPrinter()]
+        // Article ends
     }
 
     private func byServer(_ service: HTTPResourceService, _ transport: ScriptedTransport) async throws {

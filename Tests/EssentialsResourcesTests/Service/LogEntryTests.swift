@@ -113,7 +113,7 @@ struct LogEntryTests {
         #expect(lines.all.first?.hasPrefix("debug pipeline: Transformers of stages outside the order") == true)
     }
 
-    @Test("The reason why a resource was not loaded is logged without its query")
+    @Test("Why a resource was loaded or not, and what has become of it, is logged without its query")
     func loads() async throws {
         let fixture = try ResourceFixture { $0.logger = lines.logger }
         fixture.transport.on(.get, "/v1/item").answer(json: 1, after: .seconds(1)).thenAnswer(.internalServerError)
@@ -122,26 +122,34 @@ struct LogEntryTests {
         async let first = item.loadIfNeeded()
         _ = try await fixture.transport.request(number: 1)
         async let second = item.loadIfNeeded()
-        await lines.wait(count: 1)
-        #expect(
-            lines.take() == ["debug load: A resource is not loaded once more, because a load that runs is joined. "])
+        await lines.wait(count: 2)
+        let began = "debug load: A resource is loaded. "
+        let joined = "debug load: A resource is not loaded once more, because a load that runs is joined. "
+        #expect(lines.take() == [began, joined])
         await fixture.clock.waitForSleepers(count: 1)
         fixture.clock.advance(by: .seconds(1))
         _ = try await (first, second)
+        #expect(lines.take() == ["debug load: A load has ended. ", "debug load: A resource has new content. "])
         try await item.loadIfNeeded()
         #expect(lines.take() == ["debug load: A resource is not loaded, because its content is fresh. "])
         await #expect(throws: RequestFailure.self) { try await item.load() }
+        #expect(lines.take() == [began, "debug load: A load has failed. "])
         try await item.loadIfNeeded()
         #expect(
             lines.take() == ["debug load: A resource is not loaded, because its last load has failed a moment ago. "])
         fixture.service.reload([item.core])
         #expect(lines.take() == ["debug load: A resource is not loaded again, because it has no observers. "])
+        item.invalidate()
+        item.wipe()
+        let changes = ["debug load: A resource is marked as outdated. ", "debug load: A resource is wiped. "]
+        #expect(lines.take() == changes)
         let nowhere: Resource<Int> = fixture.service.resource(url: nil)
         await #expect(throws: RequestFailure.self) { try await nowhere.load() }
         await fixture.service.close()
         await #expect(throws: RequestFailure.self) { try await item.load() }
         let ended = "debug load: A load has ended without a request to the server. "
-        #expect(lines.take() == [ended, ended])
+        #expect(lines.take() == [began, ended, began, ended])
         #expect(!lines.texts.contains { $0.contains("secret") } && lines.texts.contains { $0.contains("freshFor") })
+        #expect(lines.texts.contains { $0.contains("why") && $0.contains("missing") })
     }
 }
