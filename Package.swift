@@ -16,7 +16,8 @@ if Context.environment["ESSENTIALS_THREAD_SANITIZER"] != nil {
 
 // A package that disables the traits does not fetch the packages that only they need. One trait is enabled at a time:
 // SwiftPM passes several to the compiler in a random order, and then every second build compiles everything again.
-let requests: TargetDependencyCondition? = .when(traits: ["Requests", "Tool", "OpenCombine", "Persistence"])
+let requests: TargetDependencyCondition? = .when(
+    traits: ["Requests", "Tool", "OpenCombine", "Persistence", "Server"])
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types", condition: requests)
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log", condition: requests)
 
@@ -25,6 +26,11 @@ let openCombine: Target.Dependency = .product(
 // The condition is on every use, in tests too. A single use without it would fetch the package for everybody.
 let grdb: Target.Dependency = .product(
     name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["Persistence"]))
+
+func server(_ name: String, of package: String) -> Target.Dependency {
+    .product(name: name, package: package, condition: .when(traits: ["Server"]))
+}
+func lifecycle(_ name: String) -> Target.Dependency { server(name, of: "swift-service-lifecycle") }
 
 let package = Package(
     name: "ServiceEssentials",
@@ -45,6 +51,7 @@ let package = Package(
         .library(name: "EssentialsPublishers", targets: ["EssentialsPublishers"]),
         .library(name: "EssentialsPersistence", targets: ["EssentialsPersistence"]),
         .library(name: "EssentialsSQLite", targets: ["EssentialsSQLite"]),
+        .library(name: "EssentialsObservability", targets: ["EssentialsObservability"]),
         .library(name: "EssentialsFoundation", targets: ["EssentialsFoundation"]),
         .library(name: "EssentialsTestKit", targets: ["EssentialsTestKit"]),
         .library(name: "EssentialsResourcesTestKit", targets: ["EssentialsResourcesTestKit"]),
@@ -64,6 +71,12 @@ let package = Package(
         .trait(
             name: "Persistence",
             description: "All modules, and the persistence service of EssentialsSQLite with the package GRDB.swift."),
+        .trait(
+            name: "Server",
+            description: """
+                All modules, and what servers need: metrics, traces and a lifecycle with the packages swift-metrics, \
+                swift-distributed-tracing and swift-service-lifecycle.
+                """),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
@@ -71,6 +84,9 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
         .systemLibrary(name: "CLibcurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
@@ -130,6 +146,13 @@ let package = Package(
             dependencies: ["EssentialsTools", "EssentialsStorage", "EssentialsPersistence", grdb],
             swiftSettings: settings),
         .target(
+            name: "EssentialsObservability",
+            dependencies: [
+                "EssentialsTools", "EssentialsHTTP", "EssentialsRequests", "EssentialsPersistence",
+                server("CoreMetrics", of: "swift-metrics"), server("Tracing", of: "swift-distributed-tracing"),
+            ],
+            swiftSettings: settings),
+        .target(
             name: "EssentialsFoundation", dependencies: ["EssentialsRequests"], swiftSettings: settings),
         .target(name: "CEssentialsTest", dependencies: ["COpenSSL"]),
         .target(
@@ -151,7 +174,7 @@ let package = Package(
             dependencies: [
                 "EssentialsTools", "EssentialsLocator", "EssentialsTransport", "EssentialsHTTP", "EssentialsCurl",
                 "EssentialsReachability", "EssentialsRequests", "EssentialsFetching", "EssentialsResources",
-                "EssentialsPersistence", "EssentialsSQLite", httpTypes,
+                "EssentialsPersistence", "EssentialsSQLite", httpTypes, lifecycle("ServiceLifecycle"),
             ],
             swiftSettings: settings),
         .executableTarget(
@@ -270,9 +293,30 @@ let package = Package(
                 "EssentialsPersistenceTestKit", "StoreProbe", grdb,
             ],
             swiftSettings: settings),
+        // A program with a group of services, which tests end with signals.
+        .executableTarget(
+            name: "LifecycleProbe",
+            dependencies: [
+                "EssentialsTools", "ServiceEssentials", logging, lifecycle("ServiceLifecycle"),
+                lifecycle("UnixSignals"),
+            ],
+            path: "Tests/LifecycleProbe", swiftSettings: settings),
         .testTarget(
             name: "ServiceEssentialsTests",
-            dependencies: ["EssentialsTools", "ServiceEssentials", "EssentialsResourcesTestKit"],
+            dependencies: [
+                "EssentialsTools", "TestTools", "ServiceEssentials", "EssentialsResourcesTestKit", "EssentialsTestKit",
+                "LifecycleProbe", lifecycle("ServiceLifecycle"), lifecycle("ServiceLifecycleTestKit"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "EssentialsObservabilityTests",
+            dependencies: [
+                "EssentialsTools", "EssentialsObservability", "EssentialsHTTP", "EssentialsRequests", "EssentialsCurl",
+                "EssentialsPersistence", "EssentialsTestKit", "ServiceEssentials",
+                server("CoreMetrics", of: "swift-metrics"),
+                server("MetricsTestKit", of: "swift-metrics"), server("Tracing", of: "swift-distributed-tracing"),
+                server("InMemoryTracing", of: "swift-distributed-tracing"),
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "EssentialsResourcesTestKitTests", dependencies: ["EssentialsResourcesTestKit"],
@@ -295,6 +339,7 @@ let package = Package(
             name: "DocExamples",
             dependencies: [
                 "EssentialsFoundation", "EssentialsObservation", "EssentialsPersistenceTestKit", "EssentialsPublishers",
+                "EssentialsObservability", lifecycle("ServiceLifecycle"), lifecycle("UnixSignals"),
                 "EssentialsResourcesTestKit", "EssentialsTestKit", "ServiceEssentials", logging, openCombine,
             ],
             swiftSettings: settings),

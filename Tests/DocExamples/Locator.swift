@@ -141,6 +141,11 @@ private func serviceLocatorClosingExample2() async throws {
 }
 
 // Locator/ServiceLocator+Closing.swift
+private func serviceLocatorClosingExample4() async {
+    await app.close(grace: .seconds(20))  // after SIGTERM
+}
+
+// Locator/ServiceLocator+Closing.swift
 private func serviceLocatorClosingExample3() async throws {
     let receipt = try await app.withScope("checkout") { scope in
         try scope.register(Cart(items), as: (any CartService).self)

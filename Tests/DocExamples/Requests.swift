@@ -98,6 +98,15 @@ private func observedMessagesExample2(event: RequestEvent) {
     if case .head(let response) = event.kind { print(response.status.code, response.metrics.firstByte ?? .zero) }
 }
 
+// Observing/ObservedMessages.swift
+private struct ObservedAttemptExample: RequestObserver {
+    let traceID = HTTPField.Name.via
+    func observe(_ event: RequestEvent) {}
+    func fields(of attempt: ObservedAttempt) -> HTTPFields {
+        attempt.isOfEnvironment ? [traceID: attempt.call.id.description] : [:]
+    }
+}
+
 // Observing/RequestEvent.swift
 private struct RequestEventExample: RequestObserver {
     func observe(_ event: RequestEvent) { print(event.call.id, event.elapsed, event) }

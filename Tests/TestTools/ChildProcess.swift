@@ -136,10 +136,18 @@ package final class ChildProcess: Sendable {
     }
 
     /// Waits for the end of the process.
-    package func wait() {
+    ///
+    /// - Returns: Its exit code; the negative number of the signal that has ended it.
+    @discardableResult
+    package func wait() -> Int32 {
         var status: Int32 = 0
         while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
+        let signal = status & 0x7f
+        return signal == 0 ? (status >> 8) & 0xff : -signal
     }
+
+    /// Sends a signal to the process.
+    package func send(signal: Int32) { _ = Glibc.kill(identifier, signal) }
 
     /// Runs blocking work on a thread of its own.
     package static func onThread<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value

@@ -255,6 +255,12 @@ public final class Outbox: Sendable {
 
     // MARK: End
 
+    /// Sends no further entries, and waits for those that are being sent, for at most a time. Entries that are added later
+    /// stay on the disk.
+    ///
+    /// - Parameter grace: The maximum time. It is over at once if the calling task is cancelled.
+    public func finish(within grace: Duration) async { await core.finish(within: grace) }
+
     /// Ends the outbox. It waits for requests that are being sent, for at most ``Configuration/closeDeadline``, and
     /// then cancels them. All entries stay on the disk. Sequences end, and later calls fail as `closed`.
     public func close() async {

@@ -261,13 +261,8 @@ final class OutboxCore: Sendable {
     }
 
     func close() async {
-        let timer = state.withLock { state in
-            state.isClosed = true
-            state.machine.end()
-            return state.timer.take()?.task
-        }
-        timer?.cancel()
-        await idle(within: configuration.closeDeadline)
+        state.withLock { $0.isClosed = true }
+        await finish(within: configuration.closeDeadline)
         let tasks = state.withLock { Array($0.sending.values) }
         for task in tasks { task.cancel() }
         for task in tasks { await task.value }
@@ -284,25 +279,28 @@ final class OutboxCore: Sendable {
     // MARK: Waiting
 
     /// Waits until nothing is being sent and nothing can be sent now.
-    func idle() async {
+    ///
+    /// - Parameter deadline: The maximum time; `nil` means no limit.
+    func idle(within deadline: Duration? = nil) async {
         let rested = state.withLock { state -> OneShot<Void>? in
             guard !state.machine.isIdle else { return nil }
             let rested = state.rested ?? OneShot()
             state.rested = rested
             return rested
         }
-        await rested?.valueUnlessCancelled()
+        guard let rested else { return }
+        guard let deadline else { return _ = await rested.valueUnlessCancelled() }
+        await rested.valueUnlessCancelled { [clock] in try? await clock.sleep(for: deadline) }
     }
 
-    /// Waits like ``idle()``, but for at most the deadline.
-    func idle(within deadline: Duration) async {
-        guard !reading({ $0.isIdle }) else { return }
-        await withTaskGroup { group in
-            group.addTask { await self.idle() }
-            group.addTask { [clock] in try? await clock.sleep(for: deadline) }
-            await group.next()
-            group.cancelAll()
+    /// Sends no further entries, and waits for those that are being sent.
+    func finish(within grace: Duration) async {
+        let timer = state.withLock { state in
+            state.machine.end()
+            return state.timer.take()?.task
         }
+        timer?.cancel()
+        await idle(within: grace)
     }
 
     private func nextNumber() -> Int {

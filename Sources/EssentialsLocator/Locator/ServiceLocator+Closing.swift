@@ -8,11 +8,25 @@ import EssentialsTools
 /// }
 /// ```
 public protocol Closeable: Sendable {
+    /// Begins nothing new, and waits for what runs, for at most the grace period. It returns earlier if nothing runs any
+    /// more, or if the calling task is cancelled. The default does nothing.
+    ///
+    /// ``ServiceLocator/close(grace:)`` calls it for all services at the same time, before ``close()``. Services that need
+    /// this one are still ending theirs, so it should refuse new work rather than break what it has accepted.
+    ///
+    /// - Parameter grace: The grace period, which is positive.
+    func finish(within grace: Duration) async
+
     /// Finishes the service's work: waits for running operations, closes connections and files.
     ///
     /// Each locator that holds the service calls this once, in the task that closes the locator. The service reports
     /// its own failures.
     func close() async
+}
+
+extension Closeable {
+    /// Does nothing.
+    public func finish(within grace: Duration) async {}
 }
 
 /// The progress of closing a locator.
@@ -49,10 +63,13 @@ extension ServiceLocator {
     /// await session.close()
     /// ```
     ///
+    /// ``close(grace:)`` first lets services finish what runs.
+    ///
     /// All calls return when the first one has finished. Closing cannot be cancelled. An asynchronous factory that
     /// closes its own locator, or a locator whose closing waits for the factory, does not wait for itself: its service
     /// is notified once it is built. A service that closes its own locator in its `close()` waits for itself forever.
     public func close() async {
+        ending.store(true, ordering: .releasing)
         guard let slots = table.close(), let node = runningClosing()?.node else { return await awaitClosed() }
         let caller = AsyncAttempt.running?.node
         // While the calling factory waits for the closing, nothing that it waits for may wait for it. The link cannot
@@ -100,6 +117,42 @@ extension ServiceLocator {
         guard let listener = Listener(slot) else { return }
         guard notified.withLock({ $0.insert(listener.identity).inserted }) else { return }
         await listener.service.close()
+    }
+
+    /// Lets the services finish what runs, and closes the locator.
+    ///
+    /// From the moment of the call ``isEnding`` is true, and all ``Closeable`` services that exist are asked to finish, at
+    /// the same time: a data-request service refuses new requests, and waits for those that run. When all have finished,
+    /// or when the grace period is over, this is ``close()``. Until then services can be resolved as before.
+    ///
+    /// ```swift
+    /// await app.close(grace: .seconds(20))  // after SIGTERM
+    /// ```
+    ///
+    /// If the calling task is cancelled, the grace period ends. A second call, or ``close()``, does not wait for the grace
+    /// period of the first one; it ends it for both. Parents and children are not closed.
+    ///
+    /// - Parameter grace: The maximum time for finishing. Closing may take longer. Zero and less mean none.
+    public func close(grace: Duration) async {
+        let isFirst = ending.exchange(true, ordering: .acquiringAndReleasing) == false
+        if isFirst, grace > .zero { await finish(Self.slotsToNotify(table.liveSlots()), within: grace) }
+        await close()
+    }
+
+    /// Whether ``close(grace:)`` or ``close()`` was called, so that the program should send no more work here. It becomes
+    /// true before ``isClosed`` does.
+    public var isEnding: Bool { ending.load(ordering: .acquiring) }
+
+    private func finish(_ slots: [Slot], within grace: Duration) async {
+        let services = slots.compactMap(\.closeable)
+        guard !services.isEmpty else { return }
+        // A service that does not return in time is left alone, and closed after that. The limit is at most about seventy
+        // years, because the system's clock does not accept every duration.
+        await limited(by: { try? await Task.sleep(for: min(grace, .seconds(1 << 31))) }) {
+            await withTaskGroup(of: Void.self) { group in
+                for service in services { group.addTask { await service.finish(within: grace) } }
+            }
+        }
     }
 
     /// The labels of the services that are ``Closeable``.

@@ -36,6 +36,8 @@ public final class ServiceLocator: Sendable {
 
     let table: RegistrationTable
     let closing = Mutex(Closing.open)
+    /// Whether closing was requested, so that services finish what runs.
+    let ending = Atomic(false)
     /// The services that were notified of the end. Empty until the locator is closed.
     let notified = Mutex<Set<ObjectIdentifier>>([])
     let watch: ScopeWatch?

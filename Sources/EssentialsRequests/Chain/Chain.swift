@@ -117,6 +117,9 @@ struct Chain: Sendable {
         add { TokenStage(clock: clock, next: $0) }
         // Breaker, rate and concurrency: what waits here has its token, and nothing that waits above holds a permit.
         add { GateStage(next: $0) }
+        // What observers add, such as the context of a trace, is signed too.
+        let adding = settings.configuration.observers.filter(\.addsFields)
+        if !adding.isEmpty { add { ObserversStage(observers: adding, next: $0) } }
         // Signatures are created last, so that their dates are recent and they cover every other field, cookies included.
         if isIntercepted {
             add { CookieStage(adds: true, stores: false, next: $0) }

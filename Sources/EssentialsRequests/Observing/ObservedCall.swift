@@ -77,6 +77,13 @@ final class ObservedCall: Sendable {
         if let late { log?.observe(late) } else { tell(kind) }
     }
 
+    /// The next attempt, for observers that add fields to it.
+    func attempt(_ request: TransportRequest, isOfEnvironment: Bool) -> ObservedAttempt {
+        let (call, number) = state.withLock { ($0.call, $0.attempt + 1) }
+        return ObservedAttempt(
+            call: call, number: number, request: ObservedRequest(request, redaction), isOfEnvironment: isOfEnvironment)
+    }
+
     private func tell(_ event: RequestEvent, _ observer: any RequestObserver) {
         guard case .body(let body) = event.kind else { return observer.observe(event) }
         let limit = observer.bodyLimit

@@ -45,6 +45,25 @@ public struct ObservedRequest: Sendable, CustomStringConvertible, CustomReflecta
     }
 }
 
+/// An attempt that is about to be signed and sent, as observers that add fields see it.
+///
+/// ```swift
+/// func fields(of attempt: ObservedAttempt) -> HTTPFields {
+///     attempt.isOfEnvironment ? [traceID: attempt.call.id.description] : [:]
+/// }
+/// ```
+public struct ObservedAttempt: Sendable {
+    /// The call.
+    public let call: RequestCall
+    /// The number of the attempt, from 1.
+    public let number: Int
+    /// The request without signatures and without what observers add.
+    public let request: ObservedRequest
+    /// Whether the attempt goes to the origin of the call's environment. It does not after a redirect to another origin, and
+    /// not if an interceptor has changed the origin.
+    public let isOfEnvironment: Bool
+}
+
 /// A response as observers see it: without secrets, and without its body.
 ///
 /// ```swift

@@ -17,6 +17,17 @@ public protocol RequestObserver: Sendable {
     /// The maximum number of bytes of each body that the observer is told; see ``RequestEvent/Kind/body(_:)``. The default is
     /// 0, which means none. It never changes.
     var bodyLimit: Int { get }
+    /// Whether the observer is asked for fields; see ``fields(of:)``. The default is `false`. It never changes.
+    var addsFields: Bool { get }
+
+    /// Header fields that an attempt carries beside those of its request, such as the context of a trace.
+    ///
+    /// It is called for each attempt, before it is signed and told as ``RequestEvent/Kind/sent(_:)``; once for the two attempts
+    /// of Digest. Fields that the request already has stay as they are. The default has none.
+    ///
+    /// - Parameter attempt: The attempt. Fields that not every server may read belong only to those of the environment's
+    ///   origin.
+    func fields(of attempt: ObservedAttempt) -> HTTPFields
 
     /// Receives an event.
     ///
@@ -29,6 +40,10 @@ public protocol RequestObserver: Sendable {
 extension RequestObserver {
     /// No bodies.
     public var bodyLimit: Int { 0 }
+    /// No fields.
+    public var addsFields: Bool { false }
+    /// No fields.
+    public func fields(of attempt: ObservedAttempt) -> HTTPFields { HTTPFields() }
 }
 
 /// The identity of a call of a data-request service, which is unique in the process.

@@ -121,6 +121,11 @@ struct RequestReporter: Sendable {
 
     // MARK: Attempts
 
+    /// The next attempt, for observers that add fields to it; `nil` if nobody listens.
+    func attempt(_ request: TransportRequest, isOfEnvironment: Bool) -> ObservedAttempt? {
+        call?.attempt(request, isOfEnvironment: isOfEnvironment)
+    }
+
     func sends(_ request: TransportRequest) {
         guard let call else { return }
         call.tell(.sent(ObservedRequest(request, call.redaction)))

@@ -224,7 +224,8 @@ public struct RequestBuilder: BuildableRequest {
         changed { builder throws(RequestFailure) in builder.request.options.delivery = .streamed }
     }
 
-    /// Sets whether a graceful shutdown waits for the request, instead of the service's configuration.
+    /// Sets whether a graceful shutdown waits for the request, instead of the service's configuration; see
+    /// ``RequestSettings/finishesOnShutdown``.
     public func finishingOnShutdown(_ finishes: Bool = true) -> RequestBuilder {
         changed { builder throws(RequestFailure) in builder.request.settings.finishesOnShutdown = finishes }
     }

@@ -126,7 +126,8 @@ public struct RequestSettings: Sendable {
         set { values.idempotencyKey = newValue }
     }
 
-    /// Whether a graceful shutdown waits for a request. The service's default is `false`.
+    /// Whether a graceful shutdown waits for a request. By default it does if the response is received as a whole, and does
+    /// not if it is streamed or downloaded into a file, because that can be endless.
     public var finishesOnShutdown: Bool? {
         get { storage?.values.finishesOnShutdown }
         set { values.finishesOnShutdown = newValue }

@@ -103,7 +103,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     public func send(_ request: DataRequest) async throws(RequestFailure) -> DataResponse {
         let begun = Epoch.now
         let current = environment.snapshot
-        let place = try begin(request, in: current)
+        let place = try begin(request, in: current, mayBeEndless: request.options.delivery == .streamed)
         defer { inFlight.end(place) }
         let reporter = RequestReporter.begin(settings, place.id, request, in: current)
         var record: ExchangeRecord?
@@ -170,7 +170,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     ) async throws(RequestFailure) -> DownloadedFile {
         let begun = Epoch.now
         let current = environment.snapshot
-        let place = try begin(request, in: current)
+        let place = try begin(request, in: current, mayBeEndless: true)
         defer { inFlight.end(place) }
         var request = request
         request.responseKind = .bytes
@@ -221,8 +221,9 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         }
     }
 
+    /// - Parameter mayBeEndless: Whether the response is streamed or a file, so that a shutdown does not wait for it.
     private func begin(
-        _ request: DataRequest, in environment: EnvironmentSnapshot
+        _ request: DataRequest, in environment: EnvironmentSnapshot, mayBeEndless: Bool
     ) throws(RequestFailure) -> RequestsInFlight.Place {
         let isWatched = configuration.onEnvironmentChange == .cancelRequests && request.base.isEnvironment
         let place: RequestsInFlight.Place
@@ -230,7 +231,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
             place = try inFlight.begin(
                 in: isWatched ? RequestsInFlight.WatchedEnvironment(environment) : nil,
                 finishesOnShutdown: request.finishesDuringShutdown(in: environment) ?? configuration.settings
-                    .finishesOnShutdown ?? false)
+                    .finishesOnShutdown ?? !mayBeEndless)
         } catch {
             let failure = error.naming(request.method, RequestFailure.shown(request.path))
             RequestReporter.refused(failure, request, in: environment, settings) { inFlight.refusedID() }
@@ -310,8 +311,8 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
 
     /// Shuts down the service and its transport.
     ///
-    /// New requests fail as `closed`. Running requests with `finishesOnShutdown`, their own or the configuration's, may
-    /// finish within the grace period. All other running requests fail as `cancelled`.
+    /// New requests fail as `closed`. Running requests may finish within the grace period as ``finish(within:)`` says. All
+    /// other running requests fail as `cancelled`.
     ///
     /// A streamed body throws `cancelled` at its next element. The file of a download is removed, or kept as `NAME.part`
     /// with the option `resumes`. The article “Ending a program” shows programs that end on a signal.
@@ -322,25 +323,30 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     /// The function returns when all connections are closed. Callers receive the end of their requests at about the
     /// same time. It may be called more than once: a second call with a shorter grace period ends the first one too.
     ///
-    /// - Parameter grace: The maximum time for requests with `finishesOnShutdown`, including the time for reading their
-    ///   streamed bodies. The default is zero. It is over at once if the calling task is cancelled.
+    /// - Parameter grace: The maximum time for running requests, including the time for reading streamed bodies. The
+    ///   default is zero, which cancels all. It is over at once if the calling task is cancelled.
     public func shutdown(grace: Duration = .zero) async {
-        watch.withLock { $0.take() }?.cancel()
-        inFlight.close()
-        inFlight.cancelAll(includingThoseThatFinish: grace <= .zero)
-        if grace > .zero {
-            await withTaskGroup { group in
-                group.addTask { [inFlight] in await inFlight.waitUntilEmpty() }
-                // At most about seventy years, because the system's clock does not accept every duration.
-                group.addTask { try? await Task.sleep(for: min(grace, .seconds(1 << 31))) }
-                await group.next()
-                group.cancelAll()
-            }
-            inFlight.cancelAll(includingThoseThatFinish: true)
-        }
+        await finish(within: grace)
+        inFlight.cancelAll(includingThoseThatFinish: true)
         await authorization.close()
         await transport.shutdown()
         await saveCookies()
+    }
+
+    /// Refuses new requests, which fail as `closed`, and waits until those that may finish have ended, for at most a time.
+    ///
+    /// A request whose response is received as a whole may finish. A streamed one and a download may be endless, so they
+    /// are cancelled at once. `finishesOnShutdown` of a request, of its environment or of the configuration says
+    /// otherwise. What is left afterwards goes on; ``shutdown(grace:)``, which begins with this, cancels it.
+    ///
+    /// - Parameter grace: The maximum time. It is over at once if the calling task is cancelled. Zero and less cancel all.
+    public func finish(within grace: Duration) async {
+        watch.withLock { $0.take() }?.cancel()
+        inFlight.close()
+        inFlight.cancelAll(includingThoseThatFinish: grace <= .zero)
+        guard grace > .zero else { return }
+        // At most about seventy years, because the system's clock does not accept every duration.
+        await inFlight.waitUntilEmpty { try? await Task.sleep(for: min(grace, .seconds(1 << 31))) }
     }
 
     /// Saves all cookies at the same time, because each file may be locked for a while.

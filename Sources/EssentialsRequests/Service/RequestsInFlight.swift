@@ -136,14 +136,14 @@ final class RequestsInFlight: Sendable {
         Cancellation.cancel(state.withLock { $0.slots.compactMap(\.self).filter(isChosen) }.map(\.cancellation))
     }
 
-    /// Returns when no request runs, or when the calling task is cancelled.
-    func waitUntilEmpty() async {
+    /// Returns when no request runs, when the limit is reached, or when the calling task is cancelled.
+    func waitUntilEmpty(before limit: @escaping @Sendable () async -> Void) async {
         let emptied = state.withLock { state -> OneShot<Void>? in
             guard state.count > 0 else { return nil }
             let emptied = state.emptied ?? OneShot()
             state.emptied = emptied
             return emptied
         }
-        await emptied?.valueUnlessCancelled()
+        await emptied?.valueUnlessCancelled(before: limit)
     }
 }

@@ -90,15 +90,11 @@ final class EntityCaching: Sendable {
     func flush(within deadline: Duration) async {
         let accesses = accesses.filter { !$0.isIdle }
         guard !accesses.isEmpty else { return }
-        let promise = OneShot<Bool>()
-        let work = Task {
+        await limited(by: { [clock] in try? await clock.sleep(for: deadline) }) {
             await withTaskGroup { group in
                 for access in accesses { group.addTask { await access.flush() } }
             }
-            promise.provide(true)
         }
-        _ = await promise.value(within: deadline, clock, otherwise: false)
-        work.cancel()
     }
 
     /// Logs once that responses to requests with credentials are not stored.

@@ -244,6 +244,24 @@ public final class HTTPResourceService: ResourceService {
     /// Whether the service was closed.
     public var isClosed: Bool { closed.load(ordering: .acquiring) }
 
+    /// Ends what runs in the background, such as regular loads and event streams, and waits for the loads, writes and other
+    /// requests that run, for at most a time.
+    ///
+    /// - Parameter grace: The maximum time. It is over at once if the calling task is cancelled.
+    public func finish(within grace: Duration) async {
+        endBackground()
+        await limited(by: { [clock] in try? await clock.sleep(for: grace) }) { [self] in
+            // This is rare, so nobody is told when a resource has become idle.
+            while !Task.isCancelled, !busyResources.isEmpty { try? await Task.sleep(for: .milliseconds(5)) }
+        }
+    }
+
+    private func endBackground() {
+        endFollowing()
+        followers.endAll()
+        staleResponses.endAll()
+    }
+
     /// Cancels all loads, and ends all sequences of states and changes. Later loads fail as `closed`, but the content
     /// of resources can still be read. Entities that wait for an entity cache are written, for at most
     /// ``HTTPResourceService/Configuration/cacheDeadline``.
@@ -252,9 +270,7 @@ public final class HTTPResourceService: ResourceService {
     /// that holds the service calls this function.
     public func close() async {
         closed.store(true, ordering: .releasing)
-        endFollowing()
-        followers.endAll()
-        staleResponses.endAll()
+        endBackground()
         for core in table.cores {
             core.cancelAll()
             core.cancelRequests()

@@ -32,6 +32,7 @@ struct ArticleTests {
         "FirstStore": "EssentialsSQLite", "Conflicts": "EssentialsPersistence",
         "MigrationsAndBackups": "EssentialsSQLite", "Durability": "EssentialsSQLite",
         "MovingFromPersistenceService": "ServiceEssentials", "WhichPart": "ServiceEssentials",
+        "MetricsAndTraces": "EssentialsObservability",
     ]
 
     /// The folders of tests of articles that are not tested in the folder of this file.
@@ -40,6 +41,7 @@ struct ArticleTests {
         "Conflicts": ["EssentialsSQLiteTests/Articles"],
         "MigrationsAndBackups": ["EssentialsSQLiteTests/Articles"],
         "Durability": ["EssentialsSQLiteTests/Articles"],
+        "MetricsAndTraces": ["EssentialsObservabilityTests/Articles"],
         "MovingFromPersistenceService": ["EssentialsSQLiteTests/Articles"],
         "WhichPart": ["EssentialsRequestsTests/Articles", "EssentialsSQLiteTests/Articles"],
     ]
@@ -64,7 +66,7 @@ struct ArticleTests {
             "OutboxPromises",
             "FetchingModels", "RetryingFetches", "MovingFromCachingService",
             "FirstStore", "Conflicts", "MigrationsAndBackups", "Durability", "MovingFromPersistenceService",
-            "WhichPart",
+            "WhichPart", "MetricsAndTraces",
         ])
     func sameText(name: String) throws {
         let article = try Self.article(name)

@@ -176,13 +176,15 @@ struct EnvironmentsTests {
             environment: try ConstantEnvironment("https://api.example.com/v1/"), transport: transport)
 
         // Article begins
-        var order = DataRequest(.post, "orders", parameters: ["article": 7])
-        order.finishesOnShutdown = true
+        var prices = DataRequest(.get, "prices")
+        prices.finishesOnShutdown = false
         // Article ends
 
-        let request = order
-        let ordering = Task { try await service.send(request) }
-        let asking = Task { try await service.get("prices", as: String.self) }
+        let request = prices
+        let ordering = Task {
+            try await service.send(DataRequest(.post, "orders", parameters: ["article": 7]))
+        }
+        let asking = Task { try await service.send(request) }
         _ = try await transport.request(number: 2)
         let ending = Task {
             // Article begins

@@ -326,7 +326,8 @@ struct RequestSettingsTests {
     @Test(
         "A graceful shutdown waits for a request as the first level says that has the setting",
         arguments: [
-            (nil, nil, nil, false), (nil, nil, true, true), (nil, true, false, true), (nil, false, true, false),
+            (nil, nil, nil, true), (nil, nil, false, false), (nil, nil, true, true), (nil, true, false, true),
+            (nil, false, true, false),
             (true, false, false, true), (false, true, true, false),
         ] as [(Bool?, Bool?, Bool?, Bool)])
     func finishing(ofRequest: Bool?, ofEnvironment: Bool?, ofService: Bool?, finishes: Bool) async throws {

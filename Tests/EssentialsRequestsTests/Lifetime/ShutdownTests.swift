@@ -55,25 +55,44 @@ struct ShutdownTests {
         await service.shutdown()
     }
 
-    @Test("A graceful shutdown waits for marked requests and cancels the others at once")
+    @Test("A graceful shutdown waits for whole responses and marked streams, and cancels other streams at once")
     func grace() async throws {
         let held = try Held()
         let service = held.fixture.service
-        var marked = DataRequest(.get, "a")
-        marked.finishesOnShutdown = true
-        let first = Task { try await service.send(DataRequest(.get, "a")) }
-        let second = Task { try await service.send(marked) }
-        await held.begun(2)
+        let stream = Task { try await service.send(RequestBuilder(.get, "a").streaming()) }
+        let path = FileManager.default.temporaryDirectory.path + "/essentials-\(UUID())"
+        let file = Task { try await service.download("a", to: path) }
+        let whole = Task { try await service.send(DataRequest(.get, "a")) }
+        let second = Task { try await service.send(RequestBuilder(.get, "a").streaming().finishingOnShutdown()) }
+        await held.begun(4)
         async let end: Void = service.shutdown(grace: .seconds(600))
-        let failure = await #expect(throws: RequestFailure.self) { _ = try await first.value }
-        #expect(failure?.reason == .cancelled)
+        let cancelled = await #expect(throws: RequestFailure.self) { _ = try await stream.value }
+        let failure = await #expect(throws: RequestFailure.self) { _ = try await file.value }
+        #expect(cancelled?.reason == .cancelled && failure?.reason == .cancelled)
         let refused = await #expect(throws: RequestFailure.self) { _ = try await service.send(DataRequest(.get, "b")) }
         #expect(refused?.reason == .closed)
         #expect(held.fixture.transport.shutdownCount == 0)
         held.gate.open()
+        #expect(try await whole.value.body.data == Data("whole".utf8))
         #expect(try await second.value.body.data == Data("whole".utf8))
         await end
         #expect(held.fixture.transport.shutdownCount == 1)
+    }
+
+    @Test("A service that only finishes refuses new requests, and leaves what is late")
+    func finishing() async throws {
+        let held = try Held()
+        let service = held.fixture.service
+        let request = Task { try await service.send(DataRequest(.get, "a")) }
+        await held.begun(1)
+        await service.finish(within: .milliseconds(10))
+        #expect(service.isClosed && service.requestsInFlight == 1 && held.fixture.transport.shutdownCount == 0)
+        let refused = await #expect(throws: RequestFailure.self) { _ = try await service.send(DataRequest(.get, "b")) }
+        #expect(refused?.reason == .closed)
+        held.gate.open()
+        #expect(try await request.value.status == .ok)
+        await service.finish(within: .seconds(600))
+        await service.shutdown()
     }
 
     @Test("A graceful shutdown waits for every request if the configuration says so, unless a request opts out")
@@ -118,7 +137,7 @@ struct ShutdownTests {
         await held.begun(1)
         async let end: Void = service.shutdown(grace: grace)
         // The gate opens after the shutdown has started.
-        while (try? await service.send(DataRequest(.get, "b")).status) != nil { await Task.yield() }
+        while !service.isClosed { await Task.yield() }
         held.gate.open()
         let status = try? await request.value.status
         if grace > .seconds(1) { #expect(status == .ok) }

@@ -25,9 +25,8 @@ struct FeedDaemon {
     private static func run(_ logger: Logger) async throws {
         let environment = try ConstantEnvironment(
             reading: { ProcessInfo.processInfo.environment[$0] }, prefix: "FEED")
-        let requests = try HTTPDataRequestService(environment: environment)
         let locator = ServiceLocator(name: "feed-daemon")
-        try locator.register(requests, as: (any DataRequestService).self)
+        try locator.register(HTTPDataRequestService(environment: environment), as: (any DataRequestService).self)
         try locator.registerLazy((any ReachabilityService).self) { _ in try EnvironmentReachability(environment) }
         let reader = FeedReader(
             reachability: try locator.resolve((any ReachabilityService).self), logger: logger,
@@ -37,15 +36,17 @@ struct FeedDaemon {
             })
 
         let services: [any Service] = [
-            RequestsLifetime(requests: requests, grace: .seconds(5)),
-            RequestLoop(requests: requests) { try await reader.run($0) },
+            ServiceLocatorService(locator, grace: .seconds(5)),
+            ServiceLocatorTask(locator) { locator in
+                try await reader.run(
+                    try locator.resolve((any DataRequestService).self))
+            },
         ]
         var configuration = ServiceGroupConfiguration(
             services: services.map { .init(service: $0) },
             gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         configuration.maximumGracefulShutdownDuration = .seconds(10)
         try await ServiceGroup(configuration: configuration).run()
-        await locator.close()
         logger.info("The daemon has ended.")
     }
 }

@@ -8,7 +8,7 @@ import UnixSignals
 ///
 ///     lifecycle-program before|after|unwrapped stream|download|resumed|marked URL FILE
 ///
-/// The first word is the place of the request in the list of services, relative to the data-request service. An
+/// The first word is the place of the request in the list of services, relative to the locator. An
 /// unwrapped request comes after it and does not notice the shutdown of its group. `marked` is a stream that a shutdown
 /// lets finish, and `resumed` a download whose part is kept.
 @main
@@ -16,10 +16,12 @@ struct LifecycleProgram {
     static func main() async throws {
         let words = Array(CommandLine.arguments.dropFirst())
         guard words.count == 4, let transfer = Transfer(rawValue: words[1]) else { exit(64) }
+        let locator = ServiceLocator(name: "lifecycle-program")
         let requests = try HTTPDataRequestService(environment: ConstantEnvironment(words[2]))
+        try locator.register(requests, as: (any DataRequestService).self)
         let file = words[3]
-        let lifetime = RequestsLifetime(requests: requests, grace: .seconds(2))
-        let loop = RequestLoop(requests: requests) { try await transfer.run($0, file) }
+        let lifetime = ServiceLocatorService(locator, grace: .seconds(2))
+        let loop = ServiceLocatorTask(locator) { _ in try await transfer.run(requests, file) }
         let services: [any Service] =
             switch words[0] {
             case "before": [loop, lifetime]

@@ -19,7 +19,6 @@ struct ShopServer {
                 fflush(nil)
             }
             try await application.runService()
-            await locator.close()
         } catch {
             print(error)
             exit(1)
@@ -33,16 +32,12 @@ enum Shop {
         try locator.registerLazy((any EnvironmentService).self) { _ in
             try ConstantEnvironment(reading: { ProcessInfo.processInfo.environment[$0] }, prefix: "SHOP")
         }
-        try locator.registerLazy(HTTPDataRequestService.self) { locator in
-            try HTTPDataRequestService(
-                environment: locator.resolve((any EnvironmentService).self))
-        }
         try locator.registerLazy((any DataRequestService).self) { locator in
-            try locator.resolve(HTTPDataRequestService.self)
+            try HTTPDataRequestService(environment: locator.resolve((any EnvironmentService).self))
         }
     }
 
-    /// The server. Its group ends the server before the data-request service, so that running handlers can finish.
+    /// The server. Its group ends the server before the locator, so that running handlers can finish.
     ///
     /// - Parameter onPort: Receives the port that the server listens on.
     static func application(
@@ -56,9 +51,7 @@ enum Shop {
         }
         return Application(
             router: router, configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port)),
-            services: [
-                RequestsLifetime(requests: try locator.resolve(HTTPDataRequestService.self), grace: .seconds(5))
-            ],
+            services: [ServiceLocatorService(locator, grace: .seconds(5))],
             onServerRunning: { channel in if let port = channel.localAddress?.port { onPort(port) } })
     }
 }

@@ -14,7 +14,7 @@ struct ShopServerTests {
     ) async throws {
         let transport = ScriptedTransport()
         let doubles = Assembly("doubles") { locator in
-            try locator.registerLazy(HTTPDataRequestService.self) { _ in
+            try locator.registerLazy((any DataRequestService).self) { _ in
                 HTTPDataRequestService(
                     environment: try ConstantEnvironment("https://films.test/v1/"), transport: transport)
             }

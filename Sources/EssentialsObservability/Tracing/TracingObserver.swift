@@ -1,0 +1,220 @@
+#if Server
+    public import EssentialsHTTP
+    public import EssentialsRequests
+    import EssentialsTools
+    public import Tracing
+
+    /// Makes a span for each attempt of a request with
+    /// [swift-distributed-tracing](https://github.com/apple/swift-distributed-tracing), and lets the request carry its context.
+    ///
+    /// ```swift
+    /// configuration.observers = [TracingObserver()]
+    /// ```
+    ///
+    /// The parent of the spans is the context of the task that makes the call, when it makes it. The names and attributes are
+    /// those of OpenTelemetry's [HTTP client spans](https://opentelemetry.io/docs/specs/semconv/http/http-spans/); the article
+    /// <doc:MetricsAndTraces> lists them. A span ends with the body of its response, or with the reader who drops it.
+    ///
+    /// Which fields a request carries is decided by the tracer, such as `traceparent` and `baggage`. They are added after the
+    /// interceptors and signed with the rest. Fields that a request already has stay as they are.
+    ///
+    /// It can be used from any thread.
+    public final class TracingObserver: RequestObserver {
+        private struct Attempt {
+            let span: any Tracing.Span
+            let time: SpanTime
+            var streamed: AttemptEnd?
+            /// Whether the transport has received it.
+            var isSent = false
+        }
+
+        private struct State {
+            let parent: InstrumentationContext
+            var attempt: Attempt?
+        }
+
+        private let tracer: any Tracer
+        private let propagation: TracePropagation
+        private let calls = CallStates<State>()
+
+        /// Creates an observer.
+        ///
+        /// - Parameters:
+        ///   - tracer: Makes the spans. The default is that of the process, which is read once, here. So call
+        ///     `InstrumentationSystem.bootstrap` first.
+        ///   - propagation: The requests that carry the context. The default are those to the environment's origin.
+        public init(
+            tracer: any Tracer = InstrumentationSystem.tracer, propagation: TracePropagation = .environment
+        ) { (self.tracer, self.propagation) = (tracer, propagation) }
+
+        /// Fields are added.
+        public var addsFields: Bool { propagation != .none }
+
+        /// Begins the span of an attempt, and returns the fields with its context.
+        public func fields(of attempt: ObservedAttempt) -> HTTPFields {
+            guard let begun = begin(attempt.call, attempt.request, attempt.number, at: .now) else {
+                return HTTPFields()
+            }
+            guard propagation.includes(attempt) else { return HTTPFields() }
+            var fields = HTTPFields()
+            tracer.inject(begun.span.context, into: &fields, using: FieldInjector())
+            return fields
+        }
+
+        /// Receives an event of a request.
+        public func observe(_ event: RequestEvent) {
+            switch event.kind {
+            case .began: calls.begin(event.call.id, State(parent: InstrumentationContext.current ?? .topLevel))
+            case .sent(let request): sent(request, event)
+            case .head(let response): received(response, event)
+            case .attemptFailed(let failure): end(event, AttemptEnd(failure))
+            case .ended(let ending): ended(ending, event)
+            default: break
+            }
+        }
+
+        // MARK: The beginning
+
+        /// Begins a span in place of one that has not ended.
+        private func begin(
+            _ call: RequestCall, _ request: ObservedRequest, _ number: Int, at instant: ContinuousClock.Instant
+        ) -> Attempt? {
+            guard let parent = calls.change(call.id, { $0.parent }) else { return nil }
+            let time = SpanTime(instant)
+            let span = tracer.startSpan(
+                request.method.spanName, context: parent, ofKind: .client, at: time.instant(at: instant),
+                function: "send", file: "EssentialsRequests/HTTPDataRequestService.swift", line: 0)
+            Self.describe(span, request, number)
+            let attempt = Attempt(span: span, time: time)
+            let before = calls.change(call.id) { state -> Attempt? in
+                defer { state.attempt = attempt }
+                return state.attempt
+            }
+            // The streamed body of a response that a stage has left, or an attempt that was not sent.
+            if let before = before ?? nil { finish(before, before.streamed, at: instant) }
+            return attempt
+        }
+
+        private static func describe(_ span: any Tracing.Span, _ request: ObservedRequest, _ number: Int) {
+            guard span.isRecording else { return }
+            let origin = request.origin
+            span.updateAttributes { attributes in
+                attributes["http.request.method"] = request.method.attribute
+                if request.method.attribute != request.method.rawValue {
+                    attributes["http.request.method_original"] = request.method.rawValue
+                }
+                attributes["server.address"] = origin.host.text
+                attributes["server.port"] = Int64(origin.port)
+                attributes["url.full"] = request.url
+                if number > 1 { attributes["http.request.resend_count"] = Int64(number - 1) }
+            }
+        }
+
+        private func sent(_ request: ObservedRequest, _ event: RequestEvent) {
+            // It has begun when its fields were made. The second attempt of Digest has not.
+            let isBegun = calls.change(event.call.id) { state in
+                guard let attempt = state.attempt, !attempt.isSent else { return false }
+                state.attempt?.isSent = true
+                return true
+            }
+            guard isBegun == false, begin(event.call, request, event.attempt, at: event.instant) != nil else { return }
+            _ = calls.change(event.call.id) { $0.attempt?.isSent = true }
+        }
+
+        // MARK: The end
+
+        private func received(_ response: ObservedResponse, _ event: RequestEvent) {
+            let end = AttemptEnd(response)
+            guard response.isStreamed else { return self.end(event, end) }
+            _ = calls.change(event.call.id) { $0.attempt?.streamed = end }
+        }
+
+        private func end(_ event: RequestEvent, _ end: AttemptEnd) {
+            let attempt = calls.change(event.call.id) { $0.attempt.take() } ?? nil
+            if let attempt { finish(attempt, end, at: event.instant) }
+        }
+
+        private func ended(_ ending: RequestEvent.Ending, _ event: RequestEvent) {
+            guard let attempt = calls.end(event.call.id)?.attempt else { return }
+            var end = attempt.streamed
+            end?.end(ending)
+            // A call can end, such as by its cancellation, before its attempt does, or before it is sent.
+            if end == nil, let failure = ending.failure { end = AttemptEnd(failure) }
+            finish(attempt, end, at: event.instant)
+        }
+
+        private func finish(_ attempt: Attempt, _ end: AttemptEnd?, at instant: ContinuousClock.Instant) {
+            let span = attempt.span
+            if span.isRecording, let end { Self.describe(span, end, attempt.time) }
+            span.end(at: attempt.time.instant(at: instant))
+        }
+
+        private static func describe(_ span: any Tracing.Span, _ end: AttemptEnd, _ time: SpanTime) {
+            span.updateAttributes { attributes in
+                if let status = end.status { attributes["http.response.status_code"] = Int64(status) }
+                if !end.version.isEmpty { attributes["network.protocol.version"] = end.version }
+                if let connection = end.connection, !connection.peerAddress.isEmpty {
+                    attributes["network.peer.address"] = connection.peerAddress
+                    attributes["network.peer.port"] = Int64(connection.peerPort)
+                }
+                if let error = end.error { attributes["error.type"] = error }
+            }
+            for phase in end.metrics.phases {
+                span.addEvent(SpanEvent(name: phase.name, at: time.instant(after: phase.end)))
+            }
+            if let error = end.error {
+                // The description of a status is left out, as its code says all.
+                span.setStatus(SpanStatus(code: .error, message: end.status == nil ? error : nil))
+            }
+        }
+    }
+
+    /// Puts the fields that a tracer makes into a request.
+    private struct FieldInjector: Injector {
+        func inject(_ value: String, forKey key: String, into fields: inout HTTPFields) {
+            guard let name = HTTPField.Name(key) else { return }
+            fields[name] = value
+        }
+    }
+
+    /// The wall-clock times of a span, measured on the monotonic clock from its beginning, so that a change of the system's date
+    /// while it runs changes nothing.
+    private struct SpanTime: Sendable {
+        private let begin: ContinuousClock.Instant
+        private let wall: UInt64
+
+        init(_ instant: ContinuousClock.Instant) {
+            begin = instant
+            let since = (ContinuousClock.now - instant).nanosecondCount
+            wall = DefaultTracerClock.now.nanosecondsSinceEpoch &- UInt64(max(0, since))
+        }
+
+        func instant(at instant: ContinuousClock.Instant) -> DefaultTracerClock.Timestamp {
+            self.instant(after: instant - begin)
+        }
+
+        func instant(after duration: Duration) -> DefaultTracerClock.Timestamp {
+            DefaultTracerClock.Timestamp(nanosecondsSinceEpoch: wall &+ UInt64(max(0, duration.nanosecondCount)))
+        }
+    }
+
+    extension TransportMetrics {
+        /// The phases that an attempt has passed, with the times of their ends since its beginning.
+        fileprivate var phases: [(name: String, end: Duration)] {
+            var phases: [(String, Duration)] = []
+            if queued > .zero { phases.append(("queued", queued)) }
+            for (name, end) in [
+                ("name resolved", nameResolved), ("connected", connected), ("secured", secured),
+                ("request sent", requestSent), ("first byte", firstByte),
+            ] {
+                if let end { phases.append((name, queued + end)) }
+            }
+            return phases
+        }
+    }
+
+    extension HTTPRequest.Method {
+        /// The name of a span: the method, or `HTTP` for one that is not known.
+        fileprivate var spanName: String { attribute == other ? "HTTP" : attribute }
+    }
+#endif

@@ -1,0 +1,22 @@
+// Without the trait, these declarations let the compiler say what is missing.
+#if !Server
+    import EssentialsRequests
+
+    /// Records metrics, which needs the trait `Server`.
+    @available(
+        *, unavailable, message: "Enable the trait Server: .package(url: \"…\", from: \"…\", traits: [\"Server\"])"
+    )
+    public final class MetricsObserver: Sendable {
+        /// Accepts the arguments of the observer with the trait.
+        public init() {}
+    }
+
+    /// Makes spans, which needs the trait `Server`.
+    @available(
+        *, unavailable, message: "Enable the trait Server: .package(url: \"…\", from: \"…\", traits: [\"Server\"])"
+    )
+    public final class TracingObserver: Sendable {
+        /// Accepts the arguments of the observer with the trait.
+        public init() {}
+    }
+#endif

@@ -1,0 +1,36 @@
+#if Server
+    import CoreMetrics
+    import EssentialsObservability
+    import InMemoryTracing
+    import ServiceEssentials
+    import Testing
+    import Tracing
+
+    @Suite("The article MetricsAndTraces")
+    struct MetricsAndTracesTests {
+        /// It is compiled and not called, because a process chooses its backends once, and other tests have their own.
+        private func bootstrap(
+            _ metricsBackend: any MetricsFactory, _ tracingBackend: any Tracer, _ environment: any EnvironmentService
+        ) throws -> HTTPDataRequestService {
+            // Article begins
+            MetricsSystem.bootstrap(metricsBackend)
+            InstrumentationSystem.bootstrap(tracingBackend)
+            var configuration = HTTPDataRequestService.Configuration()
+            configuration.observers = [MetricsObserver(), TracingObserver()]
+            let requests = try HTTPDataRequestService(
+                environment: environment, configuration: configuration)
+            // Article ends
+            return requests
+        }
+
+        @Test("The article on metrics and traces shows which requests carry a trace")
+        func propagation() {
+            let tracer = InMemoryTracer()
+            // Article begins
+            let traces = TracingObserver(
+                tracer: tracer, propagation: .hosts(["*.internal.example.com"]))
+            // Article ends
+            #expect(traces.addsFields)
+        }
+    }
+#endif

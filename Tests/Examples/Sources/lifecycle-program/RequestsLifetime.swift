@@ -1,1 +1,0 @@
-../feed-daemon/RequestsLifetime.swift
