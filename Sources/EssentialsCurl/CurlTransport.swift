@@ -22,7 +22,7 @@ import Logging
 /// transport. A child that was forked after a request lacks the threads of Swift's task pool and of Dispatch. It never
 /// runs a new task or calls a completion handler, and creating a transport fails as `closed`. Such a child can only
 /// call exec(2), which closes all descriptors except the one that libcurl uses while it resolves a name.
-public final class CurlTransport: TrustBearing {
+public final class CurlTransport: TrustBearing, LoadReporting {
     private let configuration: Configuration
     private let trust: CompiledTrust
     private let proxies: ProxySetup
@@ -145,12 +145,7 @@ public final class CurlTransport: TrustBearing {
     public var load: TransportLoad {
         get async {
             var sum = TransportLoad()
-            for shard in shards {
-                let load = await shard.engine.load()
-                sum.inFlight += load.inFlight
-                sum.waiting += load.waiting
-                sum.longestWait = max(sum.longestWait, load.longestWait)
-            }
+            for shard in shards { sum.add(await shard.engine.load()) }
             return sum
         }
     }
@@ -236,27 +231,5 @@ public final class CurlTransport: TrustBearing {
 
     private func metadata(of prepared: PreparedRequest) -> Logger.Metadata {
         ["method": "\(prepared.request.method.rawValue)", "url": "\(prepared.request.url.redacted)"]
-    }
-}
-
-/// The load of a transport at one moment.
-///
-/// ```swift
-/// let load = await transport.load
-/// logger.info("http", metadata: ["waiting": "\(load.waiting)", "longest": "\(load.longestWait)"])
-/// ```
-public struct TransportLoad: Sendable, Hashable {
-    /// The number of requests that have a connection or are opening one.
-    public var inFlight: Int
-    /// The number of requests that wait for their turn.
-    public var waiting: Int
-    /// How long the oldest of the waiting requests has waited.
-    public var longestWait: Duration
-
-    /// Creates a load. The default is that of a transport without requests.
-    public init(inFlight: Int = 0, waiting: Int = 0, longestWait: Duration = .zero) {
-        self.inFlight = inFlight
-        self.waiting = waiting
-        self.longestWait = longestWait
     }
 }

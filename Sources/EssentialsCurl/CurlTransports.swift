@@ -13,7 +13,7 @@ public import EssentialsTransport
 /// the initialiser. Transports share nothing: no connection or TLS session of one policy serves a request of another.
 /// At most 16 policies are kept. A further one replaces the least recently used policy, whose running requests have
 /// five minutes to finish. It can be called from any task.
-public final class CurlTransports: TrustBearing {
+public final class CurlTransports: TrustBearing, LoadReporting {
     /// A transport that is created outside the lock of all entries.
     private final class Entry: Sendable {
         private let transport = Mutex<CurlTransport?>(nil)
@@ -145,6 +145,17 @@ public final class CurlTransports: TrustBearing {
             for transport in entries.compactMap(\.made) {
                 group.addTask { await transport.shutdown(grace: grace) }
             }
+        }
+    }
+
+    /// The load of the transports of all policies.
+    public var load: TransportLoad {
+        get async {
+            var sum = TransportLoad()
+            for entry in state.withLock({ Array($0.entries.values) }) {
+                if let transport = entry.made { sum.add(await transport.load) }
+            }
+            return sum
         }
     }
 

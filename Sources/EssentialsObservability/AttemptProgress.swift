@@ -29,8 +29,11 @@ struct AttemptEnd: Sendable {
     mutating func end(_ ending: RequestEvent.Ending) {
         if let metrics = ending.metrics { self.metrics = metrics }
         if let count = ending.bytesRead, ending.metrics == nil { metrics.bodyBytesReceived = Int(clamping: count) }
-        if let failure = ending.failure { error = failure.reason.name }
+        if let failure = ending.failure { fail(failure) }
     }
+
+    /// What went wrong. An error status says more than a failure that only names it, or one that comes after it.
+    mutating func fail(_ failure: RequestFailure) { error = error ?? failure.reason.name }
 
     private static func version(of name: String) -> String {
         name.hasPrefix("HTTP/") ? String(name.dropFirst(5)) : ""

@@ -8,7 +8,7 @@
     )
     public final class MetricsObserver: Sendable {
         /// Accepts the arguments of the observer with the trait.
-        public init() {}
+        public init(factory: Any? = nil, maximumServers: Int = 100, maximumSeries: Int = 2_000) {}
     }
 
     /// Makes spans, which needs the trait `Server`.
@@ -17,6 +17,12 @@
     )
     public final class TracingObserver: Sendable {
         /// Accepts the arguments of the observer with the trait.
-        public init() {}
+        public init(tracer: Any? = nil, propagation: Any? = nil) {}
     }
+
+    /// The requests that carry the context of their trace, which needs the trait `Server`.
+    @available(
+        *, unavailable, message: "Enable the trait Server: .package(url: \"…\", from: \"…\", traits: [\"Server\"])"
+    )
+    public struct TracePropagation: Sendable {}
 #endif

@@ -1,6 +1,7 @@
 // swift-format-ignore-file
 // The code stands as in the documentation comments.
 
+import EssentialsTransport
 import Logging
 import ServiceEssentials
 
@@ -42,6 +43,13 @@ private func curlTransportExample2() async throws {
 private func curlTransportExample3() async throws {
     let load = await transport.load
     logger.info("http", metadata: ["waiting": "\(load.waiting)", "longest": "\(load.longestWait)"])
+}
+
+// Transport/TransportLoad.swift
+private func loadReportingExample() async {
+    let transport: any Transport = transport
+    let load = await (transport as? any LoadReporting)?.load
+    use(load as Any)
 }
 
 // CurlTransports.swift

@@ -1,7 +1,9 @@
 // swift-format-ignore-file
 // The code stands as in the documentation comments.
 
+import EssentialsLocator
 import EssentialsTestKit
+import FoundationEssentials
 import ServiceEssentials
 
 private protocol Clock: Sendable {}
@@ -58,7 +60,12 @@ private final class CartServiceProxy: CartService, ServiceProxy {
     func clear() { perform { $0.clear() } }
     var count: Int { requiredTarget().count }
 }
-private final class JobQueue: Sendable { func finishRunningJobs() async {} }
+private final class JobQueue: Sendable {
+    func finishRunningJobs() async {}
+    var waitingJobs: Int { get async { 0 } }
+}
+private let encoder = JSONEncoder()
+private func respond(_ status: Int, _ body: Data) {}
 private func ScriptedRequests() -> any DataRequestService { given() }
 
 private let show = Application()
@@ -131,6 +138,26 @@ private func registrationExample() async throws {
 // Locator/ServiceLocator+Closing.swift
 extension JobQueue: Closeable {
     public func close() async { await finishRunningJobs() }
+}
+
+// Insight/ServiceHealth.swift
+extension JobQueue: HealthReporting {
+    public func health() async -> ServiceHealth {
+        let count = await waitingJobs
+        return ServiceHealth(count > 1_000 ? .degraded : .ok, facts: ["waiting": "\(count)"])
+    }
+}
+
+// Insight/ServiceHealth.swift
+private func healthReportExample() async throws {
+    let report = await locator.health()
+    respond(report.isReady ? 200 : 503, try encoder.encode(report))
+}
+
+// Locator/ServiceLocator+Health.swift
+private func serviceLocatorHealthExample() async {
+    let report = await locator.health()
+    if !report.isReady { print(report.services) }
 }
 
 // Locator/ServiceLocator+Closing.swift

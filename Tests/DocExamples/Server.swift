@@ -3,6 +3,7 @@
 
 #if Server
 import EssentialsObservability
+import EssentialsTransport
 import Logging
 import ServiceEssentials
 import ServiceLifecycle
@@ -23,6 +24,14 @@ private func serviceLocatorServiceExample() async throws {
     configuration.cancellationSignals = []
 }
 
+// Lifecycle/ServiceLocatorReadiness.swift
+private func serviceLocatorReadinessExample() {
+    let services: [any Service] = [
+        ServiceLocatorService(locator), server, ServiceLocatorReadiness(locator),
+    ]
+    use(services)
+}
+
 // Lifecycle/ServiceLocatorTask.swift
 private func serviceLocatorTaskExample() {
     let feed = ServiceLocatorTask(locator) { locator in
@@ -40,8 +49,9 @@ private func metricsObserverExample() {
 }
 
 // Tracing/TracePropagation.swift
-private func tracePropagationExample() {
-    let traces = TracingObserver(propagation: .hosts(["*.internal.example.com"]))
+private func tracePropagationExample() throws {
+    let ours = try HostPattern("**.internal.example.com")
+    let traces = TracingObserver(propagation: .hosts([ours]))
     use(traces)
 }
 

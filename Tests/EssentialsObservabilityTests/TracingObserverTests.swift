@@ -84,8 +84,9 @@
         func origins() async throws {
             for (propagation, expected) in [
                 (TracePropagation.environment, [true, false, false]), (.all, [true, true, true]),
-                (.none, [false, false, false]), (.hosts(["*.other", "x"]), [false, true, true]),
-                (.hosts(["h"]), [true, false, false]),
+                (.none, [false, false, false]),
+                (.hosts(try ["*.other", "x"].map { try HostPattern($0) }), [false, true, true]),
+                (.hosts([try HostPattern("h")]), [true, false, false]),
             ] {
                 let fixture = try fixture(propagation)
                 fixture.transport.on(.get, "/v1/a").answer(.found, headerFields: [.location: "https://a.other/b"])

@@ -17,16 +17,26 @@
         static func main() async throws {
             let words = CommandLine.arguments
             guard words.count == 4, let seconds = Double(words[3]) else { exit(64) }
-            let app = try services(url: words[1], file: words[2])
+            let (app, requests) = try services(url: words[1], file: words[2])
             let session = ServiceLocator(name: "session", parent: app)
-            let requests = try app.resolve((any DataRequestService).self)
             let notes = try session.openPersistence()
             try await notes.create(Note(id: 1, text: "unsaved"), save: .pending)
+            // These two use all permits, so that the others wait in line.
             let slow = Task { await send("slow", to: requests) }
             let streaming = Task { await stream(from: requests) }
+            while try state(of: requests, words[1]).permitsInUse < 2 { try await Task.sleep(for: .milliseconds(1)) }
+            let queued = Task { await send("queued", to: requests) }
             let work = ServiceLocatorTask(app) { _ in
                 defer { show("work ended") }
                 try await requests.send(DataRequest(.get, "endless"))
+            }
+            let late = Task { [app] in
+                while try state(of: requests, words[1]).waiting < 2 { try await Task.sleep(for: .milliseconds(1)) }
+                show("waiting")
+                while !app.isEnding { try await Task.sleep(for: .milliseconds(5)) }
+                show("ending")
+                while !requests.isClosed { try await Task.sleep(for: .milliseconds(1)) }
+                await send("late", to: requests)
             }
             let services: [any Service] = [
                 ServiceLocatorService(app, grace: .seconds(seconds)), ServiceLocatorService(session), work,
@@ -36,20 +46,21 @@
                 cancellationSignals: [.sigquit],
                 logger: Logger(label: "probe", factory: { _ in SwiftLogNoOpLogHandler() }))
             configuration.maximumGracefulShutdownDuration = .seconds(60)
-            let late = Task { [app] in
-                while !app.isEnding { try await Task.sleep(for: .milliseconds(5)) }
-                show("ending")
-                await send("late", to: requests)
-            }
             do { try await ServiceGroup(configuration: configuration).run() } catch is CancellationError {
                 show("cancelled")
             }
-            for task in [slow, streaming] { await task.value }
+            for task in [slow, streaming, queued] { await task.value }
             try await late.value
             show("ended")
         }
 
-        private static func services(url: String, file: String) throws -> ServiceLocator {
+        private static func state(of requests: HTTPDataRequestService, _ url: String) throws -> OriginLimits.State {
+            try requests.limits?.state(of: RequestURL(url).origin) ?? OriginLimits.State()
+        }
+
+        private static func services(
+            url: String, file: String
+        ) throws -> (ServiceLocator, HTTPDataRequestService) {
             let app = ServiceLocator(name: "app")
             var store = SQLiteStore(path: file, models: [Note.self])
             store.onDiscard = { scope, count in show("\(scope) loses \(count)") }
@@ -59,13 +70,13 @@
             try app.register(
                 SQLitePersistenceService(store, migrations: [migration]), as: (any PersistenceService).self)
             var configuration = HTTPDataRequestService.Configuration()
-            configuration.limits.concurrency = 3
+            configuration.limits.concurrency = 2
             try app.register(Marker(name: "early service"), as: Marker.self, named: "early")
             let requests = try HTTPDataRequestService(
                 environment: ConstantEnvironment(url), configuration: configuration)
             try app.register(requests, as: (any DataRequestService).self)
             try app.register(Marker(name: "late service"), as: Marker.self, named: "late")
-            return app
+            return (app, requests)
         }
 
         private static func send(_ path: String, to requests: any DataRequestService) async {
@@ -78,17 +89,12 @@
         }
 
         private static func stream(from requests: any DataRequestService) async {
-            var queued: Task<Void, Never>?
             do throws(RequestFailure) {
                 let response = try await requests.send(RequestBuilder(.get, "stream").streaming())
-                for try await line in response.body.lines() where line == "begun" {
-                    show("begun")
-                    queued = Task { await send("queued", to: requests) }
-                }
+                for try await line in response.body.lines() { show(line) }
             } catch {
                 show("stream \(error.reason.name)")
             }
-            await queued?.value
         }
 
         private static func show(_ line: String) {

@@ -119,6 +119,8 @@ extension SecretName {
             .compound, everywhere, "auth ticket", "client assertion", "code verifier", "kerberos ticket",
             "login ticket", "service ticket"),
         Row(.name, everywhere, "x assertion", "x ticket"),
+        // What accompanies a trace is meant for the own servers.
+        Row(.name, [.shown, .sent], "baggage"),
         // The short names of OAuth and CAS are those of harmless values too, so they decide only what is shown.
         Row(.name, .shown, "assertion", "code", "ticket", "user code"),
     ]

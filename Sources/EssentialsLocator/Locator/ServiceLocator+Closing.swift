@@ -11,10 +11,10 @@ public protocol Closeable: Sendable {
     /// Begins nothing new, and waits for what runs, for at most the grace period. It returns earlier if nothing runs any
     /// more, or if the calling task is cancelled. The default does nothing.
     ///
-    /// ``ServiceLocator/close(grace:)`` calls it for all services at the same time, before ``close()``. Services that need
-    /// this one are still ending theirs, so it should refuse new work rather than break what it has accepted.
+    /// ``ServiceLocator/close(grace:)`` calls it before ``close()``, for one service after the other, the youngest first. So
+    /// those that were built from this one have finished.
     ///
-    /// - Parameter grace: The grace period, which is positive.
+    /// - Parameter grace: What is left of the grace period, which is positive.
     func finish(within grace: Duration) async
 
     /// Finishes the service's work: waits for running operations, closes connections and files.
@@ -69,7 +69,7 @@ extension ServiceLocator {
     /// closes its own locator, or a locator whose closing waits for the factory, does not wait for itself: its service
     /// is notified once it is built. A service that closes its own locator in its `close()` waits for itself forever.
     public func close() async {
-        ending.store(true, ordering: .releasing)
+        announceEnd()
         guard let slots = table.close(), let node = runningClosing()?.node else { return await awaitClosed() }
         let caller = AsyncAttempt.running?.node
         // While the calling factory waits for the closing, nothing that it waits for may wait for it. The link cannot
@@ -121,36 +121,49 @@ extension ServiceLocator {
 
     /// Lets the services finish what runs, and closes the locator.
     ///
-    /// From the moment of the call ``isEnding`` is true, and all ``Closeable`` services that exist are asked to finish, at
-    /// the same time: a data-request service refuses new requests, and waits for those that run. When all have finished,
-    /// or when the grace period is over, this is ``close()``. Until then services can be resolved as before.
+    /// From the moment of the call ``isEnding`` is true, and the ``Closeable`` services that exist are asked to finish, one
+    /// after the other, the youngest first: a data-request service refuses new requests, and waits for those that run. When
+    /// all have finished, or when the grace period is over, this is ``close()``. Until then services can be resolved as
+    /// before.
     ///
     /// ```swift
     /// await app.close(grace: .seconds(20))  // after SIGTERM
     /// ```
     ///
-    /// If the calling task is cancelled, the grace period ends. A second call, or ``close()``, does not wait for the grace
-    /// period of the first one; it ends it for both. Parents and children are not closed.
+    /// If the calling task is cancelled, the grace period ends, or does not begin. A second call, or ``close()``, does not
+    /// wait for the grace period of the first one; it ends it for both. Parents and children are not closed.
     ///
     /// - Parameter grace: The maximum time for finishing. Closing may take longer. Zero and less mean none.
     public func close(grace: Duration) async {
-        let isFirst = ending.exchange(true, ordering: .acquiringAndReleasing) == false
-        if isFirst, grace > .zero { await finish(Self.slotsToNotify(table.liveSlots()), within: grace) }
+        announceEnd()
+        let isFirst = finishing.exchange(true, ordering: .acquiringAndReleasing) == false
+        if isFirst, grace > .zero, !Task.isCancelled {
+            await finish(Self.slotsToNotify(table.liveSlots()), within: grace)
+        }
         await close()
     }
 
-    /// Whether ``close(grace:)`` or ``close()`` was called, so that the program should send no more work here. It becomes
-    /// true before ``isClosed`` does.
+    /// Makes ``isEnding`` true, because the program is about to close the locator. Nothing else changes.
+    public func announceEnd() { ending.store(true, ordering: .releasing) }
+
+    /// Whether ``announceEnd()``, ``close(grace:)`` or ``close()`` was called, so that the program should receive no more
+    /// work. It becomes true before ``isClosed`` does.
     public var isEnding: Bool { ending.load(ordering: .acquiring) }
 
     private func finish(_ slots: [Slot], within grace: Duration) async {
         let services = slots.compactMap(\.closeable)
         guard !services.isEmpty else { return }
-        // A service that does not return in time is left alone, and closed after that. The limit is at most about seventy
-        // years, because the system's clock does not accept every duration.
-        await limited(by: { try? await Task.sleep(for: min(grace, .seconds(1 << 31))) }) {
-            await withTaskGroup(of: Void.self) { group in
-                for service in services { group.addTask { await service.finish(within: grace) } }
+        // At most about seventy years, because the system's clock does not accept every duration.
+        let end = ContinuousClock.now + min(grace, .seconds(1 << 31))
+        // A service that does not return in time is left alone, and closed after that. Another call may close the locator
+        // meanwhile, which is looked up now and then, because this is rare.
+        await limited(by: { [self] in
+            while !isClosed, end > .now, (try? await Task.sleep(for: min(end - .now, .milliseconds(50)))) != nil {}
+        }) {
+            for service in services {
+                let left = end - .now
+                guard left > .zero, !Task.isCancelled else { return }
+                await service.finish(within: left)
             }
         }
     }

@@ -36,8 +36,10 @@ public final class ServiceLocator: Sendable {
 
     let table: RegistrationTable
     let closing = Mutex(Closing.open)
-    /// Whether closing was requested, so that services finish what runs.
+    /// Whether the end was announced.
     let ending = Atomic(false)
+    /// Whether services were asked to finish what runs.
+    let finishing = Atomic(false)
     /// The services that were notified of the end. Empty until the locator is closed.
     let notified = Mutex<Set<ObjectIdentifier>>([])
     let watch: ScopeWatch?

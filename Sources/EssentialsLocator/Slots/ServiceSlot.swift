@@ -65,9 +65,8 @@ class ServiceSlot: Slot, @unchecked Sendable {
         return _openExistential(type, do: load)
     }
 
-    override var closeable: (any Closeable)? {
+    override var held: Any? {
         let service = stored()
-        if let box = service as? any MainActorBoxing { return box.boxed as? any Closeable }
-        return service as? any Closeable
+        return (service as? any MainActorBoxing)?.boxed ?? service
     }
 }

@@ -141,8 +141,11 @@ class Slot: @unchecked Sendable {
     /// The stored service, or `nil`.
     func stored() -> Any? { nil }
 
+    /// The stored service, unless it belongs to another owner.
+    var held: Any? { nil }
+
     /// The stored service if it must be notified when its locator closes.
-    var closeable: (any Closeable)? { nil }
+    final var closeable: (any Closeable)? { held as? any Closeable }
 
     /// Releases a factory that has not run. Call it without a lock, because it releases what the factory captured.
     func withdraw() { isRemoved.store(true, ordering: .sequentiallyConsistent) }

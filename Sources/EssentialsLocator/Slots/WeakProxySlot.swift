@@ -32,5 +32,5 @@ final class WeakProxySlot: ServiceSlot, @unchecked Sendable {
     override var isGone: Bool { !isAlive() }
 
     /// `nil`: the proxy is not the service, and the object belongs to another owner.
-    override var closeable: (any Closeable)? { nil }
+    override var held: Any? { nil }
 }

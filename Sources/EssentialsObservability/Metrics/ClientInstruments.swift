@@ -48,45 +48,45 @@
         let openBreakers: SeriesTable<Server, any MeterHandler>
 
         init(_ factory: any MetricsFactory, limit: Int) {
-            requestDuration = SeriesTable(limit: limit, overflow: Attempt()) {
+            requestDuration = SeriesTable(limit: limit, overflow: Attempt(), factory.destroyTimer) {
                 factory.makeTimer(label: "http.client.request.duration", dimensions: $0.attributes)
             }
-            requestSize = SeriesTable(limit: limit, overflow: Attempt()) {
+            requestSize = SeriesTable(limit: limit, overflow: Attempt(), factory.destroyRecorder) {
                 factory.makeRecorder(
                     label: "http.client.request.body.size", dimensions: $0.attributes, aggregate: true)
             }
-            responseSize = SeriesTable(limit: limit, overflow: Attempt()) {
+            responseSize = SeriesTable(limit: limit, overflow: Attempt(), factory.destroyRecorder) {
                 factory.makeRecorder(
                     label: "http.client.response.body.size", dimensions: $0.attributes, aggregate: true)
             }
-            activeRequests = SeriesTable(limit: limit, overflow: Call()) { key in
+            activeRequests = SeriesTable(limit: limit, overflow: Call(), factory.destroyMeter) { key in
                 factory.makeMeter(
                     label: "http.client.active_requests",
                     dimensions: [("http.request.method", key.method)] + key.server.attributes)
             }
-            callDuration = SeriesTable(limit: limit, overflow: Call()) { key in
+            callDuration = SeriesTable(limit: limit, overflow: Call(), factory.destroyTimer) { key in
                 factory.makeTimer(
                     label: "essentials.client.call.duration",
                     dimensions: [("http.request.method", key.method)] + key.server.attributes + [
                         ("outcome", key.outcome)
                     ])
             }
-            queueDuration = SeriesTable(limit: limit, overflow: .others) {
+            queueDuration = SeriesTable(limit: limit, overflow: .others, factory.destroyTimer) {
                 factory.makeTimer(label: "essentials.client.queue.duration", dimensions: $0.attributes)
             }
-            retries = SeriesTable(limit: limit, overflow: .others) {
+            retries = SeriesTable(limit: limit, overflow: .others, factory.destroyCounter) {
                 factory.makeCounter(label: "essentials.client.retries", dimensions: $0.attributes)
             }
-            cache = SeriesTable(limit: limit, overflow: Named()) {
+            cache = SeriesTable(limit: limit, overflow: Named(), factory.destroyCounter) {
                 factory.makeCounter(
                     label: "essentials.client.cache", dimensions: $0.server.attributes + [("result", $0.value)])
             }
-            rejections = SeriesTable(limit: limit, overflow: Named()) {
+            rejections = SeriesTable(limit: limit, overflow: Named(), factory.destroyCounter) {
                 factory.makeCounter(
                     label: "essentials.client.trust.rejections",
                     dimensions: $0.server.attributes + [("reason", $0.value)])
             }
-            openBreakers = SeriesTable(limit: limit, overflow: .others) {
+            openBreakers = SeriesTable(limit: limit, overflow: .others, factory.destroyMeter) {
                 factory.makeMeter(label: "essentials.client.breakers.open", dimensions: $0.attributes)
             }
         }

@@ -3,6 +3,7 @@
     import EssentialsHTTP
     public import EssentialsPersistence
     public import EssentialsRequests
+    import EssentialsTools
 
     /// Records metrics of requests and stores with [swift-metrics](https://github.com/apple/swift-metrics).
     ///
@@ -34,6 +35,7 @@
         private let client: ClientInstruments
         private let stores: StoreInstruments
         private let servers: OriginTable
+        private let breakers = BreakerTable()
         private let calls = CallStates<State>()
 
         /// Creates an observer.
@@ -65,11 +67,18 @@
             case .sent(let request): began(request, event)
             case .head(let response): received(response, event)
             case .attemptFailed(let failure): end(event, AttemptEnd(failure))
-            case .retrying: client.retries[server(of: id)].increment(by: 1)
+            case .retrying(let retry):
+                client.retries[server(of: id)].increment(by: 1)
+                endBody(event, retry.failure)
+            // The body of the response is read or left before the next attempt is prepared.
+            case .redirected, .authorized: endBody(event, nil)
             case .cached(let use):
                 client.cache[.init(server: server(of: id), value: "\(use.outcome)")].increment(by: 1)
             case .breaker(let origin, let state):
-                client.openBreakers[servers[origin]].set(Int64(state.circuit == .closed ? 0 : 1))
+                if let change = breakers.change(of: origin, isOpen: state.circuit != .closed) {
+                    let meter = client.openBreakers[servers[origin]]
+                    change ? meter.increment(by: 1) : meter.decrement(by: 1)
+                }
             case .ended(let ending): ended(ending, event)
             default: break
             }
@@ -105,6 +114,16 @@
             }
         }
 
+        /// Ends the attempt whose body is streamed, because another one follows.
+        private func endBody(_ event: RequestEvent, _ failure: RequestFailure?) {
+            let attempt = calls.change(event.call.id) { state -> Attempt? in
+                state.attempt?.streamed == nil ? nil : state.attempt.take()
+            }
+            guard let attempt = attempt ?? nil, var end = attempt.streamed else { return }
+            if let failure { end.fail(failure) }
+            record(attempt, end, until: event.instant)
+        }
+
         private func ended(_ ending: RequestEvent.Ending, _ event: RequestEvent) {
             guard let state = calls.end(event.call.id) else { return }
             if let attempt = state.attempt {
@@ -122,7 +141,7 @@
                 }
             let call = ClientInstruments.Call(
                 method: event.call.method.attribute, server: state.server, outcome: outcome)
-            client.callDuration[call].recordNanoseconds(event.elapsed.nanosecondCount)
+            client.callDuration[call].recordNanoseconds(event.elapsed.wholeNanoseconds)
         }
 
         private func record(_ attempt: Attempt, _ end: AttemptEnd?, until instant: ContinuousClock.Instant) {
@@ -130,12 +149,12 @@
             let key = ClientInstruments.Attempt(
                 method: attempt.call.method, server: attempt.call.server, version: end?.version ?? "",
                 status: end?.status.map { "\($0)" } ?? "", error: end?.error ?? "")
-            client.requestDuration[key].recordNanoseconds((instant - attempt.began).nanosecondCount)
+            client.requestDuration[key].recordNanoseconds((instant - attempt.began).wholeNanoseconds)
             if let size = attempt.requestSize { client.requestSize[key].record(Int64(size)) }
             guard let end, end.status != nil else { return }
             client.responseSize[key].record(Int64(end.metrics.bodyBytesReceived))
             if end.metrics != TransportMetrics() {
-                client.queueDuration[attempt.call.server].recordNanoseconds(end.metrics.queued.nanosecondCount)
+                client.queueDuration[attempt.call.server].recordNanoseconds(end.metrics.queued.wholeNanoseconds)
             }
         }
     }

@@ -8,26 +8,39 @@
         private let limit: Int
         private let overflow: Key
         private let make: @Sendable (Key) -> Handle
+        private let destroy: @Sendable (Handle) -> Void
 
         /// - Parameters:
         ///   - limit: The maximum number of series, beside the last one.
         ///   - overflow: The attributes of the last series, for all combinations that are too many.
+        ///   - destroy: Gives a handle back that is not needed.
         ///   - make: Makes a handle.
-        init(limit: Int, overflow: Key, _ make: @escaping @Sendable (Key) -> Handle) {
-            (self.limit, self.overflow, self.make) = (limit, overflow, make)
-        }
+        init(
+            limit: Int, overflow: Key, _ destroy: @escaping @Sendable (Handle) -> Void,
+            _ make: @escaping @Sendable (Key) -> Handle
+        ) { (self.limit, self.overflow, self.destroy, self.make) = (limit, overflow, destroy, make) }
 
-        /// The handle for some attributes.
+        /// The handle for some attributes. The backend makes it outside the lock.
         subscript(key: Key) -> Handle {
-            if let known = handles.withLock({ $0[key] }) { return known }
-            return handles.withLock { handles in
+            let (known, wanted) = handles.withLock { handles in
                 let key = handles[key] == nil && handles.count >= limit ? overflow : key
-                if let known = handles[key] { return known }
-                // A backend makes a handle under its own lock, and calls nothing of ours.
-                let handle = make(key)
-                handles[key] = handle
-                return handle
+                return (handles[key], key)
             }
+            if let known { return known }
+            let made = make(wanted)
+            let kept = handles.withLock { handles -> Handle? in
+                if let earlier = handles[wanted] { return earlier }
+                guard handles.count < limit || wanted == overflow else { return nil }
+                handles[wanted] = made
+                return made
+            }
+            guard let kept else {
+                // Others have filled the table meanwhile.
+                destroy(made)
+                return self[overflow]
+            }
+            if kept as AnyObject !== made as AnyObject { destroy(made) }
+            return kept
         }
     }
 #endif

@@ -1,6 +1,7 @@
 #if Server
     import CoreMetrics
     import EssentialsPersistence
+    import EssentialsTools
 
     /// The instruments of stores, with the name of the file as their attribute.
     struct StoreInstruments: Sendable {
@@ -11,19 +12,19 @@
         private let conflicts: SeriesTable<String, any CounterHandler>
 
         init(_ factory: any MetricsFactory, limit: Int) {
-            saveDuration = SeriesTable(limit: limit, overflow: other) {
+            saveDuration = SeriesTable(limit: limit, overflow: other, factory.destroyTimer) {
                 factory.makeTimer(label: "essentials.store.save.duration", dimensions: [("store", $0)])
             }
-            reads = SeriesTable(limit: limit, overflow: other) {
+            reads = SeriesTable(limit: limit, overflow: other, factory.destroyCounter) {
                 factory.makeCounter(label: "essentials.store.reads", dimensions: [("store", $0)])
             }
-            logSize = SeriesTable(limit: limit, overflow: other) {
+            logSize = SeriesTable(limit: limit, overflow: other, factory.destroyMeter) {
                 factory.makeMeter(label: "essentials.store.log.size", dimensions: [("store", $0)])
             }
-            pending = SeriesTable(limit: limit, overflow: other) {
+            pending = SeriesTable(limit: limit, overflow: other, factory.destroyRecorder) {
                 factory.makeRecorder(label: "essentials.store.pending", dimensions: [("store", $0)], aggregate: true)
             }
-            conflicts = SeriesTable(limit: limit, overflow: other) {
+            conflicts = SeriesTable(limit: limit, overflow: other, factory.destroyCounter) {
                 factory.makeCounter(label: "essentials.store.conflicts", dimensions: [("store", $0)])
             }
         }
@@ -33,21 +34,12 @@
             let store = String(event.store.split(separator: "/").last ?? "")
             switch call.action {
             case .read: reads[store].increment(by: 1)
-            case .save, .importRows: saveDuration[store].recordNanoseconds(call.duration.nanosecondCount)
+            case .save, .importRows: saveDuration[store].recordNanoseconds(call.duration.wholeNanoseconds)
             default: break
             }
             if let bytes = call.logBytes { logSize[store].set(bytes) }
             if call.action != .read { pending[store].record(Int64(call.pendingRows)) }
             if call.conflicts > 0 { conflicts[store].increment(by: Int64(call.conflicts)) }
-        }
-    }
-
-    extension Duration {
-        /// The duration in nanoseconds, at most about 292 years.
-        var nanosecondCount: Int64 {
-            let (seconds, fraction) = components
-            let (product, overflows) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-            return overflows ? .max : product.addingReportingOverflow(fraction / 1_000_000_000).partialValue
         }
     }
 #endif

@@ -1,18 +1,19 @@
 #if Server
-    import EssentialsHTTP
+    public import EssentialsHTTP
     import EssentialsRequests
 
     /// The requests that carry the context of their trace.
     ///
     /// ```swift
-    /// let traces = TracingObserver(propagation: .hosts(["*.internal.example.com"]))
+    /// let ours = try HostPattern("**.internal.example.com")
+    /// let traces = TracingObserver(propagation: .hosts([ours]))
     /// ```
     ///
     /// A context can hold baggage, such as the number of an account, that another company's server should not read.
     public struct TracePropagation: Sendable, Hashable {
         private enum Rule: Sendable, Hashable {
             case environment, all, none
-            case hosts([String])
+            case hosts([HostPattern])
         }
 
         private let rule: Rule
@@ -24,11 +25,11 @@
         /// None. Spans are made all the same.
         public static let none = TracePropagation(rule: .none)
 
-        /// Those to some hosts.
-        ///
-        /// - Parameter hosts: The names in lower case, such as `api.example.com`. One that begins with `*.` stands for all
-        ///   names below it, and not for itself.
-        public static func hosts(_ hosts: [String]) -> TracePropagation { TracePropagation(rule: .hosts(hosts)) }
+        /// Those to the hosts that match a pattern, such as `*.example.com` for one more label, or `**.example.com` for any
+        /// number of them.
+        public static func hosts(_ patterns: [HostPattern]) -> TracePropagation {
+            TracePropagation(rule: .hosts(patterns))
+        }
 
         /// Whether an attempt carries the context.
         func includes(_ attempt: ObservedAttempt) -> Bool {
@@ -36,12 +37,7 @@
             case .environment: return attempt.isOfEnvironment
             case .all: return true
             case .none: return false
-            case .hosts(let hosts):
-                let name = attempt.request.origin.host.text
-                return hosts.contains { host in
-                    host.hasPrefix("*.")
-                        ? name.hasSuffix(host.dropFirst()) && name.utf8.count >= host.utf8.count : name == host
-                }
+            case .hosts(let patterns): return patterns.contains { $0.matches(attempt.request.origin.host) }
             }
         }
     }

@@ -68,6 +68,9 @@
             case .sent(let request): sent(request, event)
             case .head(let response): received(response, event)
             case .attemptFailed(let failure): end(event, AttemptEnd(failure))
+            case .retrying(let retry): endBody(event, retry.failure)
+            // The body of the response is read or left before the next attempt is prepared.
+            case .redirected, .authorized: endBody(event, nil)
             case .ended(let ending): ended(ending, event)
             default: break
             }
@@ -90,8 +93,13 @@
                 defer { state.attempt = attempt }
                 return state.attempt
             }
+            // An exchange that others share goes on when its first call has ended. It has no span.
+            guard let before else {
+                span.end(at: time.instant(at: instant))
+                return nil
+            }
             // The streamed body of a response that a stage has left, or an attempt that was not sent.
-            if let before = before ?? nil { finish(before, before.streamed, at: instant) }
+            if let before { finish(before, before.streamed, at: instant) }
             return attempt
         }
 
@@ -132,6 +140,16 @@
         private func end(_ event: RequestEvent, _ end: AttemptEnd) {
             let attempt = calls.change(event.call.id) { $0.attempt.take() } ?? nil
             if let attempt { finish(attempt, end, at: event.instant) }
+        }
+
+        /// Ends the attempt whose body is streamed, because another one follows.
+        private func endBody(_ event: RequestEvent, _ failure: RequestFailure?) {
+            let attempt = calls.change(event.call.id) { state -> Attempt? in
+                state.attempt?.streamed == nil ? nil : state.attempt.take()
+            }
+            guard let attempt = attempt ?? nil, var end = attempt.streamed else { return }
+            if let failure { end.fail(failure) }
+            finish(attempt, end, at: event.instant)
         }
 
         private func ended(_ ending: RequestEvent.Ending, _ event: RequestEvent) {
@@ -185,7 +203,7 @@
 
         init(_ instant: ContinuousClock.Instant) {
             begin = instant
-            let since = (ContinuousClock.now - instant).nanosecondCount
+            let since = (ContinuousClock.now - instant).wholeNanoseconds
             wall = DefaultTracerClock.now.nanosecondsSinceEpoch &- UInt64(max(0, since))
         }
 
@@ -194,7 +212,7 @@
         }
 
         func instant(after duration: Duration) -> DefaultTracerClock.Timestamp {
-            DefaultTracerClock.Timestamp(nanosecondsSinceEpoch: wall &+ UInt64(max(0, duration.nanosecondCount)))
+            DefaultTracerClock.Timestamp(nanosecondsSinceEpoch: wall &+ UInt64(max(0, duration.wholeNanoseconds)))
         }
     }
 

@@ -30,7 +30,7 @@ public struct StoreEvent: Sendable, Hashable {
         /// A scope was closed, and its pending rows are lost: the name of the scope, or the path for the root scope, and
         /// the number of rows.
         case discarded(scope: String, rows: Int)
-        /// The store is closed.
+        /// The store is closed. Later calls fail, and are told too.
         case closed
     }
 

@@ -17,7 +17,9 @@ final class ObserversStage: Stage {
         }
         var carrying = request
         for observer in observers {
-            for field in observer.fields(of: attempt) where !request.headerFields.contains(field.name) {
+            // A field that is there stays, also one of an observer before this one.
+            let present = carrying.headerFields
+            for field in observer.fields(of: attempt) where !present.contains(field.name) {
                 carrying.headerFields.append(field)
             }
         }

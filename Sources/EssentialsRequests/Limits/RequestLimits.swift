@@ -94,6 +94,16 @@ public final class RequestLimits: Sendable {
         }.state(at: now)
     }
 
+    /// The origins to which nothing is sent at this moment, because they have failed too often.
+    public var openOrigins: [Origin] {
+        let now = now
+        return state.withLock { state in
+            state.indexes.compactMap { origin, index in
+                if case .open = state.lanes[index].machine.state(at: now).circuit { origin } else { nil }
+            }
+        }
+    }
+
     /// The number of remembered origins.
     var originCount: Int { state.withLock { $0.indexes.count } }
 

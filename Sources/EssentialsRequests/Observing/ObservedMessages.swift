@@ -143,11 +143,16 @@ extension Redaction {
 
     /// A failure without the body and the secret fields of its response.
     func shown(_ failure: RequestFailure) -> RequestFailure {
-        guard let response = failure.response else { return failure }
+        let inner = failure.underlying as? RequestFailure
+        guard failure.response != nil || !failure.earlierFailures.isEmpty || inner != nil else { return failure }
         return failure.changed { content in
-            var head = response.head
-            head.headerFields = shown(head.headerFields)
-            content.response = FailedResponse(head: head, body: Data())
+            content.response = content.response.map { response in
+                var head = response.head
+                head.headerFields = shown(head.headerFields)
+                return FailedResponse(head: head, body: Data())
+            }
+            content.earlier = content.earlier.map(shown)
+            if let inner { content.underlying = shown(inner) }
         }
     }
 }

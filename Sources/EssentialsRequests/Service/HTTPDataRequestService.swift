@@ -91,6 +91,10 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     }
     /// The number of running requests. A streamed body counts until it was read or dropped.
     public var requestsInFlight: Int { inFlight.count }
+    /// The load of the service's transport; `nil` if it does not know it, such as one for tests.
+    public var transportLoad: TransportLoad? {
+        get async { await (transport as? any LoadReporting)?.load }
+    }
     /// The use of the limits by each origin: those of the current environment if it has its own, otherwise those of the
     /// configuration; `nil` without limits.
     public var limits: RequestLimits? { settings.hops.counts(of: currentEnvironment.settings.limits) }
@@ -327,6 +331,8 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     ///   default is zero, which cancels all. It is over at once if the calling task is cancelled.
     public func shutdown(grace: Duration = .zero) async {
         await finish(within: grace)
+        // Until now, a change of the environment could still cancel requests.
+        watch.withLock { $0.take() }?.cancel()
         inFlight.cancelAll(includingThoseThatFinish: true)
         await authorization.close()
         await transport.shutdown()
@@ -341,7 +347,6 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     ///
     /// - Parameter grace: The maximum time. It is over at once if the calling task is cancelled. Zero and less cancel all.
     public func finish(within grace: Duration) async {
-        watch.withLock { $0.take() }?.cancel()
         inFlight.close()
         inFlight.cancelAll(includingThoseThatFinish: grace <= .zero)
         guard grace > .zero else { return }

@@ -90,11 +90,16 @@ final class EntityCaching: Sendable {
     func flush(within deadline: Duration) async {
         let accesses = accesses.filter { !$0.isIdle }
         guard !accesses.isEmpty else { return }
-        await limited(by: { [clock] in try? await clock.sleep(for: deadline) }) {
+        let promise = OneShot<Bool>()
+        let work = Task {
             await withTaskGroup { group in
                 for access in accesses { group.addTask { await access.flush() } }
             }
+            promise.provide(true)
         }
+        // This wait does not end with the calling task, because a service is also closed in a cancelled one.
+        _ = await promise.value(within: deadline, clock, otherwise: false)
+        work.cancel()
     }
 
     /// Logs once that responses to requests with credentials are not stored.

@@ -51,7 +51,7 @@ extension ResourceCore {
         changing { state in
             let isHere = state.views.isHere(contentType)
             if state.facts.isFresh(at: now, maximumAge), state.facts.failure != nil || isHere {
-                state.reportSkip()
+                state.reportSkip(at: now, maximumAge)
                 return .nothing
             }
             if let load = state.joinableLoad(in: options.environment) {
@@ -125,6 +125,9 @@ extension ResourceCore {
 
     /// The load that began last; `nil` if no load is running.
     var newestLoad: Load? { reading { $0.loads.last } }
+
+    /// Whether a load or another request runs.
+    var isBusy: Bool { reading { !$0.loads.isEmpty || !$0.requests.isEmpty } }
 
     /// Whether a load runs.
     func isRunning(_ load: Load) -> Bool { reading { $0.loads.contains { $0 === load } } }

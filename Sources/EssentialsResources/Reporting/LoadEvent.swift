@@ -119,16 +119,6 @@ extension LoadEvent: CustomStringConvertible, CustomReflectable {
     }
 }
 
-extension LoadEvent.Kind {
-    /// Whether it says that nothing was begun. Such events are left out if too many wait.
-    var isMinor: Bool {
-        switch self {
-        case .joined, .skipped: true
-        default: false
-        }
-    }
-}
-
 extension ResourceEvent {
     /// The event for load observers; `nil` if content, freshness and failure stay as they are.
     var reported: ResourceEvent? {
@@ -151,12 +141,14 @@ extension LoadEvent.Outcome {
 extension RequestFailure {
     /// The failure without the header fields and the body of its response, which can be secret.
     var withoutContent: RequestFailure {
-        guard response != nil || !earlierFailures.isEmpty else { return self }
+        let inner = underlying as? RequestFailure
+        guard response != nil || !earlierFailures.isEmpty || inner != nil else { return self }
         return changed { content in
             content.response = content.response.map {
                 FailedResponse(head: HTTPResponse(status: $0.head.status), body: Data())
             }
             content.earlier = content.earlier.map(\.withoutContent)
+            if let inner { content.underlying = inner.withoutContent }
         }
     }
 }

@@ -19,6 +19,7 @@ public protocol LoadObserver: Sendable {
     /// The events of different resources come at the same time.
     ///
     /// If 1,024 events of a resource wait because an observer is slow, further ``LoadEvent/Kind/joined`` and
-    /// ``LoadEvent/Kind/skipped(_:)`` of this resource are left out. Other events never are.
+    /// ``LoadEvent/Kind/skipped(_:)`` of this resource are left out, and of ``LoadEvent/Kind/changed(_:)`` that follow each
+    /// other only the last one is told. Other events never are left out.
     func observe(_ event: LoadEvent)
 }

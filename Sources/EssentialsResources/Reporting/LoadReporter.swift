@@ -21,13 +21,21 @@ final class LoadReporter: Sendable {
 }
 
 extension CoreState {
-    /// The maximum number of waiting events, beyond which minor ones are left out.
+    /// The maximum number of waiting events, beyond which some are left out.
     private static let maximumReports = 1_024
 
     /// Adds an event for the load observers, if there are any. They are told when the lock has been released.
     mutating func report(_ kind: LoadEvent.Kind, load: UInt64 = 0) {
-        guard isReported, !kind.isMinor || reports.count < Self.maximumReports else { return }
-        reports.append(LoadEvent(kind, of: address, load: load, freshUntil: freshUntil(of: kind)))
+        guard isReported else { return }
+        let event = LoadEvent(kind, of: address, load: load, freshUntil: freshUntil(of: kind))
+        guard reports.count >= Self.maximumReports else { return reports.append(event) }
+        switch kind {
+        case .joined, .skipped: break
+        case .changed:
+            // The last change says what the resource has become.
+            if case .changed? = reports.last?.kind { reports[reports.count - 1] = event } else { reports.append(event) }
+        case .began, .requested, .ended: reports.append(event)
+        }
     }
 
     /// The end of freshness, for events that say something about it.
@@ -39,9 +47,13 @@ extension CoreState {
     }
 
     /// Reports that no load is begun, because the content is fresh or the last load has just failed.
-    mutating func reportSkip() {
+    ///
+    /// - Parameter maximumAge: The age up to which the caller accepts content; `nil` without a limit.
+    mutating func reportSkip(at now: Duration, _ maximumAge: Duration?) {
         guard isReported else { return }
-        report(.skipped(facts.failure.map { .failedRecently($0.withoutContent) } ?? .fresh))
+        let isYoung = maximumAge.map { age in facts.contentTime.map { now - $0 <= age } ?? false } ?? false
+        guard let failure = facts.failure, !isYoung else { return report(.skipped(.fresh)) }
+        report(.skipped(.failedRecently(failure.withoutContent)))
     }
 
     /// Why a load is needed.

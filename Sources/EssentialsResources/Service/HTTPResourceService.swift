@@ -244,20 +244,25 @@ public final class HTTPResourceService: ResourceService {
     /// Whether the service was closed.
     public var isClosed: Bool { closed.load(ordering: .acquiring) }
 
-    /// Ends what runs in the background, such as regular loads and event streams, and waits for the loads, writes and other
-    /// requests that run, for at most a time.
+    /// Ends regular loads and event streams, and waits for the resources that are loaded or written now, for at most a time.
+    ///
+    /// If the service has a data-request service of its own, that one refuses new requests and finishes too.
     ///
     /// - Parameter grace: The maximum time. It is over at once if the calling task is cancelled.
     public func finish(within grace: Duration) async {
         endBackground()
-        await limited(by: { [clock] in try? await clock.sleep(for: grace) }) { [self] in
+        let busy = table.cores.filter(\.isBusy)
+        let own = ownRequests.withLock { $0 }
+        await limited(by: { [clock] in try? await clock.sleep(for: grace) }) {
+            await own?.finish(within: grace)
             // This is rare, so nobody is told when a resource has become idle.
-            while !Task.isCancelled, !busyResources.isEmpty { try? await Task.sleep(for: .milliseconds(5)) }
+            while !Task.isCancelled, busy.contains(where: \.isBusy) { try? await Task.sleep(for: .milliseconds(10)) }
         }
     }
 
     private func endBackground() {
-        endFollowing()
+        polling.stop()
+        recovery?.stop()
         followers.endAll()
         staleResponses.endAll()
     }
@@ -270,6 +275,7 @@ public final class HTTPResourceService: ResourceService {
     /// that holds the service calls this function.
     public func close() async {
         closed.store(true, ordering: .releasing)
+        endFollowing()
         endBackground()
         for core in table.cores {
             core.cancelAll()

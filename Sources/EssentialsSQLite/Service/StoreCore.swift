@@ -116,6 +116,8 @@
                 } catch {
                     opened = .failed(error.naming(store: store.path).ofOpening())
                 }
+                // The first call runs after this was told, and the end of the store waits for it.
+                tellOpening(opened)
                 let waiting = phase.withLock { phase in
                     guard case .opening(let waiting) = phase else { return nil as [@Sendable () -> Void]? }
                     phase = opened
@@ -124,7 +126,6 @@
                 }
                 // It was closed in the meantime.
                 if waiting == nil, case .ready(let store) = opened { Self.close(store) }
-                if waiting != nil { tellOpening(opened) }
                 for body in waiting ?? [] { body() }
             }
         }

@@ -1,5 +1,6 @@
 #if Server
     public import EssentialsLocator
+    import EssentialsPersistence
     import EssentialsTransport
     public import ServiceLifecycle
 
@@ -13,7 +14,7 @@
     /// ```
     ///
     /// The work is cancelled when the group shuts down. A failure that this causes, or the closing of the locator, is none of
-    /// the group: a request that fails as `cancelled` or `closed` then ends the work without an error. Whatever else it
+    /// the group: a request or a store that fails as `cancelled` or `closed` then ends the work without an error. Whatever else it
     /// throws ends the group, as does its return before the shutdown.
     ///
     /// It can be listed before or after the ``ServiceLocatorService``. Listed after it, it ends first.
@@ -36,11 +37,13 @@
         public func run() async throws {
             do {
                 try await cancelWhenGracefulShutdown { [locator, work] in try await work(locator) }
+                // A sequence of states ends without an error when the locator is closed.
+                guard locator.isEnding else { return }
             } catch {
                 guard isEnding(error) else { throw error }
-                // A group expects a service to end only when it is notified.
-                try? await gracefulShutdown()
             }
+            // A group expects a service to end only when it is notified.
+            try? await gracefulShutdown()
         }
 
         /// Whether the error is the effect of a shutdown of the group, or of the end of the locator.
@@ -49,6 +52,7 @@
             switch error {
             case let failure as RequestFailure: return failure.reason == .cancelled || failure.reason == .closed
             case let failure as ServiceLocatorError: return failure.reason == .closed
+            case let failure as PersistenceFailure: return failure.reason == .cancelled || failure.reason == .closed
             default: return error is CancellationError
             }
         }

@@ -11,6 +11,15 @@
         public init(_ locator: ServiceLocator, grace: Duration = .seconds(20)) {}
     }
 
+    /// The readiness of a locator as a service of a group, which needs the trait `Server`.
+    @available(
+        *, unavailable, message: "Enable the trait Server: .package(url: \"…\", from: \"…\", traits: [\"Server\"])"
+    )
+    public struct ServiceLocatorReadiness: Sendable {
+        /// Accepts the arguments of the service with the trait.
+        public init(_ locator: ServiceLocator) {}
+    }
+
     /// Work as a service of a group, which needs the trait `Server`.
     @available(
         *, unavailable, message: "Enable the trait Server: .package(url: \"…\", from: \"…\", traits: [\"Server\"])"

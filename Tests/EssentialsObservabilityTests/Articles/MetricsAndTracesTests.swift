@@ -1,5 +1,6 @@
 #if Server
     import CoreMetrics
+    import EssentialsHTTP
     import EssentialsObservability
     import InMemoryTracing
     import ServiceEssentials
@@ -24,11 +25,11 @@
         }
 
         @Test("The article on metrics and traces shows which requests carry a trace")
-        func propagation() {
+        func propagation() throws {
             let tracer = InMemoryTracer()
             // Article begins
-            let traces = TracingObserver(
-                tracer: tracer, propagation: .hosts(["*.internal.example.com"]))
+            let hosts = [try HostPattern("**.internal.example.com")]
+            let traces = TracingObserver(tracer: tracer, propagation: .hosts(hosts))
             // Article ends
             #expect(traces.addsFields)
         }

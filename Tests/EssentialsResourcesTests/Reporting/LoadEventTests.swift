@@ -113,6 +113,8 @@ struct LoadEventTests {
         fixture.service.adoptEnvironment()
         _ = await old.result
         while item.content != 3 { await Task.yield() }
+        // The content is visible before the events are told.
+        await stories.wait(for: "https://h/v2/item?…", content: .network)
         let told = stories.take(of: "?…").map(Self.withoutNumber)
         #expect(
             told == [

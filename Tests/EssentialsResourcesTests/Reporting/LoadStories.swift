@@ -28,6 +28,15 @@ final class LoadStories: LoadObserver {
         while state.withLock({ $0.events.count - $0.taken }) < count { await Task.yield() }
     }
 
+    /// Waits until a resource has new content.
+    func wait(for resource: String, content provenance: Provenance) async {
+        func isIt(_ event: LoadEvent) -> Bool {
+            guard event.resource == resource, case .changed(.newContent(provenance)) = event.kind else { return false }
+            return true
+        }
+        while !events.contains(where: isIt) { await Task.yield() }
+    }
+
     private static func text(_ event: LoadEvent) -> String {
         let what =
             switch event.kind {

@@ -1,4 +1,6 @@
 #if Server
+    import EssentialsLocator
+    import EssentialsPersistence
     import EssentialsTestKit
     import EssentialsTools
     import ServiceEssentials
@@ -12,7 +14,10 @@
         private final class Worker: Closeable {
             let calls = Mutex<[String]>([])
 
-            func finish(within grace: Duration) async { calls.withLock { $0.append("finishes within \(grace)") } }
+            func finish(within grace: Duration) async {
+                let isOwn = grace > .seconds(5) && grace <= .seconds(7)
+                calls.withLock { $0.append(isOwn ? "finishes" : "finishes within \(grace)") }
+            }
             func close() async { calls.withLock { $0.append("is closed") } }
         }
 
@@ -32,7 +37,8 @@
                 trigger.triggerGracefulShutdown()
                 try await running.value
             }
-            #expect(locator.isClosed && worker.calls.withLock { $0 } == ["finishes within 7.0 seconds", "is closed"])
+            let calls = worker.calls.withLock { $0 }
+            #expect(locator.isClosed && calls == ["finishes", "is closed"])
         }
 
         @Test("A cancelled locator is closed without a grace period")
@@ -88,6 +94,46 @@
                 #expect(!ended.isProvided)
                 trigger.triggerGracefulShutdown()
                 try await running.value
+            }
+        }
+
+        @Test(
+            "A store that is cancelled or closed, and a sequence that ends with the locator, are no failures of the group"
+        )
+        func endings() async throws {
+            for reason in [PersistenceFailure.Reason.cancelled, .closed] {
+                try await testGracefulShutdown { trigger in
+                    trigger.triggerGracefulShutdown()
+                    try await ServiceLocatorTask(locator) { _ in throw PersistenceFailure(reason, "It ended.") }.run()
+                }
+            }
+            try await testGracefulShutdown { trigger in
+                let (begun, ended) = (OneShot<Void>(), OneShot<Void>())
+                let work = ServiceLocatorTask(locator) { locator in
+                    await locator.close()
+                    begun.provide(())
+                }
+                let running = Task {
+                    try await work.run()
+                    ended.provide(())
+                }
+                await begun.value()
+                for _ in 0..<100 { await Task.yield() }
+                #expect(!ended.isProvided)
+                trigger.triggerGracefulShutdown()
+                try await running.value
+            }
+        }
+
+        @Test("A locator is not ready as soon as its group begins to shut down")
+        func readiness() async throws {
+            try await testGracefulShutdown { trigger in
+                let running = Task { [locator] in try await ServiceLocatorReadiness(locator).run() }
+                #expect(await locator.health().isReady)
+                trigger.triggerGracefulShutdown()
+                try await running.value
+                let report = await locator.health()
+                #expect(!report.isReady && report.isAlive)
             }
         }
 
