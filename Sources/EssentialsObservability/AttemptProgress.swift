@@ -11,6 +11,8 @@ struct AttemptEnd: Sendable {
     var error: String?
     /// The metrics; those of a streamed body that was not read to its end are incomplete.
     var metrics = TransportMetrics()
+    /// Whether the size of the body is known: not if a stage has read or left it for another attempt.
+    var isBodyKnown = true
     /// The connection; `nil` without a response.
     var connection: ConnectionFacts?
 
@@ -27,7 +29,8 @@ struct AttemptEnd: Sendable {
 
     /// The end of a body that was streamed.
     mutating func end(_ ending: RequestEvent.Ending) {
-        if let metrics = ending.metrics { self.metrics = metrics }
+        // The body of a response that is a failure was read by a stage.
+        if let metrics = ending.metrics ?? ending.progress?.response?.metrics { self.metrics = metrics }
         if let count = ending.bytesRead, ending.metrics == nil { metrics.bodyBytesReceived = Int(clamping: count) }
         if let failure = ending.failure { fail(failure) }
     }

@@ -32,7 +32,7 @@ struct HealthTests {
         try locator.register("text", as: String.self)
         let unbuilt = Part(.failed)
         try locator.registerLazy((any NotifiedPart).self, named: "unbuilt") { _ in unbuilt }
-        let report = await locator.health()
+        let report = await locator.health(within: .seconds(60))
         #expect(report.services.map(\.health.status) == [.ok, .degraded])
         #expect(
             report.services[0].service.contains("NotifiedPart") && report.services[0].service.contains("NotifiedTool"))
@@ -40,7 +40,7 @@ struct HealthTests {
         #expect(report.status == .degraded && report.isReady && report.isAlive && report.locator == "app")
         #expect(good.asked.load(ordering: .relaxed) == 1 && unbuilt.asked.load(ordering: .relaxed) == 0)
         _ = try locator.resolve((any NotifiedPart).self, named: "unbuilt")
-        #expect(await locator.health().isReady == false)
+        #expect(await locator.health(within: .seconds(60)).isReady == false)
     }
 
     @Test("Silence counts as degraded, and others are still heard")
@@ -48,7 +48,7 @@ struct HealthTests {
         let gate = OneShot<Void>()
         try locator.register(Part(.ok, after: gate), as: (any NotifiedPart).self)
         try locator.register(Part(.ok), as: (any NotifiedTool).self)
-        let report = await locator.health(within: .milliseconds(20))
+        let report = await locator.health(within: .seconds(2))
         #expect(report.services.map(\.health.status) == [.degraded, .ok])
         #expect(report.services[0].health.message?.contains("not answered") == true && report.isReady)
         gate.provide(())
@@ -59,12 +59,12 @@ struct HealthTests {
         "A locator that is ending is not ready, and one that is closed is not alive; parents and weak services are others'"
     )
     func ending() async throws {
-        #expect(await locator.health().isReady)
+        #expect(await locator.health(within: .seconds(60)).isReady)
         let child = ServiceLocator(name: "child", parent: locator)
         try locator.register(Part(.failed), as: (any NotifiedTool).self)
         let part = Part(.failed)
         try child.registerWeak(part, as: (any NotifiedPart).self) { $0 }
-        #expect(await child.health().isReady)
+        #expect(await child.health(within: .seconds(60)).isReady)
         let gate = OneShot<Void>()
         final class Slow: Closeable {
             let gate: OneShot<Void>
@@ -75,18 +75,18 @@ struct HealthTests {
         try child.register(Slow(gate), as: Slow.self)
         let closing = Task { await child.close(grace: .seconds(600)) }
         while !child.isEnding { await Task.yield() }
-        let report = await child.health()
+        let report = await child.health(within: .seconds(60))
         #expect(!report.isReady && report.isAlive && report.status == .ok)
         gate.provide(())
         await closing.value
-        #expect(await child.health().isAlive == false)
+        #expect(await child.health(within: .seconds(60)).isAlive == false)
         _ = part
     }
 
     @Test("A report is encoded and decoded")
     func coding() async throws {
         try locator.register(Part(.failed), as: (any NotifiedPart).self)
-        let report = await locator.health()
+        let report = await locator.health(within: .seconds(60))
         let data = try JSONEncoder().encode(report)
         #expect(try JSONDecoder().decode(HealthReport.self, from: data) == report)
         #expect(String(decoding: data, as: UTF8.self).contains(#""isReady":false"#))

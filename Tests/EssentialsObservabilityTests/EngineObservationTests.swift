@@ -78,6 +78,8 @@
             }
             await service.shutdown()
             #expect(errors == ["404", "404"] && active == [0])
+            let sizes = metrics.recorders(label: "http.client.response.body.size").flatMap(\.values)
+            #expect(sizes.first == 4)
             #expect(tracer.finishedSpans.map { $0.attributes.get("error.type") } == ["404", "404"])
         }
 

@@ -4,7 +4,7 @@ extension ServiceLocator {
     /// Asks the services how they are, all at the same time.
     ///
     /// Only services that are built, belong to this locator and are ``HealthReporting`` are asked. Nothing is built, and parents
-    /// are not asked. A service that does not answer in time is `degraded`.
+    /// are not asked. A service that does not answer in time is `degraded`. In a cancelled task no answer is waited for.
     ///
     /// ```swift
     /// let report = await locator.health()

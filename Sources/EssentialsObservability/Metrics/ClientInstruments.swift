@@ -48,45 +48,45 @@
         let openBreakers: SeriesTable<Server, any MeterHandler>
 
         init(_ factory: any MetricsFactory, limit: Int) {
-            requestDuration = SeriesTable(limit: limit, overflow: Attempt(), factory.destroyTimer) {
+            requestDuration = SeriesTable(limit: limit, overflow: Attempt()) {
                 factory.makeTimer(label: "http.client.request.duration", dimensions: $0.attributes)
             }
-            requestSize = SeriesTable(limit: limit, overflow: Attempt(), factory.destroyRecorder) {
+            requestSize = SeriesTable(limit: limit, overflow: Attempt()) {
                 factory.makeRecorder(
                     label: "http.client.request.body.size", dimensions: $0.attributes, aggregate: true)
             }
-            responseSize = SeriesTable(limit: limit, overflow: Attempt(), factory.destroyRecorder) {
+            responseSize = SeriesTable(limit: limit, overflow: Attempt()) {
                 factory.makeRecorder(
                     label: "http.client.response.body.size", dimensions: $0.attributes, aggregate: true)
             }
-            activeRequests = SeriesTable(limit: limit, overflow: Call(), factory.destroyMeter) { key in
+            activeRequests = SeriesTable(limit: limit, overflow: Call()) { key in
                 factory.makeMeter(
                     label: "http.client.active_requests",
                     dimensions: [("http.request.method", key.method)] + key.server.attributes)
             }
-            callDuration = SeriesTable(limit: limit, overflow: Call(), factory.destroyTimer) { key in
+            callDuration = SeriesTable(limit: limit, overflow: Call()) { key in
                 factory.makeTimer(
                     label: "essentials.client.call.duration",
                     dimensions: [("http.request.method", key.method)] + key.server.attributes + [
                         ("outcome", key.outcome)
                     ])
             }
-            queueDuration = SeriesTable(limit: limit, overflow: .others, factory.destroyTimer) {
+            queueDuration = SeriesTable(limit: limit, overflow: .others) {
                 factory.makeTimer(label: "essentials.client.queue.duration", dimensions: $0.attributes)
             }
-            retries = SeriesTable(limit: limit, overflow: .others, factory.destroyCounter) {
+            retries = SeriesTable(limit: limit, overflow: .others) {
                 factory.makeCounter(label: "essentials.client.retries", dimensions: $0.attributes)
             }
-            cache = SeriesTable(limit: limit, overflow: Named(), factory.destroyCounter) {
+            cache = SeriesTable(limit: limit, overflow: Named()) {
                 factory.makeCounter(
                     label: "essentials.client.cache", dimensions: $0.server.attributes + [("result", $0.value)])
             }
-            rejections = SeriesTable(limit: limit, overflow: Named(), factory.destroyCounter) {
+            rejections = SeriesTable(limit: limit, overflow: Named()) {
                 factory.makeCounter(
                     label: "essentials.client.trust.rejections",
                     dimensions: $0.server.attributes + [("reason", $0.value)])
             }
-            openBreakers = SeriesTable(limit: limit, overflow: .others, factory.destroyMeter) {
+            openBreakers = SeriesTable(limit: limit, overflow: .others) {
                 factory.makeMeter(label: "essentials.client.breakers.open", dimensions: $0.attributes)
             }
         }

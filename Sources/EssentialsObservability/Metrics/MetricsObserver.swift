@@ -121,6 +121,7 @@
             }
             guard let attempt = attempt ?? nil, var end = attempt.streamed else { return }
             if let failure { end.fail(failure) }
+            end.isBodyKnown = false
             record(attempt, end, until: event.instant)
         }
 
@@ -152,7 +153,7 @@
             client.requestDuration[key].recordNanoseconds((instant - attempt.began).wholeNanoseconds)
             if let size = attempt.requestSize { client.requestSize[key].record(Int64(size)) }
             guard let end, end.status != nil else { return }
-            client.responseSize[key].record(Int64(end.metrics.bodyBytesReceived))
+            if end.isBodyKnown { client.responseSize[key].record(Int64(end.metrics.bodyBytesReceived)) }
             if end.metrics != TransportMetrics() {
                 client.queueDuration[attempt.call.server].recordNanoseconds(end.metrics.queued.wholeNanoseconds)
             }

@@ -8,19 +8,17 @@
         private let limit: Int
         private let overflow: Key
         private let make: @Sendable (Key) -> Handle
-        private let destroy: @Sendable (Handle) -> Void
 
         /// - Parameters:
         ///   - limit: The maximum number of series, beside the last one.
         ///   - overflow: The attributes of the last series, for all combinations that are too many.
-        ///   - destroy: Gives a handle back that is not needed.
         ///   - make: Makes a handle.
-        init(
-            limit: Int, overflow: Key, _ destroy: @escaping @Sendable (Handle) -> Void,
-            _ make: @escaping @Sendable (Key) -> Handle
-        ) { (self.limit, self.overflow, self.destroy, self.make) = (limit, overflow, destroy, make) }
+        init(limit: Int, overflow: Key, _ make: @escaping @Sendable (Key) -> Handle) {
+            (self.limit, self.overflow, self.make) = (limit, overflow, make)
+        }
 
-        /// The handle for some attributes. The backend makes it outside the lock.
+        /// The handle for some attributes. The backend makes it outside the lock. If two threads make one at the same time, the
+        /// second is let go and not destroyed, because both can stand for the same series of the backend.
         subscript(key: Key) -> Handle {
             let (known, wanted) = handles.withLock { handles in
                 let key = handles[key] == nil && handles.count >= limit ? overflow : key
@@ -34,13 +32,8 @@
                 handles[wanted] = made
                 return made
             }
-            guard let kept else {
-                // Others have filled the table meanwhile.
-                destroy(made)
-                return self[overflow]
-            }
-            if kept as AnyObject !== made as AnyObject { destroy(made) }
-            return kept
+            // Others may have filled the table meanwhile.
+            return kept ?? self[overflow]
         }
     }
 #endif

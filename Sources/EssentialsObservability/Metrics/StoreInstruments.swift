@@ -12,19 +12,19 @@
         private let conflicts: SeriesTable<String, any CounterHandler>
 
         init(_ factory: any MetricsFactory, limit: Int) {
-            saveDuration = SeriesTable(limit: limit, overflow: other, factory.destroyTimer) {
+            saveDuration = SeriesTable(limit: limit, overflow: other) {
                 factory.makeTimer(label: "essentials.store.save.duration", dimensions: [("store", $0)])
             }
-            reads = SeriesTable(limit: limit, overflow: other, factory.destroyCounter) {
+            reads = SeriesTable(limit: limit, overflow: other) {
                 factory.makeCounter(label: "essentials.store.reads", dimensions: [("store", $0)])
             }
-            logSize = SeriesTable(limit: limit, overflow: other, factory.destroyMeter) {
+            logSize = SeriesTable(limit: limit, overflow: other) {
                 factory.makeMeter(label: "essentials.store.log.size", dimensions: [("store", $0)])
             }
-            pending = SeriesTable(limit: limit, overflow: other, factory.destroyRecorder) {
+            pending = SeriesTable(limit: limit, overflow: other) {
                 factory.makeRecorder(label: "essentials.store.pending", dimensions: [("store", $0)], aggregate: true)
             }
-            conflicts = SeriesTable(limit: limit, overflow: other, factory.destroyCounter) {
+            conflicts = SeriesTable(limit: limit, overflow: other) {
                 factory.makeCounter(label: "essentials.store.conflicts", dimensions: [("store", $0)])
             }
         }

@@ -20,7 +20,7 @@ public struct StoreEvent: Sendable, Hashable {
 
     /// What happened. New kinds may be added, so an observer has a `default`.
     public enum Kind: Sendable, Hashable {
-        /// The store is open, so that calls that wait for it run.
+        /// The store is open. The calls that wait for it run after this was told.
         case opened
         /// The store could not be opened, for this reason.
         case openingFailed(PersistenceFailure.Reason)

@@ -254,9 +254,10 @@ public final class HTTPResourceService: ResourceService {
         let busy = table.cores.filter(\.isBusy)
         let own = ownRequests.withLock { $0 }
         await limited(by: { [clock] in try? await clock.sleep(for: grace) }) {
-            await own?.finish(within: grace)
             // This is rare, so nobody is told when a resource has become idle.
             while !Task.isCancelled, busy.contains(where: \.isBusy) { try? await Task.sleep(for: .milliseconds(10)) }
+            // Not before, because a load may send a second request.
+            await own?.finish(within: grace)
         }
     }
 

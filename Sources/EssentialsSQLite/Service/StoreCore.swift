@@ -117,7 +117,7 @@
                     opened = .failed(error.naming(store: store.path).ofOpening())
                 }
                 // The first call runs after this was told, and the end of the store waits for it.
-                tellOpening(opened)
+                if case .ready = opened { tell(.opened) }
                 let waiting = phase.withLock { phase in
                     guard case .opening(let waiting) = phase else { return nil as [@Sendable () -> Void]? }
                     phase = opened
@@ -126,6 +126,8 @@
                 }
                 // It was closed in the meantime.
                 if waiting == nil, case .ready(let store) = opened { Self.close(store) }
+                // An observer may try again at once.
+                if waiting != nil, case .failed(let failure) = opened { tell(.openingFailed(failure.reason)) }
                 for body in waiting ?? [] { body() }
             }
         }
@@ -230,14 +232,6 @@
             guard !store.observers.isEmpty else { return }
             let event = StoreEvent(kind(), store: store.path)
             for observer in store.observers { observer.observe(event) }
-        }
-
-        private func tellOpening(_ opened: Phase) {
-            switch opened {
-            case .ready: tell(.opened)
-            case .failed(let failure): tell(.openingFailed(failure.reason))
-            case .opening, .closed: break
-            }
         }
 
         /// Adds an observer of changes in these scopes and in the store.

@@ -15,7 +15,7 @@
     ///
     /// The work is cancelled when the group shuts down. A failure that this causes, or the closing of the locator, is none of
     /// the group: a request or a store that fails as `cancelled` or `closed` then ends the work without an error. Whatever else it
-    /// throws ends the group, as does its return before the shutdown.
+    /// throws ends the group, as does its return before the shutdown, unless the locator is ending.
     ///
     /// It can be listed before or after the ``ServiceLocatorService``. Listed after it, it ends first.
     public struct ServiceLocatorTask: Service {

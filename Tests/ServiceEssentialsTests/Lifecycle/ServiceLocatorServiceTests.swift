@@ -15,7 +15,7 @@
             let calls = Mutex<[String]>([])
 
             func finish(within grace: Duration) async {
-                let isOwn = grace > .seconds(5) && grace <= .seconds(7)
+                let isOwn = grace > .zero && grace <= .seconds(7)
                 calls.withLock { $0.append(isOwn ? "finishes" : "finishes within \(grace)") }
             }
             func close() async { calls.withLock { $0.append("is closed") } }
