@@ -124,17 +124,17 @@
             var configuration = HTTPDataRequestService.Configuration()
             configuration.observers = [MetricsObserver(factory: metrics)]
             let service = HTTPDataRequestService.forAnyServer(over: transport, configuration: configuration)
-            for number in 0..<300 { _ = try await service.send(DataRequest(.get, "https://h\(number).example/")) }
+            for number in 0..<150 { _ = try await service.send(DataRequest(.get, "https://h\(number).example/")) }
             let timers = metrics.timers(label: "http.client.request.duration")
             let servers = timers.map { $0.dimensions[1].1 }
             #expect(servers.count == 101 && servers.filter { $0 == "_OTHER" }.count == 1)
-            #expect(timers.map { $0.values.count }.max() == 200)
+            #expect(timers.map { $0.values.count }.max() == 50)
         }
 
-        @Test("Ten thousand servers have a hundred attributes, and the first ones keep theirs")
+        @Test("A thousand servers have a hundred attributes, and the first ones keep theirs")
         func servers() throws {
             let table = OriginTable(limit: 100)
-            let origins = try (0..<10_000).map { try RequestURL("https://h\($0).example:8443/").origin }
+            let origins = try (0..<1_000).map { try RequestURL("https://h\($0).example:8443/").origin }
             let shown = Set(origins.map { table[$0] })
             #expect(shown.count == 101 && shown.contains(.others))
             #expect(table[origins[7]] == OriginTable.Server(address: "h7.example", port: "8443"))
@@ -185,7 +185,7 @@
         func many() async throws {
             fixture.transport.on { _ in true }.answer(.ok)
             await withTaskGroup(of: Void.self) { group in
-                for number in 0..<1_000 {
+                for number in 0..<100 {
                     group.addTask {
                         let task = Task { await fixture.send(DataRequest(.get, "a")) }
                         if number % 3 == 0 { task.cancel() }
@@ -196,7 +196,7 @@
             let active = try metrics.expectMeter("http.client.active_requests", Self.get + Self.server)
             #expect(active.values.last == 0)
             let ended = metrics.timers(label: "essentials.client.call.duration").map { $0.values.count }
-            #expect(ended.reduce(0, +) == 1_000)
+            #expect(ended.reduce(0, +) == 100)
         }
     }
 #endif

@@ -9,4 +9,14 @@ package enum Rounds {
             (count + 2) / 3
         #endif
     }
+
+    /// How many tasks run at the same time: all, and a tenth of them with the thread sanitizer. There, thousands of tasks
+    /// would keep the threads from others for many seconds, which then miss their times.
+    package static func atOnce(_ count: Int) -> Int {
+        #if ESSENTIALS_THREAD_SANITIZER
+            (count + 9) / 10
+        #else
+            count
+        #endif
+    }
 }

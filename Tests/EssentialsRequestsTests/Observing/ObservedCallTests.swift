@@ -2,6 +2,7 @@ import EssentialsHTTP
 import EssentialsTools
 import FoundationEssentials
 import Logging
+import TestTools
 import Testing
 
 @testable import EssentialsRequests
@@ -64,7 +65,7 @@ struct ObservedCallTests {
             $0.joins = true
             $0.cache = ResponseCache()
         }
-        let total = 10_000
+        let total = Rounds.atOnce(10_000)
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<total {
                 group.addTask {

@@ -34,7 +34,7 @@ struct LoadEventReferenceTests {
 
     @Test(
         "Each load begins once and ends once, whatever happens to its resource",
-        arguments: 1...12 as ClosedRange<UInt64>)
+        arguments: 1...UInt64(Rounds.atOnce(20)))
     func random(seed: UInt64) async throws {
         var numbers = SeededNumbers(state: seed)
         let stories = LoadStories()
