@@ -18,7 +18,7 @@ let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let package = Package(
     name: "Examples",
     dependencies: [
-        .package(name: "ServiceEssentials", path: "../..", traits: ["Server"]),
+        .package(name: "ServiceEssentials", path: "../..", traits: [.defaults, "Server"]),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
