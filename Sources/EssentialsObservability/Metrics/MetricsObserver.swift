@@ -15,7 +15,7 @@
     ///
     /// One observer serves any number of services. The article <doc:MetricsAndTraces> lists the instruments. It keeps one handle
     /// for each combination of attributes, for at most so many servers and series; what is beyond is recorded with the
-    /// attribute `_OTHER`. URLs and account names are never attributes.
+    /// attribute `_OTHER`. URLs and names of accounts are never attributes; the name of a store's file is.
     ///
     /// It can be used from any thread.
     public final class MetricsObserver: RequestObserver, StoreObserver {
@@ -23,20 +23,14 @@
             let call: ClientInstruments.Call
             let began: ContinuousClock.Instant
             let requestSize: Int?
-            /// The response whose body is streamed.
-            var streamed: AttemptEnd?
-        }
-
-        private struct State {
-            var server = OriginTable.Server.none
-            var attempt: Attempt?
         }
 
         private let client: ClientInstruments
         private let stores: StoreInstruments
         private let servers: OriginTable
         private let breakers = BreakerTable()
-        private let calls = CallStates<State>()
+        /// The calls, with the server of the last attempt.
+        private let calls = RunningCalls<OriginTable.Server, Attempt>()
 
         /// Creates an observer.
         ///
@@ -59,19 +53,17 @@
         /// Records an event of a request.
         public func observe(_ event: RequestEvent) {
             let id = event.call.id
+            if let (attempt, end) = calls.attempt(endedBy: event) { record(attempt, end, until: event.instant) }
             switch event.kind {
-            case .began: calls.begin(id, State())
+            case .began: calls.begin(id, .none)
             case .prepared(let request):
                 let server = servers[request.origin]
-                _ = calls.change(id) { $0.server = server }
+                calls.change(id) { known, _ in known = server }
             case .sent(let request): began(request, event)
-            case .head(let response): received(response, event)
-            case .attemptFailed(let failure): end(event, AttemptEnd(failure))
-            case .retrying(let retry):
-                client.retries[server(of: id)].increment(by: 1)
-                endBody(event, retry.failure)
-            // The body of the response is read or left before the next attempt is prepared.
-            case .redirected, .authorized: endBody(event, nil)
+            case .attemptFailed(let failure):
+                guard TrustReasons.all.contains(failure.reason) else { return }
+                client.rejections[.init(server: server(of: id), value: failure.reason.name)].increment(by: 1)
+            case .retrying: client.retries[server(of: id)].increment(by: 1)
             case .cached(let use):
                 client.cache[.init(server: server(of: id), value: "\(use.outcome)")].increment(by: 1)
             case .breaker(let origin, let state):
@@ -84,64 +76,31 @@
             }
         }
 
-        private func server(of id: RequestID) -> OriginTable.Server { calls.change(id) { $0.server } ?? .none }
+        private func server(of id: RequestID) -> OriginTable.Server {
+            calls.change(id) { server, _ in server } ?? .none
+        }
 
         private func began(_ request: ObservedRequest, _ event: RequestEvent) {
             let server = servers[request.origin]
             let call = ClientInstruments.Call(method: request.method.attribute, server: server, outcome: "")
+            calls.change(event.call.id) { known, _ in known = server }
             let attempt = Attempt(call: call, began: event.instant, requestSize: request.bodySize)
-            let before = calls.change(event.call.id) { state -> Attempt? in
-                defer { (state.attempt, state.server) = (attempt, server) }
-                return state.attempt
+            if let (before, end) = calls.begin(attempt, of: event.call.id) ?? nil {
+                record(before, end, until: event.instant)
             }
-            // The streamed body of a response that a stage has left.
-            if let before = before ?? nil { record(before, before.streamed, until: event.instant) }
             client.activeRequests[call].increment(by: 1)
         }
 
-        private func received(_ response: ObservedResponse, _ event: RequestEvent) {
-            let end = AttemptEnd(response)
-            guard response.isStreamed else { return self.end(event, end) }
-            _ = calls.change(event.call.id) { $0.attempt?.streamed = end }
-        }
-
-        private func end(_ event: RequestEvent, _ end: AttemptEnd) {
-            let attempt = calls.change(event.call.id) { $0.attempt.take() } ?? nil
-            guard let attempt else { return }
-            record(attempt, end, until: event.instant)
-            if let reason = end.error, TrustReasons.names.contains(reason) {
-                client.rejections[.init(server: attempt.call.server, value: reason)].increment(by: 1)
-            }
-        }
-
-        /// Ends the attempt whose body is streamed, because another one follows.
-        private func endBody(_ event: RequestEvent, _ failure: RequestFailure?) {
-            let attempt = calls.change(event.call.id) { state -> Attempt? in
-                state.attempt?.streamed == nil ? nil : state.attempt.take()
-            }
-            guard let attempt = attempt ?? nil, var end = attempt.streamed else { return }
-            if let failure { end.fail(failure) }
-            end.isBodyKnown = false
-            record(attempt, end, until: event.instant)
-        }
-
         private func ended(_ ending: RequestEvent.Ending, _ event: RequestEvent) {
-            guard let state = calls.end(event.call.id) else { return }
-            if let attempt = state.attempt {
-                var end = attempt.streamed
-                end?.end(ending)
-                // A call can end, such as by its cancellation, before its attempt does.
-                if end == nil, let failure = ending.failure { end = AttemptEnd(failure) }
-                record(attempt, end, until: event.instant)
-            }
+            guard let (server, last) = calls.end(event.call.id, ending) else { return }
+            if let (attempt, end) = last { record(attempt, end, until: event.instant) }
             let outcome =
                 switch ending.outcome {
                 case .completed: "completed"
                 case .dropped: "dropped"
                 case .failed(let failure): failure.reason.name
                 }
-            let call = ClientInstruments.Call(
-                method: event.call.method.attribute, server: state.server, outcome: outcome)
+            let call = ClientInstruments.Call(method: event.call.method.attribute, server: server, outcome: outcome)
             client.callDuration[call].recordNanoseconds(event.elapsed.wholeNanoseconds)
         }
 
@@ -162,10 +121,9 @@
 
     /// The failures that are refusals of a peer.
     private enum TrustReasons {
-        static let names = Set(
-            [
-                RequestFailure.Reason.trustChain, .trustHost, .pinMismatch, .unexpectedPeer, .otherTrust, .tlsTooOld,
-                .trustEvidence, .revoked, .hostRefused, .plaintextRefused,
-            ].map(\.name))
+        static let all: Set<RequestFailure.Reason> = [
+            .trustChain, .trustHost, .pinMismatch, .unexpectedPeer, .otherTrust, .tlsTooOld, .trustEvidence, .revoked,
+            .hostRefused, .plaintextRefused,
+        ]
     }
 #endif

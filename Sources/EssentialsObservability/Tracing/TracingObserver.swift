@@ -23,19 +23,14 @@
         private struct Attempt {
             let span: any Tracing.Span
             let time: SpanTime
-            var streamed: AttemptEnd?
             /// Whether the transport has received it.
             var isSent = false
         }
 
-        private struct State {
-            let parent: InstrumentationContext
-            var attempt: Attempt?
-        }
-
         private let tracer: any Tracer
         private let propagation: TracePropagation
-        private let calls = CallStates<State>()
+        /// The calls, with the parents of their spans.
+        private let calls = RunningCalls<InstrumentationContext, Attempt>()
 
         /// Creates an observer.
         ///
@@ -63,15 +58,13 @@
 
         /// Receives an event of a request.
         public func observe(_ event: RequestEvent) {
+            if let (attempt, end) = calls.attempt(endedBy: event) { finish(attempt, end, at: event.instant) }
             switch event.kind {
-            case .began: calls.begin(event.call.id, State(parent: InstrumentationContext.current ?? .topLevel))
+            case .began: calls.begin(event.call.id, InstrumentationContext.current ?? .topLevel)
             case .sent(let request): sent(request, event)
-            case .head(let response): received(response, event)
-            case .attemptFailed(let failure): end(event, AttemptEnd(failure))
-            case .retrying(let retry): endBody(event, retry.failure)
-            // The body of the response is read or left before the next attempt is prepared.
-            case .redirected, .authorized: endBody(event, nil)
-            case .ended(let ending): ended(ending, event)
+            case .ended(let ending):
+                guard let (attempt, end) = calls.end(event.call.id, ending)?.ended else { return }
+                finish(attempt, end, at: event.instant)
             default: break
             }
         }
@@ -82,24 +75,20 @@
         private func begin(
             _ call: RequestCall, _ request: ObservedRequest, _ number: Int, at instant: ContinuousClock.Instant
         ) -> Attempt? {
-            guard let parent = calls.change(call.id, { $0.parent }) else { return nil }
+            guard let parent = calls.change(call.id, { parent, _ in parent }) else { return nil }
             let time = SpanTime(instant)
             let span = tracer.startSpan(
                 request.method.spanName, context: parent, ofKind: .client, at: time.instant(at: instant),
                 function: "send", file: "EssentialsRequests/HTTPDataRequestService.swift", line: 0)
             Self.describe(span, request, number)
             let attempt = Attempt(span: span, time: time)
-            let before = calls.change(call.id) { state -> Attempt? in
-                defer { state.attempt = attempt }
-                return state.attempt
-            }
             // An exchange that others share goes on when its first call has ended. It has no span.
-            guard let before else {
+            guard let before = calls.begin(attempt, of: call.id) else {
                 span.end(at: time.instant(at: instant))
                 return nil
             }
             // The streamed body of a response that a stage has left, or an attempt that was not sent.
-            if let before { finish(before, before.streamed, at: instant) }
+            if let (former, end) = before { finish(former, end, at: instant) }
             return attempt
         }
 
@@ -120,46 +109,16 @@
 
         private func sent(_ request: ObservedRequest, _ event: RequestEvent) {
             // It has begun when its fields were made. The second attempt of Digest has not.
-            let isBegun = calls.change(event.call.id) { state in
-                guard let attempt = state.attempt, !attempt.isSent else { return false }
-                state.attempt?.isSent = true
+            let isBegun = calls.change(event.call.id) { _, attempt in
+                guard attempt?.isSent == false else { return false }
+                attempt?.isSent = true
                 return true
             }
             guard isBegun == false, begin(event.call, request, event.attempt, at: event.instant) != nil else { return }
-            _ = calls.change(event.call.id) { $0.attempt?.isSent = true }
+            calls.change(event.call.id) { _, attempt in attempt?.isSent = true }
         }
 
         // MARK: The end
-
-        private func received(_ response: ObservedResponse, _ event: RequestEvent) {
-            let end = AttemptEnd(response)
-            guard response.isStreamed else { return self.end(event, end) }
-            _ = calls.change(event.call.id) { $0.attempt?.streamed = end }
-        }
-
-        private func end(_ event: RequestEvent, _ end: AttemptEnd) {
-            let attempt = calls.change(event.call.id) { $0.attempt.take() } ?? nil
-            if let attempt { finish(attempt, end, at: event.instant) }
-        }
-
-        /// Ends the attempt whose body is streamed, because another one follows.
-        private func endBody(_ event: RequestEvent, _ failure: RequestFailure?) {
-            let attempt = calls.change(event.call.id) { state -> Attempt? in
-                state.attempt?.streamed == nil ? nil : state.attempt.take()
-            }
-            guard let attempt = attempt ?? nil, var end = attempt.streamed else { return }
-            if let failure { end.fail(failure) }
-            finish(attempt, end, at: event.instant)
-        }
-
-        private func ended(_ ending: RequestEvent.Ending, _ event: RequestEvent) {
-            guard let attempt = calls.end(event.call.id)?.attempt else { return }
-            var end = attempt.streamed
-            end?.end(ending)
-            // A call can end, such as by its cancellation, before its attempt does, or before it is sent.
-            if end == nil, let failure = ending.failure { end = AttemptEnd(failure) }
-            finish(attempt, end, at: event.instant)
-        }
 
         private func finish(_ attempt: Attempt, _ end: AttemptEnd?, at instant: ContinuousClock.Instant) {
             let span = attempt.span
