@@ -115,6 +115,17 @@
             #expect(sent == ["signed \(tracer.finishedSpans[0].spanID)", "signed own"])
         }
 
+        @Test("Two observers add a field once")
+        func twice() async throws {
+            let observers = [TracingObserver(tracer: tracer), TracingObserver(tracer: tracer)]
+            let fixture = try ObservedFixture(observers)
+            fixture.transport.on(.get, "/v1/a").answer(.ok)
+            await fixture.send(DataRequest(.get, "a"))
+            let name = try #require(spanID)
+            let sent = fixture.transport.requests[0].headerFields.filter { $0.name == name }
+            #expect(sent.count == 1 && tracer.finishedSpans.map(\.spanID).contains(sent[0].value))
+        }
+
         @Test("The span of a stream ends with its body or with its reader", arguments: [true, false])
         func streams(isRead: Bool) async throws {
             let fixture = try fixture()

@@ -240,6 +240,32 @@ struct OutboxTests {
         #expect(fixture.names == ["lock"])
     }
 
+    @Test("An outbox that finishes waits for the entry that is being sent, and keeps the others and later ones")
+    func finishing() async throws {
+        let latch = Latch()
+        transport.on(.post, "/v1/views").answer { _ in
+            await latch.wait()
+            return ScriptedAnswer()
+        }
+        let outbox = try fixture.outbox()
+        try await outbox.add(fixture.view(1))
+        try await outbox.add(fixture.view(2))
+        _ = try await transport.request(number: 1)
+        let finished = OneShot<Void>()
+        let finishing = Task {
+            await outbox.finish(within: .seconds(600))
+            finished.provide(())
+        }
+        await fixture.clock.waitForSleepers(count: 1)
+        #expect(!finished.isProvided)
+        try await outbox.add(fixture.view(3))
+        latch.open()
+        await finishing.value
+        #expect(try await outbox.entries.count == 2)
+        #expect(transport.requests.map(\.bodyText) == ["{\"id\":1}"])
+        await outbox.close()
+    }
+
     @Test("Entries are sent when an outbox is created, and closing waits for those that are being sent")
     func closing() async throws {
         var outbox = try fixture.outbox()

@@ -54,6 +54,15 @@ import Testing
         #expect(!SecretName.isSecret("my-" + name, .shown))
     }
 
+    @Test("What accompanies a trace is hidden, and kept from other origins")
+    func baggage() {
+        for name in ["baggage", "Baggage"] {
+            #expect(SecretName.isSecret(name, .shown) && SecretName.isSecret(name, .sent))
+            #expect(!SecretName.isSecret(name, .stored))
+        }
+        #expect(!SecretName.isSecret("baggage-claim", .shown))
+    }
+
     @Test(
         "Names that only resemble those of secrets are not secret",
         arguments: [

@@ -95,6 +95,29 @@ struct ShutdownTests {
         await service.shutdown()
     }
 
+    @Test("During a grace period, a change of the environment still cancels its requests")
+    func environment() async throws {
+        let (started, start) = AsyncStream.makeStream(of: Void.self)
+        let transport = StubTransport { _ throws(RequestFailure) in
+            start.yield()
+            try? await Task.sleep(for: .seconds(600))
+            throw RequestFailure(.cancelled, "Cancelled.")
+        }
+        let environment = MutableEnvironment(EnvironmentSnapshot(baseURL: try RequestURL("https://h/")))
+        var configuration = HTTPDataRequestService.Configuration()
+        configuration.onEnvironmentChange = .cancelRequests
+        let service = HTTPDataRequestService(
+            environment: environment, transport: transport, configuration: configuration)
+        let request = Task { try await service.send(DataRequest(.get, "a")) }
+        for await _ in started { break }
+        let end = Task { await service.shutdown(grace: .seconds(600)) }
+        while !service.isClosed { await Task.yield() }
+        environment.set(EnvironmentSnapshot(baseURL: try RequestURL("https://other/")))
+        let failure = await #expect(throws: RequestFailure.self) { _ = try await request.value }
+        #expect(failure?.reason == .cancelled)
+        await end.value
+    }
+
     @Test("A graceful shutdown waits for every request if the configuration says so, unless a request opts out")
     func graceForAll() async throws {
         let held = try Held { $0.finishesOnShutdown = true }

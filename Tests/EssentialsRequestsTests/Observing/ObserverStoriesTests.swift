@@ -405,6 +405,19 @@ struct ObserverStoriesTests {
             ])
     }
 
+    @Test("Failures that are a part of another one are shown without their bodies and secret fields too")
+    func nestedFailures() throws {
+        let head = HTTPResponse(status: .unauthorized, headerFields: [.setCookie: "s3cret", .server: "shown"])
+        let response = FailedResponse(head: head, body: Data("s3cret".utf8))
+        let inner = RequestFailure(.status, "Inner.", response: response)
+        let outer = RequestFailure(.authorization, "Outer.", underlying: inner).changed { $0.earlier = [inner] }
+        let shown = Redaction().shown(outer)
+        for failure in try [#require(shown.underlying as? RequestFailure), #require(shown.earlierFailures.first)] {
+            #expect(failure.response?.body.isEmpty == true && failure.response?.head.headerFields[.setCookie] == "…")
+            #expect(failure.response?.head.headerFields[.server] == "shown")
+        }
+    }
+
     @Test("Cookies that are refused, and fields of several places")
     func cookies() async throws {
         let observed = try ObservedService { _ in

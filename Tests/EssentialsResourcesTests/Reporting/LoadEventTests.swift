@@ -74,6 +74,54 @@ struct LoadEventTests {
         #expect(told.first?.status == .internalServerError && told.first?.response?.body.isEmpty == true)
     }
 
+    @Test("Content that is young enough for its caller is the reason, although a later load has failed")
+    func youngContent() async throws {
+        fixture.transport.on(.get, "/v1/item").answer(json: 1).thenAnswer(.internalServerError)
+        try await item.load()
+        await #expect(throws: RequestFailure.self) { try await item.load() }
+        _ = stories.take()
+        try await item.loadIfNeeded(maximumAge: .seconds(60))
+        #expect(stories.take() == ["skipped, fresh"])
+        _ = try await item.loadIfNeeded()
+        #expect(stories.take() == ["skipped after status"])
+    }
+
+    @Test("Failures that are a part of another one are told without what their responses contain")
+    func nestedFailures() throws {
+        let head = HTTPResponse(status: .unauthorized, headerFields: [.setCookie: "s3cret"])
+        let inner = RequestFailure(
+            .status, "Inner.", response: FailedResponse(head: head, body: Data("s3cret".utf8)))
+        let outer = RequestFailure(.authorization, "Outer.", underlying: inner).changed { $0.earlier = [inner] }
+        let shown = outer.withoutContent
+        for failure in try [#require(shown.underlying as? RequestFailure), #require(shown.earlierFailures.first)] {
+            #expect(failure.status == .unauthorized && failure.response?.head.headerFields.isEmpty == true)
+            #expect(failure.response?.body.isEmpty == true)
+        }
+    }
+
+    @Test("Of changes that wait for a slow observer only the last one is told, and of loads nothing is left out")
+    func slowObserver() async throws {
+        /// Changes the resource while it is told of the first event.
+        final class Busy: LoadObserver {
+            let resource = Mutex<Resource<Int>?>(nil)
+            func observe(_ event: LoadEvent) {
+                guard let resource = resource.withLock({ $0.take() }) else { return }
+                for number in 1...3_000 { resource.override(with: number) }
+                resource.startLoad()
+            }
+        }
+        let (stories, busy) = (stories, Busy())
+        let fixture = try ResourceFixture { $0.observers = [busy, stories] }
+        fixture.transport.on(.get, "/v1/item").answer(json: 7)
+        let item: Resource<Int> = fixture.service.resource("item")
+        busy.resource.withLock { $0 = item }
+        item.invalidate()
+        while item.content != 7 { await Task.yield() }
+        await stories.wait(for: "https://h/v1/item", content: .network)
+        let changes = stories.events.count { if case .changed = $0.kind { true } else { false } }
+        #expect((1_000...1_100).contains(changes) && stories.problems().isEmpty)
+    }
+
     @Test("A caller that joins, one that leaves, and a wiped resource")
     func joining() async throws {
         fixture.transport.on(.get, "/v1/item").answer(json: 1, after: .seconds(1))
