@@ -8,4 +8,10 @@ extension Duration {
         let (sum, exceeds) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
         return exceeds ? (seconds < 0 ? .min : .max) : sum
     }
+
+    /// About seventy years. The system's clock does not accept every duration.
+    package static let longestSleep = Duration.seconds(1 << 31)
+
+    /// The duration, at most ``longestSleep``.
+    package var sleepable: Duration { min(self, .longestSleep) }
 }

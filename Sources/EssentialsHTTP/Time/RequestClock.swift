@@ -1,3 +1,5 @@
+import EssentialsTools
+
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
 #else
@@ -61,7 +63,7 @@ public struct RequestClock: Sendable {
     /// - Throws: `CancellationError` if the task is cancelled before or during the sleep.
     public func sleep(for duration: Duration) async throws {
         guard duration > .zero else { return }
-        try await clock.sleep(for: min(duration, Self.longestSleep), tolerance: nil)
+        try await clock.sleep(for: duration.sleepable, tolerance: nil)
     }
 
     /// Sleeps until ``now`` reaches a time. A time that has passed returns at once.
@@ -72,11 +74,8 @@ public struct RequestClock: Sendable {
     public func sleep(until time: Duration) async throws {
         try Task.checkCancellation()
         guard time > now else { return }
-        try await sleepUntil(min(time, now + Self.longestSleep))
+        try await sleepUntil(min(time, now + .longestSleep))
     }
-
-    /// About seventy years. The system's clock does not accept every duration.
-    private static let longestSleep = Duration.seconds(1 << 31)
 
     /// 64 random bits.
     public func random() -> UInt64 { randomBits() }

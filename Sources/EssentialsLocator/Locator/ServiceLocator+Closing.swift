@@ -86,6 +86,37 @@ extension ServiceLocator {
         end?.provide(())
     }
 
+    /// Lets the services finish what runs, and closes the locator.
+    ///
+    /// From the moment of the call ``isEnding`` is true, and the ``Closeable`` services that exist are asked to finish, one
+    /// after the other, the youngest first: a data-request service refuses new requests, and waits for those that run. When
+    /// all have finished, or when the grace period is over, this is ``close()``. Until then services can be resolved as
+    /// before.
+    ///
+    /// ```swift
+    /// await app.close(grace: .seconds(20))  // after SIGTERM
+    /// ```
+    ///
+    /// If the calling task is cancelled, the grace period ends, or does not begin. A second call, or ``close()``, does not
+    /// wait for the grace period of the first one; it ends it for both. Parents and children are not closed.
+    ///
+    /// - Parameter grace: The maximum time for finishing. Closing may take longer. Zero and less mean none.
+    public func close(grace: Duration) async {
+        announceEnd()
+        let isFirst = finishing.exchange(true, ordering: .acquiringAndReleasing) == false
+        if isFirst, grace > .zero, !Task.isCancelled {
+            await finish(Self.slotsToNotify(table.liveSlots()), within: grace)
+        }
+        await close()
+    }
+
+    /// Makes ``isEnding`` true, because the program is about to close the locator. Nothing else changes.
+    public func announceEnd() { ending.store(true, ordering: .releasing) }
+
+    /// Whether ``announceEnd()``, ``close(grace:)`` or ``close()`` was called, so that the program should receive no more
+    /// work. It becomes true before ``isClosed`` does.
+    public var isEnding: Bool { ending.load(ordering: .acquiring) }
+
     /// Runs a closure with a child of this locator and closes the child when the closure returns or throws.
     ///
     /// ```swift
@@ -119,42 +150,10 @@ extension ServiceLocator {
         await listener.service.close()
     }
 
-    /// Lets the services finish what runs, and closes the locator.
-    ///
-    /// From the moment of the call ``isEnding`` is true, and the ``Closeable`` services that exist are asked to finish, one
-    /// after the other, the youngest first: a data-request service refuses new requests, and waits for those that run. When
-    /// all have finished, or when the grace period is over, this is ``close()``. Until then services can be resolved as
-    /// before.
-    ///
-    /// ```swift
-    /// await app.close(grace: .seconds(20))  // after SIGTERM
-    /// ```
-    ///
-    /// If the calling task is cancelled, the grace period ends, or does not begin. A second call, or ``close()``, does not
-    /// wait for the grace period of the first one; it ends it for both. Parents and children are not closed.
-    ///
-    /// - Parameter grace: The maximum time for finishing. Closing may take longer. Zero and less mean none.
-    public func close(grace: Duration) async {
-        announceEnd()
-        let isFirst = finishing.exchange(true, ordering: .acquiringAndReleasing) == false
-        if isFirst, grace > .zero, !Task.isCancelled {
-            await finish(Self.slotsToNotify(table.liveSlots()), within: grace)
-        }
-        await close()
-    }
-
-    /// Makes ``isEnding`` true, because the program is about to close the locator. Nothing else changes.
-    public func announceEnd() { ending.store(true, ordering: .releasing) }
-
-    /// Whether ``announceEnd()``, ``close(grace:)`` or ``close()`` was called, so that the program should receive no more
-    /// work. It becomes true before ``isClosed`` does.
-    public var isEnding: Bool { ending.load(ordering: .acquiring) }
-
     private func finish(_ slots: [Slot], within grace: Duration) async {
         let services = slots.compactMap(\.closeable)
         guard !services.isEmpty else { return }
-        // At most about seventy years, because the system's clock does not accept every duration.
-        let end = ContinuousClock.now + min(grace, .seconds(1 << 31))
+        let end = ContinuousClock.now + grace.sleepable
         // A service that does not return in time is left alone, and closed after that. Another call may close the locator
         // meanwhile, which is looked up now and then, because this is rare.
         await limited(by: { [self] in
@@ -176,11 +175,15 @@ extension ServiceLocator {
     /// The slots of ``Closeable`` services, the youngest first. Each object occurs once.
     private static func slotsToNotify(_ slots: [Slot]) -> [Slot] {
         var seen: Set<ObjectIdentifier> = []
-        let oldestFirst = slots.filter(\.isStored).sorted {
+        // An object keeps its oldest position, so that it is notified after the services that were built from it.
+        return builtSlots(slots).filter { Listener($0).map { seen.insert($0.identity).inserted } ?? false }.reversed()
+    }
+
+    /// The slots with a service, in the order of its construction.
+    static func builtSlots(_ slots: [Slot]) -> [Slot] {
+        slots.filter(\.isStored).sorted {
             $0.builtAt.load(ordering: .relaxed) < $1.builtAt.load(ordering: .relaxed)
         }
-        // An object keeps its oldest position, so that it is notified after the services that were built from it.
-        return oldestFirst.filter { Listener($0).map { seen.insert($0.identity).inserted } ?? false }.reversed()
     }
 
     /// Waits until another call of `close()` has finished.
@@ -211,13 +214,10 @@ extension ServiceLocator {
 /// A stored service that is ``Closeable``.
 private struct Listener {
     let service: any Closeable
-    /// The object, or the registration if the service is a value. Both live as long as the locator, so the identity is
-    /// unique.
     let identity: ObjectIdentifier
 
     init?(_ slot: Slot) {
         guard let service = slot.closeable else { return nil }
-        self.service = service
-        identity = ObjectIdentifier(type(of: service) is AnyClass ? service as AnyObject : slot)
+        (self.service, identity) = (service, slot.identity(of: service))
     }
 }

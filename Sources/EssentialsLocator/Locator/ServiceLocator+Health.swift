@@ -16,8 +16,7 @@ extension ServiceLocator {
         let (isEnding, isClosed) = (isEnding, isClosed)
         let members = healthMembers
         let answers = Answers()
-        // At most about seventy years, because the system's clock does not accept every duration.
-        await limited(by: { try? await Task.sleep(for: min(limit, .seconds(1 << 31))) }) {
+        await limited(by: { try? await Task.sleep(for: limit.sleepable) }) {
             await withTaskGroup(of: Void.self) { group in
                 for (index, member) in members.enumerated() {
                     group.addTask { answers.set(await member.service.health(), at: index) }
@@ -35,14 +34,11 @@ extension ServiceLocator {
 
     /// The services that can be asked, each once.
     private var healthMembers: [(service: any HealthReporting, labels: [String])] {
-        let slots = table.liveSlots().filter(\.isStored).sorted {
-            $0.builtAt.load(ordering: .relaxed) < $1.builtAt.load(ordering: .relaxed)
-        }
         var members: [(service: any HealthReporting, labels: [String])] = []
         var indexes: [ObjectIdentifier: Int] = [:]
-        for slot in slots {
+        for slot in Self.builtSlots(table.liveSlots()) {
             guard let service = slot.held as? any HealthReporting else { continue }
-            let identity = ObjectIdentifier(type(of: service) is AnyClass ? service as AnyObject : slot)
+            let identity = slot.identity(of: service)
             if let index = indexes[identity] {
                 members[index].labels.append(slot.label)
             } else {

@@ -144,6 +144,12 @@ class Slot: @unchecked Sendable {
     /// The stored service, unless it belongs to another owner.
     var held: Any? { nil }
 
+    /// The identity of the service that is held: the object, or the registration if the service is a value. Both live as
+    /// long as the locator, so the identity is unique.
+    final func identity(of service: Any) -> ObjectIdentifier {
+        ObjectIdentifier(Swift.type(of: service) is AnyClass ? service as AnyObject : self)
+    }
+
     /// The stored service if it must be notified when its locator closes.
     final var closeable: (any Closeable)? { held as? any Closeable }
 

@@ -350,8 +350,7 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
         inFlight.close()
         inFlight.cancelAll(includingThoseThatFinish: grace <= .zero)
         guard grace > .zero else { return }
-        // At most about seventy years, because the system's clock does not accept every duration.
-        await inFlight.waitUntilEmpty { try? await Task.sleep(for: min(grace, .seconds(1 << 31))) }
+        await inFlight.waitUntilEmpty { try? await Task.sleep(for: grace.sleepable) }
     }
 
     /// Saves all cookies at the same time, because each file may be locked for a while.

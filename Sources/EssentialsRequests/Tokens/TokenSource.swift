@@ -133,9 +133,7 @@ final class TokenSource: Sendable {
         defer { cancellation.remove(registration) }
         let alarm = timeout.map { timeout in
             Task {
-                // At most about seventy years, because the system's clock does not accept every duration.
-                let limit = min(timeout, .seconds(1 << 31))
-                guard (try? await timer.sleep(for: limit, tolerance: nil)) != nil else { return }
+                guard (try? await timer.sleep(for: timeout.sleepable, tolerance: nil)) != nil else { return }
                 self.leave(number, .timedOut)
             }
         }

@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import EssentialsTools
 
 /// A check that cancels loads that nothing needs any more; see ``Resource/cancelLoadIfUnobserved(after:)``.
 ///
@@ -25,8 +26,8 @@ extension Resource {
     @discardableResult
     public func cancelLoadIfUnobserved(after delay: Duration = .milliseconds(50)) -> UnobservedCheck {
         let clock = service.clock
-        // The limit is some seventy years, so that the sum does not overflow.
-        let end = clock.now + min(delay, .seconds(1 << 31))
+        // Limited, so that the sum does not overflow.
+        let end = clock.now + delay.sleepable
         return UnobservedCheck(
             task: .counted {
                 do {

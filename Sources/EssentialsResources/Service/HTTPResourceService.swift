@@ -46,7 +46,7 @@ public final class HTTPResourceService: ResourceService {
         /// Logs mistakes in the configuration, and why resources were loaded or not, at debug level and without queries.
         /// The level of the logger is read once, when the service is created. The default logs nothing.
         public var logger = Logger(label: "essentials.resources", factory: { _ in SwiftLogNoOpLogHandler() })
-        /// Are told why resources are loaded or not, in their order. The default is none.
+        /// The observers of loads, in the order in which they are told. The default is none.
         public var observers: [any LoadObserver] = []
 
         /// Creates the default settings.

@@ -79,7 +79,7 @@
         ///
         /// It runs on any thread, and returns before ``SQLitePersistenceService/close()`` does.
         public var onDiscard: (@Sendable (_ scope: String, _ count: Int) -> Void)?
-        /// Are told what happens to the store: its opening, its calls and its end. The default is none.
+        /// The observers of the store's opening, calls and end, in the order in which they are told. The default is none.
         public var observers: [any StoreObserver] = []
         /// The longest time of a read, and of the closure of a unit of work. After that the running statement is
         /// interrupted and later ones fail, as `expired`. The default is 30 seconds.
