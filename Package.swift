@@ -148,7 +148,8 @@ let package = Package(
         .target(
             name: "EssentialsObservability",
             dependencies: [
-                "EssentialsTools", "EssentialsHTTP", "EssentialsRequests", "EssentialsPersistence",
+                "EssentialsTools", "EssentialsTransport", "EssentialsHTTP", "EssentialsRequests",
+                "EssentialsPersistence",
                 server("CoreMetrics", of: "swift-metrics"), server("Tracing", of: "swift-distributed-tracing"),
             ],
             swiftSettings: settings),
@@ -180,7 +181,8 @@ let package = Package(
         .executableTarget(
             name: "essentials",
             dependencies: [
-                "EssentialsTools", "EssentialsStorage", "ServiceEssentials", "EssentialsTestKit", logging,
+                "EssentialsTools", "EssentialsStorage", "ServiceEssentials", "EssentialsObservability",
+                "EssentialsTestKit", logging,
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
             ],
@@ -311,7 +313,8 @@ let package = Package(
         .testTarget(
             name: "EssentialsObservabilityTests",
             dependencies: [
-                "EssentialsTools", "EssentialsObservability", "EssentialsHTTP", "EssentialsRequests", "EssentialsCurl",
+                "EssentialsTools", "TestTools", "EssentialsObservability", "EssentialsHTTP", "EssentialsRequests",
+                "EssentialsCurl",
                 "EssentialsPersistence", "EssentialsTestKit", "ServiceEssentials",
                 server("CoreMetrics", of: "swift-metrics"),
                 server("MetricsTestKit", of: "swift-metrics"), server("Tracing", of: "swift-distributed-tracing"),

@@ -51,6 +51,12 @@ private func requestBodyReportingExample() async throws {
     request.body = try RequestBody.file("/srv/films/1.mp4").reporting(to: ProgressReport { bar.show($0) })
 }
 
+// HAR/HAR.swift
+private func harExample() async throws {
+    let har = try HAR(contentsOf: "recording.har")
+    for entry in har.entries { print(entry.request.method, entry.request.url, entry.response.status) }
+}
+
 // Files/TransferProgress.swift
 private func transferProgressExample() async throws {
     let (report, values) = ProgressReport.stream()

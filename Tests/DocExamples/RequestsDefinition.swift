@@ -334,7 +334,7 @@ private func requestSnapshotExample() async throws {
 // Definition/RequestSnapshot.swift
 private func requestSnapshotExample2() async throws {
     print(try Users.get(id: 7).curlCommand())
-    // curl -X 'GET' 'https://shop.example.com/v1/users/7'
+    // curl -X 'GET' --globoff 'https://shop.example.com/v1/users/7'
 }
 
 // Definition/TypedRequest.swift

@@ -42,6 +42,15 @@ private struct RequestDraftExample {
     }
 }
 
+// Request/DataRequest+Curl.swift
+private struct DataRequestCurlExample {
+    func prepare(_ draft: inout RequestDraft) async throws {
+        let command = try draft.curlCommand()
+        logger.trace("a draft", metadata: ["command": "\(command)"])
+    }
+    let logger = Logger(label: "app")
+}
+
 // Interceptors/RequestInterceptor.swift
 private func requestInterceptorExample() async throws {
     struct TenantInterceptor: RequestInterceptor {

@@ -144,6 +144,12 @@ private func statusExpectationExample() async throws {
     request.expectedStatus = .matching { $0 < 500 }
 }
 
+// Request/DataRequest+Curl.swift
+private func dataRequestCurlExample() async throws {
+    print(try DataRequest(.get, "users/7").curlCommand(under: RequestURL("https://shop.example.com/v1/")))
+    // curl -X 'GET' --globoff 'https://shop.example.com/v1/users/7'
+}
+
 // Request/RequestSettings.swift
 private func requestSettingsExample() async throws {
     var request = DataRequest(.get, "users")

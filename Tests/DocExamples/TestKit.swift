@@ -1,6 +1,7 @@
 // swift-format-ignore-file
 // The code stands as in the documentation comments.
 
+import EssentialsHTTP
 import EssentialsTestKit
 import FoundationEssentials
 import ServiceEssentials
@@ -142,6 +143,11 @@ private func scriptedRuleAnswersExample() async throws {
 private func scriptedRuleExample() async throws {
     let rule = transport.on(.post, "/v1/users").answer(.created).thenAnswer(.conflict)
     #expect(rule.useCount == 2)
+}
+
+// Scripted/ScriptedTransport+HAR.swift
+private func scriptedTransportHARExample() async throws {
+    transport.replay(try HAR(contentsOf: "Fixtures/checkout.har"))
 }
 
 // Scripted/ScriptedTransport+Definitions.swift

@@ -173,6 +173,8 @@ public final class ResponseCache: Sendable {
 
     /// Whether requests are answered from the cache alone, with responses of any age. Those for which nothing is stored fail
     /// as `notCached`, and requests that are never stored, such as a POST, are sent. The default is `false`.
+    ///
+    /// In the tool that is `--only-stored`; its `--offline` only prints a request.
     public var isOffline: Bool {
         get { offline.load(ordering: .acquiring) }
         set { offline.store(newValue, ordering: .releasing) }

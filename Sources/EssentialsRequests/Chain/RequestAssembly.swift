@@ -116,6 +116,20 @@ extension DataRequest {
             submission: Submission(begun: submitted.begun, scope: scope), cancellation: submitted.place.cancellation)
     }
 
+    /// The request as it and its interceptors have made it, with the fields of its environment, but without credentials and
+    /// what the service adds.
+    func ownRequest(
+        _ parts: RequestParts, in environment: EnvironmentSnapshot, _ settings: ServiceSettings
+    ) throws(RequestFailure) -> TransportRequest {
+        var (fields, passedOver) = (parts.headerFields, parts.passedOver)
+        // The service sets the length of the body itself.
+        fields[.contentLength] = nil
+        let body = try encodedBody(parts, settings, fields: &fields, passedOver: &passedOver)
+        fields.fill(from: environment.headerFields, isAuthorized: false, &passedOver)
+        if case .text? = self.settings.idempotencyKey { _ = try identify(&fields, self.settings, settings) }
+        return TransportRequest(method, try parts.url, headerFields: fields, body: body, options: options)
+    }
+
     /// The request as it is sent.
     private func sent(
         _ url: RequestURL, _ fields: HTTPFields, _ body: RequestBody, _ isIdempotent: Bool?,

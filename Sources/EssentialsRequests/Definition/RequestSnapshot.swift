@@ -9,8 +9,8 @@ import FoundationEssentials
 /// let data = try JSONEncoder().encode(snapshot)
 /// ```
 ///
-/// Secret values are hidden unless `showsSecrets` is true: those of header fields and query items whose names sound secret;
-/// see ``Redaction``. The body is not changed.
+/// Secret values are hidden unless `showsSecrets` is true: those of header fields, query items, items of a form and members
+/// of JSON whose names sound secret; see ``Redaction``.
 public struct RequestSnapshot: Sendable, Hashable, Codable {
     /// The method.
     public var method: String
@@ -71,68 +71,32 @@ extension APIRequest {
         return snapshot
     }
 
-    /// A command line for a shell that sends the same request with curl.
+    /// A command line for a shell that sends the same request with curl; see
+    /// ``DataRequest/curlCommand(under:codecs:showsSecrets:)``.
     ///
     /// ```swift
     /// print(try Users.get(id: 7).curlCommand())
-    /// // curl -X 'GET' 'https://shop.example.com/v1/users/7'
+    /// // curl -X 'GET' --globoff 'https://shop.example.com/v1/users/7'
     /// ```
-    ///
-    /// Hidden values are shown as `…`. The body is shown unchanged, also if it contains secrets. Fields that the service
-    /// adds to every request are not included. A body that is not text is written by `printf`, and one that is read while
-    /// it is sent is shown as a placeholder.
     ///
     /// - Parameters:
     ///   - environment: The base URL of the environment, for a definition without a base URL of its own.
     ///   - codecs: The codecs of the service that sends the definition. They encode the body unless the definition has
     ///     its own.
-    ///   - showsSecrets: Whether the values of secret header fields and query items are shown. The default is `false`.
+    ///   - showsSecrets: Whether secrets are shown. The default is `false`.
     /// - Throws: `invalidRequest`, `encoding` or `file` if the definition is invalid, and `invalidRequest` if there is
     ///   no base URL.
     public func curlCommand(
         under environment: RequestURL? = nil, codecs: CodecRegistry = .standard, showsSecrets: Bool = false
     ) throws(RequestFailure) -> String {
         _ = try url(under: environment)
-        let encoded = try encoded(under: environment, codecs, showsSecrets: showsSecrets)
-        // With `-X HEAD`, curl would wait for a body.
-        var words = method == .head ? ["curl", "--head"] : ["curl", "-X", CurlCommand.quoted(method.rawValue)]
-        for field in encoded.fields {
-            // curl sends a field without a value only with a semicolon instead of the colon.
-            let text = field.value.isEmpty ? "\(field.name.rawName);" : "\(field.name.rawName): \(field.value)"
-            words += ["-H", CurlCommand.quoted(text)]
-        }
-        var pipe = ""
-        switch encoded.body {
-        case .none:
-            if body.body.isReadWhileSent { words += ["--data-binary", CurlCommand.quoted("<\(body.description)>")] }
-        case .some(let data):
-            // curl adds the type of a form to a body without one.
-            if !encoded.fields.contains(.contentType) { words += ["-H", CurlCommand.quoted("Content-Type:")] }
-            // An argument of a program is text without a zero byte, and Linux limits it to 128 KiB.
-            if let text = String(validating: data, as: UTF8.self), !data.contains(0), data.count < 128 << 10 {
-                words += ["--data-raw", CurlCommand.quoted(text)]
-            } else {
-                pipe = "printf \(CurlCommand.quoted(Self.octal(data))) | "
-                words += ["--data-binary", "@-"]
-            }
-        }
-        // curl would expand braces and brackets in the URL.
-        return pipe + (words + ["--globoff", CurlCommand.quoted(encoded.url)]).joined(separator: " ")
-    }
-
-    /// The bytes as octal escapes, which every `printf` writes.
-    private static func octal(_ data: Data) -> String {
-        data.map { byte in
-            let digits = String(byte, radix: 8)
-            return "\\" + String(repeating: "0", count: 3 - digits.count) + digits
-        }.joined()
+        return try request().curlCommand(under: environment, codecs: codecs, showsSecrets: showsSecrets)
     }
 
     private func encoded(
         under environment: RequestURL?, _ standardCodecs: CodecRegistry, showsSecrets: Bool
     ) throws(RequestFailure) -> EncodedDefinition {
-        var redaction = Redaction()
-        redaction.query = .hidden([])
+        let redaction = showsSecrets ? nil : Redaction.named
         var request = try request()
         if let field = try keyField(beside: request.headerFields) { request.headerFields.append(field) }
         // The service sets the length of the body itself.
@@ -142,16 +106,11 @@ extension APIRequest {
         switch try self.body.checkedKey(codecs, request.headerFields[.contentType]) {
         case .none, .stream, .invalid: break
         case .bytes(let data, let type):
-            body = data
+            body = redaction?.shown(body: data, type: type) ?? data
             if let type { request.headerFields[.contentType] = type }
         }
-        var fields = HTTPFields()
-        for field in request.headerFields {
-            fields.append(
-                showsSecrets || !redaction.hides(field.name) ? field : HTTPField(name: field.name, value: "…"))
-        }
-        return EncodedDefinition(
-            url: try shownURL(under: environment, showsSecrets ? nil : redaction), fields: fields, body: body)
+        let fields = redaction?.shown(request.headerFields) ?? request.headerFields
+        return EncodedDefinition(url: try shownURL(under: environment, redaction), fields: fields, body: body)
     }
 
     /// The URL as text, or the path and query if there is no base.

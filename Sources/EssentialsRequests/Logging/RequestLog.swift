@@ -44,8 +44,7 @@ struct RequestLog: RequestObserver {
     private func prepared(_ request: ObservedRequest, _ common: Logger.Metadata) {
         logger.debug("request", metadata: common)
         guard writesCommands, logger.logLevel <= .trace else { return }
-        let command = CurlCommand.text(of: request)
-        logger.trace("request as a command", metadata: common.adding(["command": "\(command)"]))
+        logger.trace("request as a command", metadata: common.adding(["command": "\(request.curlCommand)"]))
     }
 
     private func ended(_ ending: RequestEvent.Ending, _ metadata: Logger.Metadata) {

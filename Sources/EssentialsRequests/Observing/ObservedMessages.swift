@@ -15,7 +15,7 @@ public struct ObservedRequest: Sendable, CustomStringConvertible, CustomReflecta
     let hasBody: Bool
     private let target: RequestURL
     private let fields: HTTPFields
-    let redaction: Redaction
+    package let redaction: Redaction
 
     /// The request without its body, which is not kept alive.
     init(_ request: TransportRequest, _ redaction: Redaction) {
@@ -36,6 +36,8 @@ public struct ObservedRequest: Sendable, CustomStringConvertible, CustomReflecta
     /// The header fields in their order, with `…` as the value of a secret. Those that the transport itself adds, such as
     /// `Host`, are missing.
     public var headerFields: HTTPFields { redaction.shown(fields) }
+    /// The bytes of the URL and of the header fields.
+    package var size: Int { target.description.utf8.count + fields.size }
     /// The method and the URL.
     public var description: String { "\(method.rawValue) \(url)" }
     /// The properties for debuggers and `dump`, also without secrets.
@@ -71,7 +73,7 @@ public struct ObservedAttempt: Sendable {
 /// ```
 public struct ObservedResponse: Sendable, CustomStringConvertible, CustomReflectable {
     let response: TransportResponse
-    let redaction: Redaction
+    package let redaction: Redaction
     /// Whether the body is yet to come.
     public let isStreamed: Bool
 
@@ -89,6 +91,8 @@ public struct ObservedResponse: Sendable, CustomStringConvertible, CustomReflect
     public var metrics: TransportMetrics { response.metrics }
     /// The connection, with what is known about the trust in it.
     public var connection: ConnectionFacts { response.connection }
+    /// The bytes of the header fields.
+    package var size: Int { response.headerFields.size }
     /// The status, and whether the body is streamed.
     public var description: String { "\(response.statusCode)\(isStreamed ? ", streamed" : "")" }
     /// The properties for debuggers and `dump`, also without secrets.
@@ -121,38 +125,7 @@ public struct ObservedRedirect: Sendable, Hashable {
     }
 }
 
-extension Redaction {
-    /// The fields whose values are URLs, or contain some.
-    private static let urlFields = Set(
-        [HTTPField.Name.location, .contentLocation, .referer] + ["Link", "Refresh"].compactMap { HTTPField.Name($0) })
-
-    /// The fields with `…` as the value of a secret, and in place of the query of a URL.
-    func shown(_ fields: HTTPFields) -> HTTPFields {
-        let isShown = { (field: HTTPField) in !hides(field.name) && !Self.urlFields.contains(field.name) }
-        return fields.allSatisfy(isShown) ? fields : HTTPFields(fields.map(shown))
-    }
-
-    private func shown(_ field: HTTPField) -> HTTPField {
-        if hides(field.name) { return HTTPField(name: field.name, value: "…") }
-        guard Self.urlFields.contains(field.name) else { return field }
-        if let url = try? RequestURL(field.value) { return HTTPField(name: field.name, value: text(of: url)) }
-        // A reference to a URL, several of them, or nothing of the kind.
-        guard let query = field.value.firstIndex(where: { "?@".contains($0) }) else { return field }
-        return HTTPField(name: field.name, value: field.value[..<query] + "…")
-    }
-
-    /// A failure without the body and the secret fields of its response.
-    func shown(_ failure: RequestFailure) -> RequestFailure {
-        let inner = failure.underlying as? RequestFailure
-        guard failure.response != nil || !failure.earlierFailures.isEmpty || inner != nil else { return failure }
-        return failure.changed { content in
-            content.response = content.response.map { response in
-                var head = response.head
-                head.headerFields = shown(head.headerFields)
-                return FailedResponse(head: head, body: Data())
-            }
-            content.earlier = content.earlier.map(shown)
-            if let inner { content.underlying = shown(inner) }
-        }
-    }
+extension HTTPFields {
+    /// The bytes of the names and values.
+    fileprivate var size: Int { reduce(0) { $0 + $1.name.rawName.utf8.count + $1.value.utf8.count } }
 }

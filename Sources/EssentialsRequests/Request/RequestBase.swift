@@ -128,6 +128,14 @@ public struct RequestBase: Sendable, Hashable {
         }
     }
 
+    /// The environment that the base names; `nil` if it is a URL, or if the environment of the service decides.
+    var ownEnvironment: EnvironmentSnapshot? {
+        switch content {
+        case .pinned(let environment, _), .own(let environment): environment
+        case .current, .url, .anyServer, .invalid: nil
+        }
+    }
+
     /// Whether the base is the environment of the service that sends the request.
     ///
     /// - Parameter current: The environment of the service.

@@ -43,6 +43,11 @@ public struct QueryPattern: Sendable, Hashable, ExpressibleByDictionaryLiteral, 
         self.init(rule: .items(items.map { Item(name: $0.0, value: $0.1) }))
     }
 
+    /// These items and any others.
+    static func containing(pairs: [(name: String, value: String)]) -> QueryPattern {
+        QueryPattern(rule: .containing(pairs.map { Item(name: $0.name, value: $0.value) }))
+    }
+
     /// Exactly the items of an encoded query, in any order.
     init(itemsOf query: Substring) { self.init(rule: .items(Self.items(in: query))) }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import EssentialsObservability
 import ServiceEssentials
 
 /// The options of all commands that send one request.
@@ -39,6 +40,19 @@ extension RequestCommand {
         try models?.validate(beside: request, sending.cookies, output)
         try responses?.validate(beside: request, sending.cookies, models, output)
         try outbox?.validate(beside: output, sending.cookies)
+        try validatePreview()
+    }
+
+    /// Refuses options that send or read something else than the request that is shown.
+    private func validatePreview() throws {
+        guard let option = output.recording.preview?.option else { return }
+        let other: String? =
+            if models?.directory != nil { "--model-cache" } else if responses?.directory != nil {
+                "--cache"
+            } else if outbox?.directory != nil { "--outbox" } else if request.authorization.tokenURL != nil {
+                "--oauth-token-url"
+            } else { nil }
+        if let other { throw ValidationError("Give \(option) or \(other), not both.") }
     }
 
     /// Checks that there is a place for members of a JSON body. It is checked after the parser has seen every option,
@@ -74,7 +88,8 @@ extension RequestCommand {
         let sent = try makeRequest()
         let policy = try sending.trust.policy(in: environment)
         let transport = try CurlTransport(trust: policy, configuration: sending.connection.configuration())
-        let exchange = try makeExchange(sent, in: environment, policy, over: transport)
+        let (recorder, preview) = (output.recording.recorder, output.makePreview())
+        let exchange = try makeExchange(sent, in: environment, policy, over: transport, recorder, preview)
         let log = log
         let reports = transport.trustReports
         let isSilent = output.isSilent
@@ -98,6 +113,8 @@ extension RequestCommand {
         // Reports up to here are still printed; no further ones can arrive.
         warnings.cancel()
         await warnings.value
+        if let preview, preview.isDone { return }
+        if let file = output.recording.file { try recorder?.har.write(to: file) }
         if let failure { throw failure }
     }
 
@@ -106,14 +123,15 @@ extension RequestCommand {
     }
 
     private func makeExchange(
-        _ sent: DataRequest, in environment: EnvironmentSnapshot, _ policy: TrustPolicy, over transport: CurlTransport
+        _ sent: DataRequest, in environment: EnvironmentSnapshot, _ policy: TrustPolicy, over transport: CurlTransport,
+        _ recorder: HARRecorder?, _ preview: RequestPreview?
     ) throws(RequestFailure) -> any Exchange {
         let cache = try responses?.cache()
         let service = try request.service(
             over: transport, in: environment, retry: sending.retry.policy, cookies: sending.cookies.storage(),
             cache: try cache.map { cache throws(RequestFailure) in
                 (cache, try request.authorization.partition(with: policy, in: environment))
-            }, log: log)
+            }, log: log, recorder: recorder, preview: preview)
         var expecting = sent
         expecting.expectedStatus = StatusExpectation(output.statuses.expected.ranges)
         if let directory = outbox?.directory {

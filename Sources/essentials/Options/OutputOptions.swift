@@ -24,7 +24,9 @@ struct OutputOptions: ParsableArguments {
             """)
     var isVerbose = false
 
-    @Flag(name: .customLong("show-secrets"), help: "With --verbose, also print values that look secret.")
+    @Flag(
+        name: .customLong("show-secrets"),
+        help: "With --verbose, --offline or --curl, also print values that look secret.")
     var showsSecrets = false
 
     @Flag(name: .customLong("timings"), help: "Print when each phase ended and how long it took, on standard error.")
@@ -66,6 +68,7 @@ struct OutputOptions: ParsableArguments {
             """)
     var resumes = false
 
+    @OptionGroup var recording: RecordingOptions
     @OptionGroup var style: StyleOptions
     @OptionGroup var errors: ErrorOptions
 
@@ -75,7 +78,12 @@ struct OutputOptions: ParsableArguments {
         if resumes, !usesRemoteName, file == nil || file == "-" {
             throw ValidationError("--resume needs the name of a file: --output FILE or --remote-name.")
         }
-        if showsSecrets, !isVerbose { throw ValidationError("--show-secrets needs --verbose.") }
+        if showsSecrets, !isVerbose, recording.preview == nil {
+            throw ValidationError("--show-secrets needs --verbose, --offline or --curl.")
+        }
+        if let option = recording.preview?.option, file != nil || usesRemoteName {
+            throw ValidationError("With \(option) there is no body to write to a file.")
+        }
     }
 
     /// The destination of the body.
@@ -108,6 +116,11 @@ struct OutputOptions: ParsableArguments {
         return BodyStyle(
             isProtected: isTerminal && file != "-", formats: style.formats(isTerminal: isTerminal && file != "-"),
             colors: style.colors(isTerminal: isTerminal && file != "-"))
+    }
+
+    /// Shows the request instead of sending it; `nil` if it is sent.
+    func makePreview() -> RequestPreview? {
+        recording.preview.map { RequestPreview($0, showsSecrets: showsSecrets, bodyStyle) }
     }
 
     var failurePrinter: FailurePrinter {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import EssentialsObservability
 import ServiceEssentials
 
 /// What all commands that send requests make from these options.
@@ -42,9 +43,12 @@ extension RequestOptions {
     ///   - cookies: The cookies; `nil` for none. They are saved when the service shuts down.
     ///   - cache: The stored responses, and whose they are; `nil` for none.
     ///   - log: Prints the requests and responses; `nil` if they are not printed.
+    ///   - recorder: Records the requests and responses; `nil` if they are not recorded.
+    ///   - preview: Prints the request instead of sending it; `nil` if it is sent.
     func service(
         over transport: CurlTransport, in environment: EnvironmentSnapshot, retry: RetryPolicy = .never,
-        cookies: CookieJar? = nil, cache: (responses: ResponseCache, account: EntityPartition)? = nil, log: VerboseLog?
+        cookies: CookieJar? = nil, cache: (responses: ResponseCache, account: EntityPartition)? = nil, log: VerboseLog?,
+        recorder: HARRecorder? = nil, preview: RequestPreview? = nil
     ) throws(RequestFailure) -> HTTPDataRequestService {
         var credentials =
             hasHeader("authorization")
@@ -59,10 +63,16 @@ extension RequestOptions {
         configuration.cookies = cookies
         configuration.cache = cache?.responses
         if retry != .never { configuration.logger = RetryLog.logger }
+        if let recorder {
+            configuration.observers = [recorder]
+            // Only the values of items that look secret are hidden.
+            configuration.redaction.query = .hidden([])
+        }
         let service = HTTPDataRequestService(
             environment: ConstantEnvironment(environment),
             transport: ToolTransport(
-                transport: transport, removedFields: removedFields.compactMap { HTTPField.Name($0) }, log: log),
+                transport: transport, removedFields: removedFields.compactMap { HTTPField.Name($0) }, log: log,
+                preview: preview),
             configuration: configuration)
         if credentials != nil, let account = cache?.account { credentials?.account = account }
         if let credentials { service.setAuthorization(credentials) }

@@ -9,6 +9,8 @@ struct ToolTransport: TrustBearing {
     /// The `User-Agent` of requests that no service sends; otherwise `nil`, because services set it.
     var userAgent: String?
     let log: VerboseLog?
+    /// Prints the request, which is not sent; `nil` if it is sent.
+    var preview: RequestPreview?
 
     var trustPolicy: TrustPolicy { transport.trustPolicy }
     /// Without these fields the server may respond differently, and they are removed below the cache.
@@ -27,6 +29,7 @@ struct ToolTransport: TrustBearing {
         var request = request
         if let userAgent { request.headerFields[.userAgent] = userAgent }
         for name in removedFields { request.headerFields[fields: name] = [] }
+        if let preview { try preview.send(request, fields: try transport.fieldLines(of: request)) }
         guard let log else { return try await transport.send(request, cancellation: cancellation) }
         log.sends(request, fields: try transport.fieldLines(of: request))
         do throws(RequestFailure) {

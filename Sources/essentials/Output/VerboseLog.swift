@@ -103,7 +103,7 @@ struct VerboseLog: Sendable {
     }
 
     /// A field line in visible characters, without a value that looks secret.
-    private func shown(line: String) -> String {
+    func shown(line: String) -> String {
         let name = line.prefix { $0 != ":" }
         guard !showsSecrets else { return VisibleText.line(line) }
         if SecretName.isSecret(String(name), .shown) { return "\(VisibleText.line(String(name))): …" }
@@ -112,7 +112,7 @@ struct VerboseLog: Sendable {
     }
 
     /// A request target, or a text with URLs, without credentials and values that look secret.
-    private func shown(target: String) -> String {
+    func shown(target: String) -> String {
         VisibleText.line(showsSecrets ? target : HiddenSecrets.text(target))
     }
 }

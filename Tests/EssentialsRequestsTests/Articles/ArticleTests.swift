@@ -32,7 +32,7 @@ struct ArticleTests {
         "FirstStore": "EssentialsSQLite", "Conflicts": "EssentialsPersistence",
         "MigrationsAndBackups": "EssentialsSQLite", "Durability": "EssentialsSQLite",
         "MovingFromPersistenceService": "ServiceEssentials", "WhichPart": "ServiceEssentials",
-        "MetricsAndTraces": "EssentialsObservability",
+        "MetricsAndTraces": "EssentialsObservability", "RecordingRequests": "EssentialsObservability",
     ]
 
     /// The folders of tests of articles that are not tested in the folder of this file.
@@ -42,6 +42,7 @@ struct ArticleTests {
         "MigrationsAndBackups": ["EssentialsSQLiteTests/Articles"],
         "Durability": ["EssentialsSQLiteTests/Articles"],
         "MetricsAndTraces": ["EssentialsObservabilityTests/Articles"],
+        "RecordingRequests": ["EssentialsObservabilityTests/Articles"],
         "MovingFromPersistenceService": ["EssentialsSQLiteTests/Articles"],
         "WhichPart": ["EssentialsRequestsTests/Articles", "EssentialsSQLiteTests/Articles"],
     ]
@@ -66,7 +67,7 @@ struct ArticleTests {
             "OutboxPromises",
             "FetchingModels", "RetryingFetches", "MovingFromCachingService",
             "FirstStore", "Conflicts", "MigrationsAndBackups", "Durability", "MovingFromPersistenceService",
-            "WhichPart", "MetricsAndTraces",
+            "WhichPart", "MetricsAndTraces", "RecordingRequests",
         ])
     func sameText(name: String) throws {
         let article = try Self.article(name)

@@ -53,7 +53,7 @@ struct LoggingRequestsTests {
         configuration.redaction.query = .hidden(["mail"])
         // in addition to the fields that sound secret
         configuration.redaction.hiddenFields = [.userAgent]
-        // curl -X 'GET' -H 'Authorization: …' 'https://api.example.com/v1/users?…'
+        // curl -X 'GET' -H 'Authorization: …' --globoff 'https://h.example/a?…'
         configuration.logsCommands = true
         // Article ends
 

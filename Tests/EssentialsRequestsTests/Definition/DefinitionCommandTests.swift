@@ -2,15 +2,9 @@ import EssentialsHTTP
 import EssentialsRequests
 import EssentialsTestKit
 import FoundationEssentials
-import Glibc
 import Testing
 
-/// Whether the curl program is installed.
-private let hasCurl =
-    getenv("PATH").map { String(cString: $0) }?.split(separator: ":")
-    .contains { access("\($0)/curl", X_OK) == 0 } == true
-
-@Suite("The curl command of a definition", .enabled(if: hasCurl, "The program curl is not installed."))
+@Suite("The curl command of a definition", .enabled(if: ShellCommand.hasCurl, "The program curl is not installed."))
 struct DefinitionCommandTests {
     private static let texts = [
         "'", "a\"b", "é\u{301}", "%41%", "line\nbreak\r\n", "$(id)`id`", "\\n", "@file", "{a,b}[1-3]", "-x", "",
@@ -32,13 +26,8 @@ struct DefinitionCommandTests {
     }
 
     private func run(_ command: String) throws {
-        let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).sh").path
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        try Data(command.utf8).write(to: URL(filePath: path))
-        let pipe = try #require(popen("HOME=/nonexistent NO_PROXY='*' /bin/sh '\(path)' 2>&1", "r"))
-        var buffer = [UInt8](repeating: 0, count: 4_096)
-        while fread(&buffer, 1, buffer.count, pipe) > 0 {}
-        #expect(pclose(pipe) == 0)
+        try ShellCommand.run(
+            command, files: ["body-of-150000-bytes": Data(String(repeating: "long'", count: 30_000).utf8)])
     }
 
     /// What the two requests have in common.

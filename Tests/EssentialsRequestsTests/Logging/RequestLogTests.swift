@@ -101,8 +101,8 @@ struct RequestLogTests {
         #expect(
             command == #"""
                 curl -X 'POST' -H 'Cookie: …' -H 'Accept-Language: …' -H 'Authorization: …' -H 'User-Agent: it'\''s' \#
-                -H 'Content-Type: text/plain; charset=utf-8' -H 'Accept: */*' --data-binary '<6 bytes>' \#
-                'https://h/v1/a/b?path=…&q=s3cret'
+                -H 'Content-Type: text/plain; charset=utf-8' -H 'Accept: */*' --data-binary @body-of-6-bytes \#
+                --globoff 'https://h/v1/a/b?path=…&q=s3cret'
                 """#)
         let (silent, none) = try self.fixture(.debug) { $0.logsCommands = true }
         _ = try await silent.service.send(request)
@@ -129,7 +129,7 @@ struct RequestLogTests {
         let (fixture, lines) = try fixture(.trace) { $0.logsCommands = true }
         _ = try await fixture.service.head("a")
         let command = try #require(lines.metadata(of: "request as a command")?["command"])
-        #expect(command == "curl --head -H 'Accept: */*' -H 'User-Agent: test/1' 'https://h/v1/a'")
+        #expect(command == "curl --head -H 'Accept: */*' -H 'User-Agent: test/1' --globoff 'https://h/v1/a'")
     }
 
     @Test("The log names header fields that were ignored")

@@ -1,19 +1,19 @@
 #if canImport(FoundationEssentials)
-    import FoundationEssentials
+    package import FoundationEssentials
 #else
-    import Foundation
+    package import Foundation
 #endif
 
 /// Formats and parses dates of RFC 3339, the internet profile of ISO 8601.
 ///
 /// Dates are written in UTC. Parsing accepts any offset, a `T` or a space as the separator, and a fraction of a second,
 /// which Foundation's strategy would drop.
-enum InternetDate {
+package enum InternetDate {
     /// The years 1 to 9999 in seconds since 1970.
     private static let range = -62_135_596_800.0..<253_402_300_800.0
 
     /// The formatted date; `nil` outside the years 1 to 9999.
-    static func text(_ date: Date, milliseconds: Bool = false) -> String? {
+    package static func text(_ date: Date, milliseconds: Bool = false) -> String? {
         let interval = date.timeIntervalSince1970
         let rounded = milliseconds ? (interval * 1000).rounded() / 1000 : interval.rounded(.down)
         guard range.contains(rounded) else { return nil }
@@ -28,7 +28,7 @@ enum InternetDate {
     }
 
     /// Parses a date; `nil` if the text is not a valid date.
-    static func date(_ text: some StringProtocol) -> Date? {
+    package static func date(_ text: some StringProtocol) -> Date? {
         var reader = Reader(rest: Substring(text).utf8)
         return reader.date()
     }

@@ -37,23 +37,39 @@ public struct Redaction: Sendable, Hashable {
     /// Creates a redaction that hides queries and all fields whose names sound secret.
     public init() {}
 
+    /// Hides the values of query items whose names sound secret, and shows the others.
+    static var named: Redaction {
+        var redaction = Redaction()
+        redaction.query = .hidden([])
+        return redaction
+    }
+
     func hides(_ name: HTTPField.Name) -> Bool {
         hiddenFields.contains(name) || SecretName.isSecret(name.canonicalName, .shown)
     }
 
     /// The text of a URL for a log.
     func text(of url: RequestURL) -> String {
-        guard let query = url.query, case .hidden(let names) = self.query else { return url.redacted }
-        let hidden = Set(names.map { $0.lowercased() })
-        let items = query.split(separator: "&", omittingEmptySubsequences: false).map { item -> String in
+        guard let query = url.query, case .hidden = self.query else { return url.redacted }
+        return "\(url.origin)\(url.path)?\(shown(items: String(query)))"
+    }
+
+    /// The items of a query or form with `…` in place of the secret values.
+    func shown(items text: String) -> String {
+        text.split(separator: "&", omittingEmptySubsequences: false).map { item -> String in
             let written = item.prefix { $0 != "=" }
             guard written.endIndex != item.endIndex else { return String(item) }
-            let name = (try? QueryItems(parsing: written))?.items.first?.name.lowercased() ?? ""
-            let isHidden =
-                SecretName.isSecret(encoded: written, .shown) || hidden.contains(name)
-                || hidden.contains(String(name.prefix { $0 != "[" }))
+            let name = (try? QueryItems(parsing: written))?.items.first?.name ?? ""
+            let isHidden = SecretName.isSecret(encoded: written, .shown) || isListed(name)
             return isHidden ? "\(written)=…" : String(item)
-        }
-        return "\(url.origin)\(url.path)?\(items.joined(separator: "&"))"
+        }.joined(separator: "&")
+    }
+
+    /// Whether a name was listed among those whose values are hidden in queries.
+    func isListed(_ name: String) -> Bool {
+        guard case .hidden(let names) = query, !names.isEmpty else { return false }
+        let name = name.lowercased()
+        let base = String(name.prefix { $0 != "[" })
+        return names.contains { [name, base].contains($0.lowercased()) }
     }
 }

@@ -1,0 +1,241 @@
+import EssentialsHTTP
+import EssentialsRequests
+import EssentialsTransport
+import FoundationEssentials
+
+extension HAR {
+    /// The exchanges of a call.
+    ///
+    /// A call that was not sent, because it was served from the response cache, shared the response of an equal one or was
+    /// refused, is an exchange too.
+    static func entries(of timeline: RequestTimeline, _ clock: WallClock) -> [Entry] {
+        var builder = EntryBuilder(clock)
+        for event in timeline.events { builder.add(event) }
+        return builder.end()
+    }
+}
+
+/// Makes the exchanges of a call from its events.
+private struct EntryBuilder {
+    /// What is known of an exchange.
+    private struct Exchange {
+        let began: ContinuousClock.Instant
+        /// How long it had waited for the limits of the origin.
+        var waited = Duration.zero
+        var request: ObservedRequest?
+        var requestBody: RequestEvent.Body?
+        var response: ObservedResponse?
+        var responseBody: RequestEvent.Body?
+        var responseEnd: ContinuousClock.Instant?
+        var metrics: TransportMetrics?
+        var bytesRead: Int64?
+        var failure: RequestFailure?
+        var redirectURL = ""
+        var attempt: Int?
+        var source: String?
+        var cacheStatus: String?
+    }
+
+    private let clock: WallClock
+    private var entries: [HAR.Entry] = []
+    private var exchange: Exchange?
+    private var waited = Duration.zero
+    private var call: RequestCall?
+    private var beginning: String?
+    private var prepared: ObservedRequest?
+    private var received: ObservedResponse?
+    private var cacheStatus: String?
+    private var isJoined = false
+    private var isEnded = false
+    private var failure: RequestFailure?
+    private var last = ContinuousClock.now
+
+    init(_ clock: WallClock) { self.clock = clock }
+
+    mutating func add(_ event: RequestEvent) {
+        (call, last) = (event.call, event.instant)
+        switch event.kind {
+        case .began(let beginning): self.beginning = beginning.url
+        case .prepared(let request): prepared = request
+        case .waited(let wait): if wait.reason == .limits { waited += wait.duration }
+        case .sent(let request):
+            finish(at: event.instant)
+            var next = Exchange(began: event.instant)
+            (next.waited, waited) = (waited, .zero)
+            (next.request, next.attempt) = (request, event.attempt)
+            exchange = next
+        case .head(let response):
+            exchange?.response = response
+            if !response.isStreamed { exchange?.responseEnd = event.instant }
+        case .attemptFailed(let failure):
+            exchange?.failure = failure
+            exchange?.responseEnd = event.instant
+        case .body(let body):
+            if body.isOfResponse { exchange?.responseBody = body } else { exchange?.requestBody = body }
+        case .redirected(let hop): exchange?.redirectURL = hop.to
+        case .retrying(let retry):
+            if exchange?.failure == nil { exchange?.failure = retry.failure }
+        case .cached(let use): cacheStatus = "\(use.outcome)\(use.isStored ? ", stored" : "")"
+        case .joined: isJoined = true
+        case .received(let reception): received = reception.response
+        case .ended(let ending): end(ending, at: event.instant)
+        default: break
+        }
+    }
+
+    private mutating func end(_ ending: RequestEvent.Ending, at instant: ContinuousClock.Instant) {
+        isEnded = true
+        failure = ending.failure
+        if exchange?.failure == nil { exchange?.failure = ending.failure }
+        exchange?.metrics = ending.metrics
+        exchange?.bytesRead = ending.bytesRead
+        exchange?.cacheStatus = cacheStatus
+        finish(at: instant)
+    }
+
+    /// The exchanges, when there are no more events.
+    mutating func end() -> [HAR.Entry] {
+        finish(at: last)
+        if entries.isEmpty, let unsent { entries.append(unsent) }
+        return entries
+    }
+
+    private mutating func finish(at instant: ContinuousClock.Instant) {
+        guard var exchange = exchange.take() else { return }
+        if exchange.responseEnd == nil { exchange.responseEnd = instant }
+        entries.append(entry(exchange))
+    }
+
+    // MARK: Entries
+
+    private func entry(_ exchange: Exchange) -> HAR.Entry {
+        var request = HAR.Request(exchange.request, exchange.requestBody)
+        let connection = exchange.response?.connection
+        request.httpVersion = connection?.protocolName ?? ""
+        var metrics = exchange.metrics ?? exchange.response?.metrics ?? TransportMetrics()
+        if let metrics = exchange.response?.metrics, exchange.bytesRead == nil { request.set(metrics) }
+        if let count = exchange.bytesRead, exchange.metrics == nil { metrics.bodyBytesReceived = Int(clamping: count) }
+        var response = HAR.Response(exchange.response, exchange.responseBody, metrics, read: exchange.bytesRead)
+        response.redirectURL = exchange.redirectURL
+        let began = exchange.began - exchange.waited
+        var entry = HAR.Entry(
+            started: clock.date(of: began), request: request, response: response,
+            timings: HAR.Timings(
+                metrics, waited: exchange.waited, total: (exchange.responseEnd ?? exchange.began) - exchange.began,
+                hasResponse: exchange.response != nil))
+        entry.serverAddress = connection.flatMap { $0.peerAddress.isEmpty ? nil : $0.peerAddress }
+        entry.call = call?.id.description
+        entry.attempt = exchange.attempt
+        entry.cacheStatus = exchange.cacheStatus
+        entry.failure = exchange.failure.map(HAR.Failure.init)
+        return entry
+    }
+
+    /// The call as an exchange, if it was not sent.
+    private var unsent: HAR.Entry? {
+        guard let call, let url = prepared?.url ?? call.url ?? beginning ?? failure.map({ _ in "" }) else { return nil }
+        var request = HAR.Request(method: call.method.rawValue, url: url)
+        if let prepared { request = HAR.Request(prepared, nil) }
+        var timings = HAR.Timings()
+        timings.wait = (last - call.began).harMilliseconds
+        var entry = HAR.Entry(
+            started: clock.date(of: call.began), request: request,
+            response: HAR.Response(received, nil, TransportMetrics(), read: nil), timings: timings)
+        entry.call = call.id.description
+        entry.source = isJoined ? "joined" : received == nil ? nil : "cache"
+        entry.cacheStatus = cacheStatus
+        entry.failure = failure.map(HAR.Failure.init)
+        if !isEnded { entry.comment = "The call is running." }
+        return entry
+    }
+}
+
+extension HAR.Failure {
+    init(_ failure: RequestFailure) {
+        self.init(reason: failure.reason.name, message: failure.message, remedy: failure.remedy)
+    }
+}
+
+extension HAR.Request {
+    fileprivate init(_ request: ObservedRequest?, _ body: RequestEvent.Body?) {
+        self.init(method: request?.method.rawValue ?? "", url: request?.url ?? "")
+        guard let request else { return }
+        let fields = request.headerFields
+        headers = fields.map { HAR.Pair(name: $0.name.rawName, value: $0.value) }
+        bodySize = request.bodySize ?? -1
+        if let body { self.body = HAR.Body(body, fields[.contentType], request.redaction) }
+    }
+
+    /// Takes the size of a body that was not known before it was sent.
+    fileprivate mutating func set(_ metrics: TransportMetrics) {
+        if bodySize < 0, metrics.finished != nil { bodySize = metrics.bodyBytesSent }
+    }
+}
+
+extension HAR.Response {
+    fileprivate init(
+        _ response: ObservedResponse?, _ body: RequestEvent.Body?, _ metrics: TransportMetrics, read: Int64?
+    ) {
+        self.init()
+        guard let response else { return }
+        status = response.status.code
+        let phrase = response.status.reasonPhrase
+        statusText = phrase.isEmpty ? response.status.registeredPhrase ?? "" : phrase
+        httpVersion = response.connection.protocolName
+        let fields = response.headerFields
+        headers = fields.map { HAR.Pair(name: $0.name.rawName, value: $0.value) }
+        self.body = body.map { HAR.Body($0, fields[.contentType], response.redaction) } ?? HAR.Body()
+        self.body.mimeType = fields[.contentType] ?? ""
+        if metrics.finished != nil { bodySize = metrics.bodyBytesReceived }
+        contentSize =
+            read.map { Int(clamping: $0) } ?? body.flatMap { $0.isTruncated ? nil : $0.bytes.count } ?? bodySize
+    }
+}
+
+extension HAR.Body {
+    fileprivate init(_ body: RequestEvent.Body, _ type: String?, _ redaction: Redaction) {
+        let bytes = redaction.shown(body: body.bytes, type: type)
+        self.init(mimeType: type ?? "", isTruncated: body.isTruncated)
+        // A character at the end may be cut.
+        let text = (0..<4).lazy.compactMap { count in
+            body.isTruncated || count == 0 ? String(validating: bytes.dropLast(count), as: UTF8.self) : nil
+        }.first
+        self.text = text ?? bytes.base64EncodedString()
+        isBase64 = text == nil
+    }
+}
+
+extension HAR.Timings {
+    /// - Parameters:
+    ///   - waited: The time for which the exchange had waited for the limits of its origin.
+    ///   - total: The time since it was passed to the transport.
+    fileprivate init(_ metrics: TransportMetrics, waited: Duration, total: Duration, hasResponse: Bool) {
+        self.init()
+        if waited + metrics.queued > .zero { blocked = (waited + metrics.queued).harMilliseconds }
+        guard hasResponse, let first = metrics.firstByte else {
+            wait = (total - metrics.queued).harMilliseconds
+            return
+        }
+        var last = Duration.zero
+        if let resolved = metrics.nameResolved {
+            dns = resolved.harMilliseconds
+            last = resolved
+        }
+        if let connected = metrics.secured ?? metrics.connected {
+            connect = (connected - last).harMilliseconds
+            if let secured = metrics.secured { ssl = (secured - (metrics.connected ?? last)).harMilliseconds }
+            last = connected
+        }
+        let sent = max(last, metrics.requestSent ?? metrics.requestBegan ?? last)
+        send = (sent - last).harMilliseconds
+        wait = (first - sent).harMilliseconds
+        receive = ((metrics.finished ?? total - metrics.queued) - first).harMilliseconds
+    }
+}
+
+extension Duration {
+    /// The duration in milliseconds, in whole microseconds; zero if it is negative.
+    fileprivate var harMilliseconds: Double {
+        max(0, (self / .milliseconds(1) * 1_000).rounded() / 1_000)
+    }
+}

@@ -1,0 +1,110 @@
+import EssentialsHTTP
+import EssentialsTestKit
+import FoundationEssentials
+import Testing
+
+@testable import essentials
+
+extension ToolTests {
+    @Suite("Tool: recordings, and requests that are only shown")
+    struct RecordingTests {
+        private func run(_ arguments: [String]) async throws -> ToolResult { try await ToolProcess(arguments).end() }
+
+        @Test("With --har each hop is recorded without secrets, and har prints them as a waterfall")
+        func records() async throws {
+            let directory = try TemporaryDirectory()
+            let file = directory.path + "/a.har"
+            let server = try LoopbackServer { request in
+                request.path == "/moved"
+                    ? .response(status: 302, headers: [("Location", "/end?token=s3cret&n=1")])
+                    : .response(headers: [("Content-Type", "application/json")], body: #"{"password":"s3cret"}"#)
+            }
+            let result = try await tool(
+                "get", server.url + "/moved", "--har", file, "--har-bodies", "--bearer", "s3cret", "--cookie",
+                "a=s3cret")
+            #expect(result.code == 0, "\(result.errors)")
+            let text = try String(decoding: Data(contentsOf: URL(filePath: file)), as: UTF8.self)
+            #expect(!text.contains("s3cret"))
+            let har = try HAR(contentsOf: file)
+            #expect(har.entries.map(\.response.status) == [302, 200])
+            #expect(har.entries.last?.response.body.text == #"{"password":"…"}"#)
+            let listing = try await tool("har", file)
+            #expect(listing.code == 0)
+            let lines = listing.text.split(separator: "\n")
+            #expect(lines.count == 4)
+            #expect(lines[0].hasPrefix("began") && lines[0].hasSuffix("URL"))
+            #expect(lines[1].contains("GET") && lines[1].contains("302") && lines[1].hasSuffix("/moved"))
+            #expect(lines[2].contains("w") && lines[2].hasSuffix("/end?token=…&n=1"))
+            #expect(lines[3].hasPrefix("2 exchanges in ") && lines[3].hasSuffix(" ms, none failed"))
+            #expect(try await tool("har", file, "--failed").text == "0 exchanges\n")
+        }
+
+        @Test("A request that fails is recorded too")
+        func failures() async throws {
+            let directory = try TemporaryDirectory()
+            let file = directory.path + "/a.har"
+            let result = try await tool("get", "http://127.0.0.1:1/", "--har", file)
+            #expect(result.code == 1 && result.reason == "connection")
+            #expect(try HAR(contentsOf: file).entries.map(\.failure?.reason) == ["connection"])
+            let listing = try await tool("har", file, "--failed")
+            #expect(listing.text.contains("http://127.0.0.1:1/ (connection)"))
+            #expect(listing.text.hasSuffix("1 failed\n"))
+            #expect(try await tool("get", "http://127.0.0.1:1/", "--har", directory.path).reason == "file")
+            try Data("{}".utf8).write(to: URL(filePath: file))
+            #expect(try await tool("har", file).reason == "decoding")
+            #expect(try await tool("har", directory.path + "/none").reason == "file")
+        }
+
+        @Test("With --offline the request is printed as it would be sent, and nothing is sent")
+        func offline() async throws {
+            let server = try LoopbackServer { _ in .response(body: "ok") }
+            let arguments = [
+                server.url + "/a?token=s3cret", "name=Ada", "password=s3cret", "X-Tenant:acme", "--bearer", "s3cret",
+            ]
+            let hidden = try await run(arguments + ["--offline"])
+            #expect(hidden.code == 0, "\(hidden.errors)")
+            let lines = hidden.text.split(separator: "\n", omittingEmptySubsequences: false)
+            #expect(lines[0] == "POST /a?token=… HTTP/1.1")
+            #expect(lines.contains("X-Tenant: acme") && lines.contains("Authorization: …"))
+            #expect(lines.contains("Content-Type: application/json"))
+            #expect(lines.suffix(2) == ["", #"{"name": "Ada", "password": "…"}"#])
+            let shown = try await run(arguments + ["--offline", "--show-secrets"])
+            #expect(shown.text.contains("Authorization: Bearer s3cret"))
+            #expect(shown.text.hasSuffix(#"{"name": "Ada", "password": "s3cret"}"#))
+            #expect(server.requestCount == 0)
+        }
+
+        @Test("The command of --curl sends the same request")
+        func command() async throws {
+            let server = try LoopbackServer { _ in .response(body: "ok") }
+            let arguments = [server.url + "/a?n=1", "name=it's", "X-Tenant:acme", "--bearer", "s3cret"]
+            let hidden = try await run(arguments + ["--curl"])
+            #expect(hidden.text.hasPrefix("curl -X 'POST' ") && !hidden.text.contains("s3cret"))
+            let shown = try await run(arguments + ["--curl", "--show-secrets"])
+            #expect(shown.code == 0 && server.requestCount == 0)
+            _ = try await run(arguments)
+            let curl = try await ToolProcess(
+                ["-c", shown.text], environment: ["NO_PROXY": "*", "HOME": "/nonexistent"], program: "/bin/sh"
+            ).end()
+            #expect(curl.code == 0, "\(curl.errors)")
+            let requests = server.requests
+            #expect(requests.count == 2)
+            for name in ["Authorization", "X-Tenant", "Content-Type", "User-Agent", "Accept", "Content-Length"] {
+                #expect(requests.first?.allHeaders(name) == requests.last?.allHeaders(name))
+            }
+            #expect(requests.first?.body == requests.last?.body)
+            #expect(requests.first?.target == requests.last?.target)
+        }
+
+        @Test(
+            "Options that contradict each other are refused",
+            arguments: [
+                ["--offline", "--curl"], ["--offline", "--har", "a"], ["--curl", "--output", "a"], ["--har-bodies"],
+                ["--har", ""], ["--offline", "--cache", "a"], ["--curl", "--model-cache", "a"], ["--show-secrets"],
+                ["--offline", "--oauth-token-url", "https://h.example/"],
+            ])
+        func refused(options: [String]) async throws {
+            #expect(try await run(["get", "http://127.0.0.1:1/"] + options).code == 64)
+        }
+    }
+}
