@@ -30,6 +30,7 @@ let grdb: Target.Dependency = .product(
 func server(_ name: String, of package: String) -> Target.Dependency {
     .product(name: name, package: package, condition: .when(traits: ["Server"]))
 }
+let configuration = server("Configuration", of: "swift-configuration")
 func lifecycle(_ name: String) -> Target.Dependency { server(name, of: "swift-service-lifecycle") }
 
 let package = Package(
@@ -52,6 +53,7 @@ let package = Package(
         .library(name: "EssentialsPersistence", targets: ["EssentialsPersistence"]),
         .library(name: "EssentialsSQLite", targets: ["EssentialsSQLite"]),
         .library(name: "EssentialsObservability", targets: ["EssentialsObservability"]),
+        .library(name: "EssentialsInspector", targets: ["EssentialsInspector"]),
         .library(name: "EssentialsFoundation", targets: ["EssentialsFoundation"]),
         .library(name: "EssentialsTestKit", targets: ["EssentialsTestKit"]),
         .library(name: "EssentialsResourcesTestKit", targets: ["EssentialsResourcesTestKit"]),
@@ -74,8 +76,8 @@ let package = Package(
         .trait(
             name: "Server",
             description: """
-                All modules, and what servers need: metrics, traces and a lifecycle with the packages swift-metrics, \
-                swift-distributed-tracing and swift-service-lifecycle.
+                All modules, and what servers need: metrics, traces, a lifecycle and settings with the packages \
+                swift-metrics, swift-distributed-tracing, swift-service-lifecycle and swift-configuration.
                 """),
     ],
     dependencies: [
@@ -87,6 +89,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        // With the trait JSON it would link all of Foundation. A program that wants more traits names them itself.
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["CommandLineArguments"]),
     ],
     targets: [
         .systemLibrary(name: "CLibcurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
@@ -154,6 +158,17 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
+            name: "EssentialsInspector",
+            dependencies: [
+                "EssentialsTools", "EssentialsLocator", "EssentialsTransport", "EssentialsHTTP", "EssentialsRequests",
+                "EssentialsResources", "EssentialsPersistence", "EssentialsObservability", httpTypes,
+            ],
+            // The page, which is compiled in, so that a program needs no file beside it.
+            resources: [
+                .embedInCode("Page/page.html"), .embedInCode("Page/page.css"), .embedInCode("Page/page.js"),
+            ],
+            swiftSettings: settings),
+        .target(
             name: "EssentialsFoundation", dependencies: ["EssentialsRequests"], swiftSettings: settings),
         .target(name: "CEssentialsTest", dependencies: ["COpenSSL"]),
         .target(
@@ -175,14 +190,14 @@ let package = Package(
             dependencies: [
                 "EssentialsTools", "EssentialsLocator", "EssentialsTransport", "EssentialsHTTP", "EssentialsCurl",
                 "EssentialsReachability", "EssentialsRequests", "EssentialsFetching", "EssentialsResources",
-                "EssentialsPersistence", "EssentialsSQLite", httpTypes, lifecycle("ServiceLifecycle"),
+                "EssentialsPersistence", "EssentialsSQLite", httpTypes, lifecycle("ServiceLifecycle"), configuration,
             ],
             swiftSettings: settings),
         .executableTarget(
             name: "essentials",
             dependencies: [
                 "EssentialsTools", "EssentialsStorage", "ServiceEssentials", "EssentialsObservability",
-                "EssentialsTestKit", logging,
+                "EssentialsInspector", "EssentialsTestKit", logging,
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
             ],
@@ -307,7 +322,7 @@ let package = Package(
             name: "ServiceEssentialsTests",
             dependencies: [
                 "EssentialsTools", "TestTools", "ServiceEssentials", "EssentialsResourcesTestKit", "EssentialsTestKit",
-                "LifecycleProbe", lifecycle("ServiceLifecycle"), lifecycle("ServiceLifecycleTestKit"),
+                "LifecycleProbe", lifecycle("ServiceLifecycle"), lifecycle("ServiceLifecycleTestKit"), configuration,
             ],
             swiftSettings: settings),
         .testTarget(
@@ -318,6 +333,15 @@ let package = Package(
                 "EssentialsPersistence", "EssentialsTestKit", "ServiceEssentials",
                 server("CoreMetrics", of: "swift-metrics"),
                 server("MetricsTestKit", of: "swift-metrics"), server("Tracing", of: "swift-distributed-tracing"),
+                server("InMemoryTracing", of: "swift-distributed-tracing"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "EssentialsInspectorTests",
+            dependencies: [
+                "EssentialsTools", "TestTools", "EssentialsInspector", "EssentialsLocator", "EssentialsHTTP",
+                "EssentialsRequests", "EssentialsResources", "EssentialsPersistence", "EssentialsObservability",
+                "EssentialsCurl", "EssentialsTestKit", "ServiceEssentials", httpTypes, logging,
                 server("InMemoryTracing", of: "swift-distributed-tracing"),
             ],
             swiftSettings: settings),
@@ -342,7 +366,8 @@ let package = Package(
             name: "DocExamples",
             dependencies: [
                 "EssentialsFoundation", "EssentialsObservation", "EssentialsPersistenceTestKit", "EssentialsPublishers",
-                "EssentialsObservability", lifecycle("ServiceLifecycle"), lifecycle("UnixSignals"),
+                "EssentialsObservability", "EssentialsInspector", lifecycle("ServiceLifecycle"),
+                lifecycle("UnixSignals"), configuration,
                 "EssentialsResourcesTestKit", "EssentialsTestKit", "ServiceEssentials", logging, openCombine,
             ],
             swiftSettings: settings),

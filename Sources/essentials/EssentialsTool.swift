@@ -30,6 +30,7 @@ struct EssentialsTool: AsyncParsableCommand {
               essentials watch api.example.com/status --every 5s
               essentials get https://example.com/ --har example.har
               essentials har example.har
+              essentials inspect example.har --to example.html
               essentials cookies jar.txt
               essentials outbox views drain --base-url https://api.example.com/
               essentials store info shop.sqlite
@@ -62,7 +63,8 @@ struct EssentialsTool: AsyncParsableCommand {
             WritingCommand<PatchMethod>.self, WritingCommand<DeleteMethod>.self,
             ReadingCommand<HeadMethod>.self, ReadingCommand<OptionsMethod>.self, MethodCommand.self, PinsCommand.self,
             ReachabilityCommand.self,
-            WatchCommand.self, HARCommand.self, CookiesCommand.self, CacheCommand.self, OutboxCommand.self,
+            WatchCommand.self, HARCommand.self, InspectCommand.self, CookiesCommand.self, CacheCommand.self,
+            OutboxCommand.self,
             StoreCommand.self,
             BenchCommand.self, DemoCommand.self,
             HelpTopicCommand.self,

@@ -57,6 +57,8 @@ var targets: [Target] = [
             "Figures", "LoadDriver", "ThreadCounters",
             .product(name: "EssentialsCurl", package: "ServiceEssentials"),
             .product(name: "EssentialsHTTP", package: "ServiceEssentials"),
+            .product(name: "EssentialsInspector", package: "ServiceEssentials"),
+            .product(name: "EssentialsObservability", package: "ServiceEssentials"),
             .product(name: "EssentialsRequests", package: "ServiceEssentials"),
             .product(name: "ServiceEssentials", package: "ServiceEssentials"),
         ],

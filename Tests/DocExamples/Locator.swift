@@ -129,6 +129,11 @@ private func serviceGraphExample() async throws {
     print(locator.graph().dot)          // for Graphviz
 }
 
+// Insight/ServiceGraph+Drawing.swift
+private func serviceGraphDrawingExample() throws {
+    try Data(locator.graph().svg.utf8).write(to: URL(filePath: "services.svg"))
+}
+
 // Locator/Registration.swift
 private func registrationExample() async throws {
     let registration = try locator.register(probe, as: (any Probe).self)

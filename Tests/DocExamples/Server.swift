@@ -2,6 +2,7 @@
 // The code stands as in the documentation comments.
 
 #if Server
+import Configuration
 import EssentialsObservability
 import EssentialsTransport
 import Logging
@@ -14,6 +15,47 @@ private let logger = Logger(label: "app")
 private var server: any Service { given() }
 private var store: SQLiteStore { get { given() } set {} }
 private var configuration: HTTPDataRequestService.Configuration { get { given() } set {} }
+private var reader: ConfigReader { given() }
+
+// Configuration/ConfigurationEnvironment.swift
+private func configurationEnvironmentExample() throws {
+    let reader = ConfigReader(providers: [
+        CommandLineArgumentsProvider(), EnvironmentVariablesProvider(),
+    ])
+    let environment = try ConfigurationEnvironment(reader)
+    // HTTP_ENVIRONMENT_NAMES=production,staging HTTP_ENVIRONMENT=staging
+    // HTTP_ENVIRONMENTS_PRODUCTION_URL=https://… HTTP_ENVIRONMENTS_STAGING_URL=https://…
+    use(environment)
+}
+
+// Configuration/ConfigurationKey.swift
+private func configurationKeyExample() {
+    for key in ConfigurationKey.all { print(key.name, key.value, key.meaning) }
+}
+
+// Configuration/Settings+Requests.swift
+private func settingsExample() throws {
+    let request = DataRequest(.get, "users", options: try TransportOptions(reader))
+    use(request)
+}
+
+// Configuration/Settings+Requests.swift
+private func settingsExample2() throws {
+    let environment = try ConfigurationEnvironment(reader)
+    let requests = try HTTPDataRequestService(
+        environment: environment, reader) { $0.observers = [MetricsObserver()] }
+    use(requests)
+}
+
+#if Persistence
+private typealias Film = FilmModels.Film
+
+// Configuration/Settings+Store.swift
+private func settingsStoreExample() throws {
+    let store = try SQLiteStore(reader, models: [Film.self])
+    use(store)
+}
+#endif
 
 // Lifecycle/ServiceLocatorService.swift
 private func serviceLocatorServiceExample() async throws {

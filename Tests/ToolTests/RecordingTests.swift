@@ -34,9 +34,38 @@ extension ToolTests {
             #expect(lines.count == 4)
             #expect(lines[0].hasPrefix("began") && lines[0].hasSuffix("URL"))
             #expect(lines[1].contains("GET") && lines[1].contains("302") && lines[1].hasSuffix("/moved"))
-            #expect(lines[2].contains("w") && lines[2].hasSuffix("/end?token=…&n=1"))
+            #expect(lines[2].contains("200") && lines[2].hasSuffix("/end?token=…&n=1"))
             #expect(lines[3].hasPrefix("2 exchanges in ") && lines[3].hasSuffix(" ms, none failed"))
             #expect(try await tool("har", file, "--failed").text == "0 exchanges\n")
+        }
+
+        @Test("The parts of each exchange stand on one axis of time")
+        func waterfall() throws {
+            func entry(_ seconds: Double, _ url: String, _ status: Int, _ timings: [Double]) -> HAR.Entry {
+                var entry = HAR.Entry(
+                    started: Date(timeIntervalSince1970: seconds), request: .init(method: "GET", url: url))
+                entry.response = HAR.Response(status: status)
+                let parts: [WritableKeyPath<HAR.Timings, Double>] = [
+                    \.blocked, \.dns, \.connect, \.send, \.wait, \.receive,
+                ]
+                for (part, time) in zip(parts, timings) { entry.timings[keyPath: part] = time }
+                return entry
+            }
+            var failed = entry(0.05, "https://h/\u{1B}[2J", 0, [-1, -1, -1, 0, 50, 0])
+            failed.failure = HAR.Failure(reason: "timeout", message: "late")
+            var cached = entry(0.1, "https://h/c", 200, [-1, -1, -1, 0, 0, 0])
+            cached.source = "cache"
+            let har = HAR(
+                entries: [cached, entry(0, "https://h/a", 200, [10, 10, 20, 10, 40, 10]), failed], comment: "more")
+            #expect(
+                WaterfallText(har, onlyFailures: false).lines == [
+                    "began     method  status  took                                                  URL",
+                    "0.0 ms    GET     200     100.0 ms  bbbbddddccccccccsssswwwwwwwwwwwwwwwwrrrr  https://h/a",
+                    "50.0 ms   GET     0       50.0 ms                       wwwwwwwwwwwwwwwwwwww  https://h/\\u{1B}[2J (timeout)",
+                    "100.0 ms  GET     200     0.0 ms                                           .  https://h/c (cache)",
+                    "3 exchanges in 100.0 ms, 1 failed", "more",
+                ])
+            #expect(WaterfallText(HAR(), onlyFailures: true).lines == ["0 exchanges"])
         }
 
         @Test("A request that fails is recorded too")

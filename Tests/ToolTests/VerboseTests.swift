@@ -1,4 +1,5 @@
 import EssentialsTestKit
+import ServiceEssentials
 import Testing
 
 @testable import essentials
@@ -97,7 +98,7 @@ extension ToolTests {
                 ("/@/a//b", "/@/a//b"),
             ])
         func hiddenSecrets(text: String, shown: String) {
-            #expect(HiddenSecrets.text(text) == shown)
+            #expect(Redaction.named.shown(text: text) == shown)
         }
 
         @Test("A refused redirect with credentials does not show them")

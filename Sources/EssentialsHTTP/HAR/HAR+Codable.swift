@@ -11,9 +11,9 @@ extension HAR: Codable {
     /// Decodes the member `log` of a HAR file. Members that other programs leave out take their defaults.
     public init(from decoder: any Decoder) throws {
         let log = try decoder.container(keyedBy: RootKeys.self).nestedContainer(keyedBy: Keys.self, forKey: .log)
-        creator = try log.decodeIfPresent(Creator.self, forKey: .creator) ?? Creator(name: "", version: "")
+        creator = log.value(.creator) ?? Creator(name: "", version: "")
         entries = try log.decode([Entry].self, forKey: .entries)
-        comment = try log.decodeIfPresent(String.self, forKey: .comment)
+        comment = log.value(.comment)
     }
 
     /// Encodes the record as a HAR file has it.
@@ -35,6 +35,9 @@ extension HAR.Entry: Codable {
         case source = "_source"
         case cacheStatus = "_cacheStatus"
         case failure = "_failure"
+        case connection = "_connection"
+        case command = "_curl"
+        case isRunning = "_isRunning"
     }
 
     private struct Nothing: Encodable {}
@@ -49,15 +52,18 @@ extension HAR.Entry: Codable {
         }
         started = date
         request = try values.decode(HAR.Request.self, forKey: .request)
-        response = try values.decodeIfPresent(HAR.Response.self, forKey: .response) ?? HAR.Response()
-        timings = try values.decodeIfPresent(HAR.Timings.self, forKey: .timings) ?? HAR.Timings()
-        serverAddress = try values.decodeIfPresent(String.self, forKey: .serverIPAddress)
-        call = try values.decodeIfPresent(String.self, forKey: .call)
-        attempt = try values.decodeIfPresent(Int.self, forKey: .attempt)
-        source = try values.decodeIfPresent(String.self, forKey: .source)
-        cacheStatus = try values.decodeIfPresent(String.self, forKey: .cacheStatus)
-        failure = try values.decodeIfPresent(HAR.Failure.self, forKey: .failure)
-        comment = try values.decodeIfPresent(String.self, forKey: .comment)
+        response = values.value(.response) ?? HAR.Response()
+        timings = values.value(.timings) ?? HAR.Timings()
+        serverAddress = values.value(.serverIPAddress)
+        call = values.value(.call)
+        attempt = values.value(.attempt)
+        source = values.value(.source)
+        cacheStatus = values.value(.cacheStatus)
+        failure = values.value(.failure)
+        connection = values.value(.connection)
+        command = values.value(.command)
+        isRunning = values.value(.isRunning) ?? false
+        comment = values.value(.comment)
     }
 
     /// Encodes the entry.
@@ -76,6 +82,9 @@ extension HAR.Entry: Codable {
         try values.encodeIfPresent(source, forKey: .source)
         try values.encodeIfPresent(cacheStatus, forKey: .cacheStatus)
         try values.encodeIfPresent(failure, forKey: .failure)
+        try values.encodeIfPresent(connection, forKey: .connection)
+        try values.encodeIfPresent(command, forKey: .command)
+        if isRunning { try values.encode(true, forKey: .isRunning) }
         try values.encodeIfPresent(comment, forKey: .comment)
     }
 }
@@ -90,10 +99,10 @@ extension HAR.Request: Codable {
         let values = try decoder.container(keyedBy: Keys.self)
         method = try values.decode(String.self, forKey: .method)
         url = try values.decode(String.self, forKey: .url)
-        httpVersion = try values.decodeIfPresent(String.self, forKey: .httpVersion) ?? ""
-        headers = try values.decodeIfPresent([HAR.Pair].self, forKey: .headers) ?? []
-        body = try values.decodeIfPresent(HAR.Body.self, forKey: .postData)
-        bodySize = try values.decodeIfPresent(Int.self, forKey: .bodySize) ?? -1
+        httpVersion = values.value(.httpVersion) ?? ""
+        headers = values.value(.headers) ?? []
+        body = values.value(.postData)
+        bodySize = values.size(.bodySize)
     }
 
     /// Encodes the request.
@@ -121,17 +130,15 @@ extension HAR.Response: Codable {
     /// Decodes a response.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: Keys.self)
-        status = try values.decodeIfPresent(Int.self, forKey: .status) ?? 0
-        statusText = try values.decodeIfPresent(String.self, forKey: .statusText) ?? ""
-        httpVersion = try values.decodeIfPresent(String.self, forKey: .httpVersion) ?? ""
-        headers = try values.decodeIfPresent([HAR.Pair].self, forKey: .headers) ?? []
-        body = try values.decodeIfPresent(HAR.Body.self, forKey: .content) ?? HAR.Body()
-        if values.contains(.content) {
-            let content = try values.nestedContainer(keyedBy: ContentKeys.self, forKey: .content)
-            contentSize = try content.decodeIfPresent(Int.self, forKey: .size) ?? -1
-        }
-        redirectURL = try values.decodeIfPresent(String.self, forKey: .redirectURL) ?? ""
-        bodySize = try values.decodeIfPresent(Int.self, forKey: .bodySize) ?? -1
+        status = values.value(.status) ?? 0
+        statusText = values.value(.statusText) ?? ""
+        httpVersion = values.value(.httpVersion) ?? ""
+        headers = values.value(.headers) ?? []
+        body = values.value(.content) ?? HAR.Body()
+        let content = try? values.nestedContainer(keyedBy: ContentKeys.self, forKey: .content)
+        contentSize = content?.size(.size) ?? -1
+        redirectURL = values.value(.redirectURL) ?? ""
+        bodySize = values.size(.bodySize)
     }
 
     /// Encodes the response.
@@ -160,10 +167,10 @@ extension HAR.Body: Codable {
     /// Decodes a body.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: Keys.self)
-        mimeType = try values.decodeIfPresent(String.self, forKey: .mimeType) ?? ""
-        text = try values.decodeIfPresent(String.self, forKey: .text)
-        isBase64 = try values.decodeIfPresent(String.self, forKey: .encoding) == "base64"
-        isTruncated = try values.decodeIfPresent(Bool.self, forKey: .isTruncated) ?? false
+        mimeType = values.value(.mimeType) ?? ""
+        text = values.value(.text)
+        isBase64 = values.value(.encoding) == "base64"
+        isTruncated = values.value(.isTruncated) ?? false
     }
 
     /// Encodes the body.
@@ -176,23 +183,44 @@ extension HAR.Body: Codable {
     }
 }
 
+extension HAR.Pair {
+    private enum Keys: String, CodingKey { case name, value }
+
+    /// Decodes a pair. A value that is no text is empty.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: Keys.self)
+        self.init(name: try values.decode(String.self, forKey: .name), value: values.value(.value) ?? "")
+    }
+}
+
 extension HAR.Timings {
     private enum Keys: String, CodingKey { case blocked, dns, connect, ssl, send, wait, receive }
 
     /// Decodes times. Those that are missing or `null` did not happen.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: Keys.self)
-        func time(_ key: Keys, _ missing: Double = -1) throws -> Double {
-            let time = try values.decodeIfPresent(Double.self, forKey: key) ?? missing
+        func time(_ key: Keys, _ missing: Double = -1) -> Double {
+            let time: Double = values.value(key) ?? missing
             // No exchange takes longer than that, and a sum of such times is a number.
             return time.isFinite ? min(max(time, -1), 1e12) : missing
         }
-        blocked = try time(.blocked)
-        dns = try time(.dns)
-        connect = try time(.connect)
-        ssl = try time(.ssl)
-        send = try time(.send, 0)
-        wait = try time(.wait, 0)
-        receive = try time(.receive, 0)
+        blocked = time(.blocked)
+        dns = time(.dns)
+        connect = time(.connect)
+        ssl = time(.ssl)
+        send = time(.send, 0)
+        wait = time(.wait, 0)
+        receive = time(.receive, 0)
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// A value that is not required; `nil` if it is missing, or of another kind, as other programs may write it.
+    fileprivate func value<Value: Decodable>(_ key: Key) -> Value? { try? decodeIfPresent(Value.self, forKey: key) }
+
+    /// A number of bytes; -1 if it is unknown.
+    fileprivate func size(_ key: Key) -> Int {
+        let number: Double? = value(key)
+        return number.map { $0 >= 0 ? Int(min($0, 1e15)) : -1 } ?? -1
     }
 }

@@ -57,12 +57,30 @@ extension HAR {
         return (try? encoder.encode(self)) ?? Data("{\"log\":{\"version\":\"1.2\",\"entries\":[]}}".utf8)
     }
 
-    /// Writes a HAR file that only this user can read (mode 0600). It appears under its name when it is complete.
+    /// Checks that a HAR file can be written, before there is something to write.
+    ///
+    /// - Throws: `file` if the directory is missing or may not be changed, or if something else than a file has the name.
+    package static func checkPlace(_ path: String) throws(RequestFailure) {
+        let place = try FilePlace.of(path)
+        // A device or a pipe is refused, because replacing it by a file is hardly intended. So is a link to one.
+        if let existing = try? FileStatus(of: path), !existing.isRegular {
+            throw SentFile.notRegular(path, phase: .preparation)
+        }
+        try RequestFailure.onFile(path, "could not be written", missing: "Create the directory.", phase: .preparation) {
+            () throws(FileError) in
+            let file = try AtomicFile(place, .none)
+            file.abandon()
+        }
+    }
+
+    /// Writes a HAR file that only this user can read (mode 0600). It appears under its name when it is complete, and replaces an
+    /// earlier file or a link to one.
     ///
     /// It blocks while the file is written.
     ///
-    /// - Throws: `file` if it cannot be written.
+    /// - Throws: `file` if it cannot be written, or if something else than a file has the name, such as a device.
     public func write(to path: String) throws(RequestFailure) {
+        try Self.checkPlace(path)
         let place = try FilePlace.of(path)
         let data = data
         try RequestFailure.onFile(path, "could not be written", missing: "Create the directory.", phase: .preparation) {

@@ -67,6 +67,12 @@ public struct HAR: Sendable, Hashable {
         public var cacheStatus: String?
         /// Why there is no response, or why it is a failure (`_failure`).
         public var failure: Failure?
+        /// The connection (`_connection`); `nil` without a response.
+        public var connection: Connection?
+        /// A command line of curl that sends the request again (`_curl`); `nil` if it was not recorded.
+        public var command: String?
+        /// Whether it is running (`_isRunning`), so that the rest of it is not known yet.
+        public var isRunning = false
         /// A comment; `nil` without one.
         public var comment: String?
 
@@ -182,6 +188,29 @@ public struct HAR: Sendable, Hashable {
         public var total: Double {
             // In microseconds, so that the sum has no more digits than its parts.
             [blocked, dns, connect, send, wait, receive].reduce(0) { $0 + max($1, 0) * 1_000 }.rounded() / 1_000
+        }
+    }
+
+    /// A connection.
+    public struct Connection: Sendable, Hashable, Codable {
+        /// The HTTP version, such as `HTTP/2`.
+        public var `protocol`: String
+        /// The address and port of the server.
+        public var address: String
+        /// Whether it had served an earlier request.
+        public var isReused: Bool
+        /// The TLS version; `nil` without TLS.
+        public var tlsVersion: String?
+        /// OpenSSL's name of the cipher; `nil` without TLS.
+        public var tlsCipher: String?
+        /// The subjects of the certificates, the server's first; `nil` if they were not recorded.
+        public var chain: [String]?
+        /// The pin that matched; `nil` without one.
+        public var pin: String?
+
+        /// Creates a description of a connection.
+        public init(protocol: String, address: String, isReused: Bool) {
+            (self.protocol, self.address, self.isReused) = (`protocol`, address, isReused)
         }
     }
 

@@ -41,6 +41,22 @@ package enum SecretName {
         return words.count <= 2 && isListed(last.joined(separator: " "), in: names, places)
     }
 
+    /// Whether the name of a member of JSON, or of an item of a query or form, indicates a secret that must not be shown. A capital
+    /// letter begins a word too, as in `userPin`.
+    package static func isSecret(member name: String) -> Bool {
+        if isSecret(name, .shown) { return true }
+        var words: [UInt8] = []
+        var last: UInt8 = 0
+        for byte in name.utf8.prefix(maximumLength) {
+            if (0x41...0x5a).contains(byte), (0x61...0x7a).contains(last) || (0x30...0x39).contains(last) {
+                words.append(UInt8(ascii: "_"))
+            }
+            words.append(byte)
+            last = byte
+        }
+        return words.count > name.utf8.count && isSecret(String(decoding: words, as: UTF8.self), .shown)
+    }
+
     /// Whether the name of a query item, percent-encoded as it is written, indicates a secret that must not appear in
     /// one of the places. A name that cannot be decoded could be secret.
     package static func isSecret(encoded name: some StringProtocol, _ places: Places) -> Bool {

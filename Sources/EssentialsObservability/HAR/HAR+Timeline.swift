@@ -8,10 +8,12 @@ extension HAR {
     ///
     /// A call that was not sent, because it was served from the response cache, shared the response of an equal one or was
     /// refused, is an exchange too.
-    static func entries(of timeline: RequestTimeline, _ clock: WallClock) -> [Entry] {
-        var builder = EntryBuilder(clock)
+    ///
+    /// - Parameter hasCommands: Whether the exchanges have their commands of curl.
+    static func entries(of timeline: RequestTimeline, _ clock: WallClock, hasCommands: Bool = false) -> [Entry] {
+        var builder = EntryBuilder(clock, hasCommands: hasCommands)
         for event in timeline.events { builder.add(event) }
-        return builder.end()
+        return builder.end(dropped: timeline.droppedEvents)
     }
 }
 
@@ -37,6 +39,7 @@ private struct EntryBuilder {
     }
 
     private let clock: WallClock
+    private let hasCommands: Bool
     private var entries: [HAR.Entry] = []
     private var exchange: Exchange?
     private var waited = Duration.zero
@@ -46,11 +49,17 @@ private struct EntryBuilder {
     private var received: ObservedResponse?
     private var cacheStatus: String?
     private var isJoined = false
+    /// The redirect that leads to the hop.
+    private var next: ObservedRedirect?
+    /// Whether nothing was sent for the hop.
+    private var isUnsent = true
     private var isEnded = false
     private var failure: RequestFailure?
     private var last = ContinuousClock.now
+    /// When the last exchange was over.
+    private var finished: ContinuousClock.Instant?
 
-    init(_ clock: WallClock) { self.clock = clock }
+    init(_ clock: WallClock, hasCommands: Bool) { (self.clock, self.hasCommands) = (clock, hasCommands) }
 
     mutating func add(_ event: RequestEvent) {
         (call, last) = (event.call, event.instant)
@@ -60,10 +69,10 @@ private struct EntryBuilder {
         case .waited(let wait): if wait.reason == .limits { waited += wait.duration }
         case .sent(let request):
             finish(at: event.instant)
-            var next = Exchange(began: event.instant)
-            (next.waited, waited) = (waited, .zero)
-            (next.request, next.attempt) = (request, event.attempt)
-            exchange = next
+            var sent = Exchange(began: event.instant)
+            (sent.waited, waited) = (waited, .zero)
+            (sent.request, sent.attempt) = (request, event.attempt)
+            (exchange, isUnsent) = (sent, false)
         case .head(let response):
             exchange?.response = response
             if !response.isStreamed { exchange?.responseEnd = event.instant }
@@ -72,9 +81,16 @@ private struct EntryBuilder {
             exchange?.responseEnd = event.instant
         case .body(let body):
             if body.isOfResponse { exchange?.responseBody = body } else { exchange?.requestBody = body }
-        case .redirected(let hop): exchange?.redirectURL = hop.to
+        case .redirected(let hop):
+            exchange?.redirectURL = hop.to
+            exchange?.cacheStatus = cacheStatus
+            finish(at: event.instant)
+            // What follows may be served without being sent.
+            (next, cacheStatus, isUnsent) = (hop, nil, true)
         case .retrying(let retry):
             if exchange?.failure == nil { exchange?.failure = retry.failure }
+            finish(at: event.instant)
+        case .authorized: finish(at: event.instant)
         case .cached(let use): cacheStatus = "\(use.outcome)\(use.isStored ? ", stored" : "")"
         case .joined: isJoined = true
         case .received(let reception): received = reception.response
@@ -86,6 +102,8 @@ private struct EntryBuilder {
     private mutating func end(_ ending: RequestEvent.Ending, at instant: ContinuousClock.Instant) {
         isEnded = true
         failure = ending.failure
+        // The end of the call is not that of an exchange that was over before.
+        guard exchange != nil else { return }
         if exchange?.failure == nil { exchange?.failure = ending.failure }
         exchange?.metrics = ending.metrics
         exchange?.bytesRead = ending.bytesRead
@@ -94,14 +112,21 @@ private struct EntryBuilder {
     }
 
     /// The exchanges, when there are no more events.
-    mutating func end() -> [HAR.Entry] {
+    ///
+    /// - Parameter dropped: The number of events that are missing before the last one.
+    mutating func end(dropped: Int) -> [HAR.Entry] {
         finish(at: last)
-        if entries.isEmpty, let unsent { entries.append(unsent) }
+        if isUnsent, let unsent { entries.append(unsent) }
+        if !isEnded, !entries.isEmpty { entries[entries.count - 1].isRunning = true }
+        if dropped > 0, !entries.isEmpty {
+            entries[entries.count - 1].comment = "Later exchanges of the call were not recorded."
+        }
         return entries
     }
 
     private mutating func finish(at instant: ContinuousClock.Instant) {
         guard var exchange = exchange.take() else { return }
+        finished = instant
         if exchange.responseEnd == nil { exchange.responseEnd = instant }
         entries.append(entry(exchange))
     }
@@ -112,9 +137,8 @@ private struct EntryBuilder {
         var request = HAR.Request(exchange.request, exchange.requestBody)
         let connection = exchange.response?.connection
         request.httpVersion = connection?.protocolName ?? ""
-        var metrics = exchange.metrics ?? exchange.response?.metrics ?? TransportMetrics()
+        let metrics = exchange.metrics ?? exchange.response?.metrics ?? TransportMetrics()
         if let metrics = exchange.response?.metrics, exchange.bytesRead == nil { request.set(metrics) }
-        if let count = exchange.bytesRead, exchange.metrics == nil { metrics.bodyBytesReceived = Int(clamping: count) }
         var response = HAR.Response(exchange.response, exchange.responseBody, metrics, read: exchange.bytesRead)
         response.redirectURL = exchange.redirectURL
         let began = exchange.began - exchange.waited
@@ -128,24 +152,30 @@ private struct EntryBuilder {
         entry.attempt = exchange.attempt
         entry.cacheStatus = exchange.cacheStatus
         entry.failure = exchange.failure.map(HAR.Failure.init)
+        entry.connection = connection.flatMap(HAR.Connection.init)
+        if hasCommands { entry.command = exchange.request?.curlCommand }
         return entry
     }
 
     /// The call as an exchange, if it was not sent.
     private var unsent: HAR.Entry? {
-        guard let call, let url = prepared?.url ?? call.url ?? beginning ?? failure.map({ _ in "" }) else { return nil }
-        var request = HAR.Request(method: call.method.rawValue, url: url)
-        if let prepared { request = HAR.Request(prepared, nil) }
+        guard let call else { return nil }
+        var request = HAR.Request(method: call.method.rawValue, url: prepared?.url ?? call.url ?? beginning ?? "")
+        if let next {
+            request = HAR.Request(method: next.method.rawValue, url: next.to)
+        } else if let prepared {
+            request = HAR.Request(prepared, nil)
+        }
         var timings = HAR.Timings()
-        timings.wait = (last - call.began).harMilliseconds
+        let began = finished ?? call.began
+        timings.wait = (last - began).harMilliseconds
         var entry = HAR.Entry(
-            started: clock.date(of: call.began), request: request,
+            started: clock.date(of: began), request: request,
             response: HAR.Response(received, nil, TransportMetrics(), read: nil), timings: timings)
         entry.call = call.id.description
         entry.source = isJoined ? "joined" : received == nil ? nil : "cache"
         entry.cacheStatus = cacheStatus
         entry.failure = failure.map(HAR.Failure.init)
-        if !isEnded { entry.comment = "The call is running." }
         return entry
     }
 }
@@ -156,6 +186,18 @@ extension HAR.Failure {
     }
 }
 
+extension HAR.Connection {
+    /// `nil` if nothing is known of the connection, as of that of a test double.
+    fileprivate init?(_ facts: ConnectionFacts) {
+        guard !facts.protocolName.isEmpty else { return nil }
+        let host = facts.peerAddress.contains(":") ? "[\(facts.peerAddress)]" : facts.peerAddress
+        self.init(protocol: facts.protocolName, address: "\(host):\(facts.peerPort)", isReused: facts.isReused)
+        (tlsVersion, tlsCipher) = (facts.tlsVersion, facts.tlsCipher)
+        chain = facts.trust?.chain.map(\.subject)
+        pin = facts.trust?.match.map { "\($0.pin)" }
+    }
+}
+
 extension HAR.Request {
     fileprivate init(_ request: ObservedRequest?, _ body: RequestEvent.Body?) {
         self.init(method: request?.method.rawValue ?? "", url: request?.url ?? "")
@@ -163,7 +205,7 @@ extension HAR.Request {
         let fields = request.headerFields
         headers = fields.map { HAR.Pair(name: $0.name.rawName, value: $0.value) }
         bodySize = request.bodySize ?? -1
-        if let body { self.body = HAR.Body(body, fields[.contentType], request.redaction) }
+        if let body { self.body = HAR.Body(body, fields, request.redaction) }
     }
 
     /// Takes the size of a body that was not known before it was sent.
@@ -184,17 +226,19 @@ extension HAR.Response {
         httpVersion = response.connection.protocolName
         let fields = response.headerFields
         headers = fields.map { HAR.Pair(name: $0.name.rawName, value: $0.value) }
-        self.body = body.map { HAR.Body($0, fields[.contentType], response.redaction) } ?? HAR.Body()
+        self.body = body.map { HAR.Body($0, fields, response.redaction) } ?? HAR.Body()
         self.body.mimeType = fields[.contentType] ?? ""
         if metrics.finished != nil { bodySize = metrics.bodyBytesReceived }
-        contentSize =
-            read.map { Int(clamping: $0) } ?? body.flatMap { $0.isTruncated ? nil : $0.bytes.count } ?? bodySize
+        // What was read of a download counts over all parts, and what arrived may have been compressed.
+        let size = body.flatMap { $0.isTruncated ? nil : $0.bytes.count } ?? read.map { Int(clamping: $0) }
+        contentSize = (status == 206 ? nil : size) ?? (fields[.contentEncoding] == nil ? bodySize : -1)
     }
 }
 
 extension HAR.Body {
-    fileprivate init(_ body: RequestEvent.Body, _ type: String?, _ redaction: Redaction) {
-        let bytes = redaction.shown(body: body.bytes, type: type)
+    fileprivate init(_ body: RequestEvent.Body, _ fields: HTTPFields, _ redaction: Redaction) {
+        let type = fields[.contentType]
+        let bytes = redaction.shown(body: body.bytes, type: type, coding: fields[.contentEncoding])
         self.init(mimeType: type ?? "", isTruncated: body.isTruncated)
         // A character at the end may be cut.
         let text = (0..<4).lazy.compactMap { count in
@@ -226,7 +270,8 @@ extension HAR.Timings {
             if let secured = metrics.secured { ssl = (secured - (metrics.connected ?? last)).harMilliseconds }
             last = connected
         }
-        let sent = max(last, metrics.requestSent ?? metrics.requestBegan ?? last)
+        // A server can respond before the whole request was sent.
+        let sent = min(max(last, metrics.requestSent ?? metrics.requestBegan ?? last), max(last, first))
         send = (sent - last).harMilliseconds
         wait = (first - sent).harMilliseconds
         receive = ((metrics.finished ?? total - metrics.queued) - first).harMilliseconds

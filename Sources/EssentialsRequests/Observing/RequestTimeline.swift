@@ -66,9 +66,17 @@ public struct RequestTimeline: Sendable {
     public init(_ events: [RequestEvent] = []) { for event in events { add(event) } }
 
     /// Adds the next event. Beyond ``maximumEvents`` only the end of the call is added.
-    public mutating func add(_ event: RequestEvent) {
-        if case .ended = event.kind { return events.append(event) }
-        if events.count < Self.maximumEvents { events.append(event) } else { droppedEvents += 1 }
+    ///
+    /// - Returns: Whether it was added.
+    @discardableResult
+    public mutating func add(_ event: RequestEvent) -> Bool {
+        if case .ended = event.kind {
+        } else if events.count >= Self.maximumEvents {
+            droppedEvents += 1
+            return false
+        }
+        events.append(event)
+        return true
     }
 
     /// The call; `nil` without an event.

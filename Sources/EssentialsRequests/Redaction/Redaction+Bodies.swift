@@ -3,66 +3,124 @@ import EssentialsTransport
 package import FoundationEssentials
 
 extension Redaction {
-    /// A body with `…` in place of the secrets that have names: items of a form, and members of JSON.
+    /// A body with `…` in place of the secrets that have names: members of JSON, items of forms and parameters of URLs.
     ///
-    /// The names are those of query items. JSON is found in every other text too, such as in the lines of an event stream,
-    /// and need not be complete. The parts of a multipart body have names that can be anywhere, so it is hidden whole.
+    /// They are found in all texts, such as in the lines of an event stream, in JSON that is cut off, and in JSON that is a string
+    /// of other JSON. The parts of a multipart body have names that can be anywhere, so it is hidden whole, and so is a text
+    /// that cannot be read because it is compressed or in another charset than UTF-8.
     ///
-    /// - Parameter type: The value of the `Content-Type` field; `nil` without one.
-    package func shown(body: Data, type: String?) -> Data {
+    /// - Parameters:
+    ///   - type: The value of the `Content-Type` field; `nil` without one.
+    ///   - coding: The value of the `Content-Encoding` field; `nil` without one.
+    package func shown(body: Data, type: String?, coding: String? = nil) -> Data {
         guard !body.isEmpty else { return body }
-        let type = type.flatMap { try? MediaType($0) }
-        if type?.type == "multipart" { return Data("…".utf8) }
-        if type?.essence == MediaType.form.essence {
-            return Data(shown(items: String(decoding: body, as: UTF8.self)).utf8)
+        let hidden = Data("…".utf8)
+        let media = type.flatMap { MediaType(parsing: $0) }
+        if type?.lowercased().hasPrefix("multipart") == true { return hidden }
+        guard let text = Self.text(of: body) else {
+            let isText = media.map(Self.isText) ?? true
+            return isText || coding != nil || Self.isCompressed(body) ? hidden : body
         }
-        return HiddenMembers(of: body) { hides(member: $0) }.shown
+        let members = HiddenMembers(of: Data(text.utf8), isJSON: Self.isJSON(media, body)) { hides(member: $0) }
+        let shown = shown(text: String(decoding: members.shown, as: UTF8.self))
+        return shown == text ? body : Data(shown.utf8)
+    }
+
+    /// The text of a body; `nil` if it is none. A character at the end may be cut.
+    private static func text(of body: Data) -> String? {
+        guard !body.contains(0) else { return nil }
+        if let text = String(validating: body, as: UTF8.self) { return text }
+        // The last character may be cut: it is shorter than its first byte says.
+        guard let start = body.suffix(3).lastIndex(where: { $0 & 0xc0 != 0x80 }) else { return nil }
+        let length = body[start] >= 0xf0 ? 4 : body[start] >= 0xe0 ? 3 : body[start] >= 0xc2 ? 2 : 1
+        return body.endIndex - start < length ? String(validating: body[..<start], as: UTF8.self) : nil
+    }
+
+    /// Whether a type is one of text, of which nothing is shown that cannot be read.
+    private static func isText(_ type: MediaType) -> Bool {
+        guard type.type == "application" || type.suffix != nil else { return type.type == "text" }
+        let texts = ["json", "xml", "x-www-form-urlencoded", "javascript", "ndjson", "x-ndjson", "jwt", "jose"]
+        return texts.contains(type.subtype) || ["json", "xml"].contains(type.suffix)
+    }
+
+    private static func isJSON(_ type: MediaType?, _ body: Data) -> Bool {
+        if type?.subtype == "json" || type?.suffix == "json" { return true }
+        guard type == nil || type?.type == "text", type?.subtype != "event-stream" else { return false }
+        return body.first { ![0x20, 0x09, 0x0a, 0x0d].contains($0) }.map { "{[".utf8.contains($0) } ?? false
+    }
+
+    /// Whether bytes begin as those of gzip, zlib or zstd do.
+    private static func isCompressed(_ body: Data) -> Bool {
+        let beginnings: [[UInt8]] = [
+            [0x1f, 0x8b], [0x28, 0xb5, 0x2f, 0xfd], [0x78, 0x01], [0x78, 0x9c], [0x78, 0xda],
+        ]
+        return beginnings.contains { body.starts(with: $0) }
     }
 
     /// Whether the value of a JSON member is hidden.
     private func hides(member name: String) -> Bool {
-        SecretName.isSecret(name, .shown) || isListed(name) || HTTPField.Name(name).map(hiddenFields.contains) == true
+        SecretName.isSecret(member: name) || isListed(name) || HTTPField.Name(name).map(hiddenFields.contains) == true
     }
 }
 
 /// Finds the members of JSON whose values are hidden, in one pass.
 private struct HiddenMembers {
     private static let quote = UInt8(ascii: "\""), backslash = UInt8(ascii: "\\")
+    /// How deep JSON is looked for in strings of JSON. A string that is nested deeper is hidden.
+    private static let maximumDepth = 4
 
     /// The text with `"…"` in place of the hidden values.
     private(set) var shown = Data()
     private let bytes: Data
+    /// Whether the whole text is JSON. In another text, a quotation mark may be alone, and no string has a line break.
+    private let isJSON: Bool
     private var position: Data.Index
+    private var copied: Data.Index
 
-    init(of bytes: Data, _ hides: (String) -> Bool) {
-        self.bytes = bytes
-        position = bytes.startIndex
-        var copied = position
+    init(of bytes: Data, isJSON: Bool, depth: Int = 0, _ hides: (String) -> Bool) {
+        (self.bytes, self.isJSON) = (bytes, isJSON)
+        (position, copied) = (bytes.startIndex, bytes.startIndex)
         while let opening = bytes[position...].firstIndex(of: Self.quote) {
             position = opening
-            let name = string()
+            let content = string()
             let end = position
             skipBlanks()
             guard position < bytes.endIndex, bytes[position] == UInt8(ascii: ":") else {
-                position = end
+                // A quotation mark that is alone may have hidden the beginning of the next string. One look at each is enough.
+                position = isJSON || bytes[content].contains(Self.backslash) ? end : opening + 1
+                if hasHiddenMembers(content, depth, hides) {
+                    hide(from: opening)
+                    position = end
+                    copied = end
+                }
                 continue
             }
             position += 1
             skipBlanks()
-            guard hides(Self.text(of: bytes[name])) else { continue }
-            shown += bytes[copied..<position] + Data("\"…\"".utf8)
+            guard Self.text(of: bytes[content]).map(hides) ?? true else { continue }
+            hide(from: position)
             skipValue()
             copied = position
         }
         shown = copied == bytes.startIndex ? bytes : shown + bytes[copied...]
     }
 
-    /// Passes over the string at the position, and returns what is in its quotation marks. It may have no end. No string has
-    /// a line break, so that a lonely mark in a text that is not JSON confuses one line only.
+    private mutating func hide(from start: Data.Index) { shown += bytes[copied..<start] + Data("\"…\"".utf8) }
+
+    /// Whether a string is JSON with members that are hidden.
+    private func hasHiddenMembers(_ content: Range<Data.Index>, _ depth: Int, _ hides: (String) -> Bool) -> Bool {
+        guard bytes[content].contains(Self.backslash), let text = Self.text(of: bytes[content]) else { return false }
+        let inner = Data(text.utf8)
+        guard inner.contains(Self.quote), inner.contains(UInt8(ascii: ":")) else { return false }
+        return depth >= Self.maximumDepth
+            || HiddenMembers(of: inner, isJSON: true, depth: depth + 1, hides).shown != inner
+    }
+
+    /// Passes over the string at the position, and returns what is in its quotation marks. It may have no end.
     private mutating func string() -> Range<Data.Index> {
         position += 1
         let start = position
-        while position < bytes.endIndex, bytes[position] != Self.quote, bytes[position] != 0x0a {
+        while position < bytes.endIndex, bytes[position] != Self.quote, isJSON || bytes[position] != 0x0a {
             position = min(position + (bytes[position] == Self.backslash ? 2 : 1), bytes.endIndex)
         }
         defer { position = min(position + 1, bytes.endIndex) }
@@ -98,10 +156,9 @@ private struct HiddenMembers {
         }
     }
 
-    /// The name with its escapes decoded. A name that is not JSON is taken as it is.
-    private static func text(of name: Data) -> String {
-        guard name.contains(backslash) else { return String(decoding: name, as: UTF8.self) }
-        let quoted = [quote] + name + [quote]
-        return (try? JSONDecoder().decode(String.self, from: Data(quoted))) ?? String(decoding: name, as: UTF8.self)
+    /// The string with its escapes decoded; `nil` if it is not JSON.
+    private static func text(of string: Data) -> String? {
+        guard string.contains(backslash) else { return String(decoding: string, as: UTF8.self) }
+        return try? JSONDecoder().decode(String.self, from: Data([quote] + string + [quote]))
     }
 }

@@ -8,18 +8,26 @@ extension Redaction {
 
     /// The fields with `…` as the value of a secret, and in place of the query of a URL.
     func shown(_ fields: HTTPFields) -> HTTPFields {
-        let isShown = { (field: HTTPField) in !hides(field.name) && !Self.urlFields.contains(field.name) }
+        let isShown = { (field: HTTPField) in
+            !hides(field.name) && !Self.urlFields.contains(field.name) && !Self.containsURL(field)
+        }
         return fields.allSatisfy(isShown) ? fields : HTTPFields(fields.map(shown))
     }
 
     private func shown(_ field: HTTPField) -> HTTPField {
         if hides(field.name) { return HTTPField(name: field.name, value: "…") }
-        guard Self.urlFields.contains(field.name) else { return field }
-        if let url = try? RequestURL(field.value) { return HTTPField(name: field.name, value: text(of: url)) }
-        // A reference to a URL, several of them, or nothing of the kind.
-        guard let query = field.value.firstIndex(where: { "?@".contains($0) }) else { return field }
-        return HTTPField(name: field.name, value: field.value[..<query] + "…")
+        let isURL = Self.urlFields.contains(field.name)
+        guard isURL || Self.containsURL(field) else { return field }
+        let text = shown(text: field.value)
+        guard isURL, case .hiddenWhole = query, let rest = text.firstIndex(where: { "?#".contains($0) }) else {
+            return HTTPField(name: field.name, value: text)
+        }
+        // The query and the fragment are hidden whole, with all that follows.
+        return HTTPField(name: field.name, value: text[...rest] + "…")
     }
+
+    /// Whether a value may contain a URL, in a field that usually has none.
+    private static func containsURL(_ field: HTTPField) -> Bool { field.value.contains("//") }
 
     /// A failure without the body and the secret fields of its response.
     func shown(_ failure: RequestFailure) -> RequestFailure {

@@ -38,7 +38,7 @@ public struct Redaction: Sendable, Hashable {
     public init() {}
 
     /// Hides the values of query items whose names sound secret, and shows the others.
-    static var named: Redaction {
+    package static var named: Redaction {
         var redaction = Redaction()
         redaction.query = .hidden([])
         return redaction
@@ -51,18 +51,16 @@ public struct Redaction: Sendable, Hashable {
     /// The text of a URL for a log.
     func text(of url: RequestURL) -> String {
         guard let query = url.query, case .hidden = self.query else { return url.redacted }
-        return "\(url.origin)\(url.path)?\(shown(items: String(query)))"
+        return "\(url.origin)\(shown(text: "\(url.path)?\(query)"))"
     }
 
-    /// The items of a query or form with `…` in place of the secret values.
-    func shown(items text: String) -> String {
-        text.split(separator: "&", omittingEmptySubsequences: false).map { item -> String in
-            let written = item.prefix { $0 != "=" }
-            guard written.endIndex != item.endIndex else { return String(item) }
-            let name = (try? QueryItems(parsing: written))?.items.first?.name ?? ""
-            let isHidden = SecretName.isSecret(encoded: written, .shown) || isListed(name)
-            return isHidden ? "\(written)=…" : String(item)
-        }.joined(separator: "&")
+    /// A text that is or contains URLs or forms, with `…` in place of user names, passwords and secret values.
+    package func shown(text: String) -> String {
+        SecretText { name in
+            guard !SecretName.isSecret(encoded: name, .shown) else { return true }
+            let decoded = (try? QueryItems(parsing: name))?.items.first?.name ?? ""
+            return SecretName.isSecret(member: decoded) || isListed(decoded)
+        }.shown(text)
     }
 
     /// Whether a name was listed among those whose values are hidden in queries.

@@ -14,12 +14,12 @@ struct CurlCommand {
         /// The body as it is shown.
         ///
         /// - Parameter redaction: Hides secrets; `nil` shows them.
-        init(_ body: RequestBody, type: String?, _ redaction: Redaction?) {
+        init(_ body: RequestBody, type: String?, coding: String?, _ redaction: Redaction?) {
             switch body.content {
             case .none: self = .none
             case .stream(let length, _, _): self = .file(size: length)
             case .bytes(let data) where data.count > Self.maximumBytes: self = .file(size: data.count)
-            case .bytes(let data): self = .bytes(redaction?.shown(body: data, type: type) ?? data)
+            case .bytes(let data): self = .bytes(redaction?.shown(body: data, type: type, coding: coding) ?? data)
             }
         }
 
@@ -35,7 +35,7 @@ struct CurlCommand {
     /// The command for a shell.
     var text: String {
         var words = ["curl"]
-        var pipe = ""
+        var (pipe, file) = ("", "")
         switch body {
         case .none:
             // With `-X HEAD`, curl would wait for a body.
@@ -45,19 +45,27 @@ struct CurlCommand {
             words += fieldWords
         case .bytes(let data):
             words += ["-X", Self.quoted(method.rawValue)] + fieldWords
-            // An argument of a program is text without a zero byte.
-            if let text = String(validating: data, as: UTF8.self), !data.contains(0) {
+            // An argument of a program is text without a zero byte, and other control characters would act on a terminal.
+            if let text = String(validating: data, as: UTF8.self), !data.contains(where: Self.isControl) {
                 words += ["--data-raw", Self.quoted(text)]
             } else {
                 pipe = "printf \(Self.quoted(Self.octal(data))) | "
                 words += ["--data-binary", "@-"]
             }
         case .file(let size):
-            let name = size.map { "body-of-\($0)-bytes" } ?? "body"
-            words += ["-X", Self.quoted(method.rawValue)] + fieldWords + ["--data-binary", "@\(name)"]
+            words += ["-X", Self.quoted(method.rawValue)] + fieldWords
+            // For a long body, curl would wait for “100 Continue” of the server.
+            if !fields.contains(where: { $0.name.canonicalName == "expect" }) { words += ["-H", "'Expect:'"] }
+            words += ["--data-binary", "@-"]
+            // The shell opens the file, because curl would send an empty body without it.
+            file = " <\(size.map { "body-of-\($0)-bytes" } ?? "body")"
         }
         // curl would expand braces and brackets in the URL.
-        return pipe + (words + ["--globoff", Self.quoted(url)]).joined(separator: " ")
+        return pipe + (words + ["--globoff", Self.quoted(url)]).joined(separator: " ") + file
+    }
+
+    private static func isControl(_ byte: UInt8) -> Bool {
+        byte < 0x20 && ![0x09, 0x0a, 0x0d].contains(byte) || byte == 0x7f
     }
 
     private var fieldWords: [String] {

@@ -16,7 +16,7 @@ extension DataRequest {
     /// The values of secrets are shown as `…`: those of header fields, query items, items of a form and members of JSON whose
     /// names sound secret; see ``Redaction``. A body of at most 64 KiB is part of the command; bytes that are not text are
     /// written by `printf`. Other bodies are read from a file, whose name says how many bytes belong there, such as
-    /// `@body-of-70000-bytes`.
+    /// `<body-of-70000-bytes`; without that file the shell runs nothing.
     ///
     /// - Parameters:
     ///   - environment: The base URL of the environment, for a request without a base URL of its own.
@@ -87,7 +87,7 @@ extension TransportRequest {
         return CurlCommand(
             method: method, url: redaction?.text(of: url) ?? url.description,
             fields: redaction?.shown(headerFields) ?? headerFields,
-            body: .init(body, type: headerFields[.contentType], redaction)
+            body: .init(body, type: headerFields[.contentType], coding: headerFields[.contentEncoding], redaction)
         ).text
     }
 }

@@ -2,15 +2,16 @@ public import EssentialsHTTP
 import FoundationEssentials
 
 extension ScriptedTransport {
-    /// Answers with the responses of a record, such as of a browser or of a `HARRecorder`.
+    /// Gives the responses of a record again, such as of a browser or of a `HARRecorder`.
     ///
     /// ```swift
     /// transport.replay(try HAR(contentsOf: "Fixtures/checkout.har"))
     /// ```
     ///
-    /// A request is answered if its method, host, path and query are those of a recorded one; of a query that was hidden, what
-    /// was not. Equal requests get their responses in the order of the record, and the last one again after that. A failure
-    /// without a response fails with the same reason. What was not sent, such as a response from a cache, is left out.
+    /// A request gets a response if its method, host, path and query are those of a recorded one; of a query that was hidden,
+    /// what was not. Equal requests get their responses in the order of the record, and the last one again after that. A failure
+    /// without a response fails with the same reason. What was not sent, such as a response from a cache, is left out, and so
+    /// are cancelled requests and responses that a cached body has not changed (304).
     ///
     /// The bodies are those of the record: a body that was not recorded is empty, and one that was cut off ends there. Fields
     /// for their compression and length are left out, and so are those whose values were hidden.
@@ -22,7 +23,10 @@ extension ScriptedTransport {
     ///   - line: The source line, for messages.
     public func replay(_ har: HAR, anyHost: Bool = false, fileID: String = #fileID, line: Int = #line) {
         var rules: [String: ScriptedRule] = [:]
-        for entry in har.entries where entry.source == nil {
+        // The newest rule that matches answers, so those that match more come first.
+        let entries = har.entries.filter(\.isReplayed).enumerated()
+        let sorted = entries.sorted { ($0.element.shownItems, $0.offset) < ($1.element.shownItems, $1.offset) }
+        for entry in sorted.map(\.element) {
             let method = HTTPRequest.Method(entry.request.method)
             guard let method, let url = try? RequestURL(entry.request.url) else { continue }
             let host = anyHost ? nil : url.origin.host.text
@@ -31,8 +35,11 @@ extension ScriptedTransport {
                 rule.thenAnswer(entry.answer)
             } else {
                 let query = url.query.map { entry.pattern(ofQuery: $0) } ?? [:]
-                rules[key] = on(method, String(url.path), query: query, host: host, fileID: fileID, line: line)
-                    .answer(entry.answer)
+                rules[key] = on(
+                    method, String(url.path).replacing("*", with: "%2A"), query: query, host: host, fileID: fileID,
+                    line: line
+                )
+                .answer(entry.answer)
             }
         }
     }
@@ -41,6 +48,20 @@ extension ScriptedTransport {
 extension HAR.Entry {
     /// Fields that are about the bytes on the network.
     private static let left: Set<String> = ["content-encoding", "content-length", "transfer-encoding", "connection"]
+
+    /// Whether a server has responded, or could not, as far as the record knows. A response without a body to a condition, of
+    /// which another request knows nothing, is left out.
+    fileprivate var isReplayed: Bool {
+        let isSent = source == nil && (call == nil || attempt != nil) && !isRunning
+        return isSent && response.status != 304 && failure?.reason != "cancelled"
+    }
+
+    /// The number of items of the query that are shown, if some are hidden; otherwise more than that can be.
+    fileprivate var shownItems: Int {
+        let items = request.query
+        let isHidden = request.url.hasSuffix("?…") || items.contains { $0.value == "…" }
+        return isHidden ? items.count { $0.value != "…" } : .max
+    }
 
     /// The query without what was hidden.
     fileprivate func pattern(ofQuery query: Substring) -> QueryPattern {

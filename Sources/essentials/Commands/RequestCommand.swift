@@ -1,4 +1,5 @@
 import ArgumentParser
+import EssentialsHTTP
 import EssentialsObservability
 import ServiceEssentials
 
@@ -84,6 +85,7 @@ extension RequestCommand {
     }
 
     private func send() async throws(RequestFailure) {
+        if let file = output.recording.file { try HAR.checkPlace(file) }
         let environment = try request.environmentInForce()
         let sent = try makeRequest()
         let policy = try sending.trust.policy(in: environment)
@@ -114,7 +116,13 @@ extension RequestCommand {
         warnings.cancel()
         await warnings.value
         if let preview, preview.isDone { return }
-        if let file = output.recording.file { try recorder?.har.write(to: file) }
+        if let file = output.recording.file, let recorder {
+            do throws(RequestFailure) { try recorder.har.write(to: file) } catch {
+                // The failure of the request says more.
+                guard failure != nil else { throw error }
+                if !isSilent { StandardStream.error.printLine("warning: " + OneLine.text(error.message)) }
+            }
+        }
         if let failure { throw failure }
     }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import EssentialsTools
 import ServiceEssentials
 
 /// Parses `HOST:PORT:ADDRESS`. IPv6 addresses are written in brackets in both places.
@@ -28,22 +29,11 @@ enum AddressOverrideArgument {
 
 /// Parses times such as `300ms`, `5s`, `2m` and `1.5`. A plain number means seconds.
 enum DurationArgument {
-    private static let maximumSeconds = 1_000_000_000.0
-
     static func read(_ text: String) throws -> Duration {
-        let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
-        let milliseconds: Double? =
-            switch text.dropFirst(number.count) {
-            case "ms": 1
-            case "s", "": 1000
-            case "m": 60_000
-            case "h": 3_600_000
-            default: nil
-            }
-        guard let milliseconds, let value = Double(number), value * milliseconds >= 1,
-            value * milliseconds <= maximumSeconds * 1000
-        else { throw ValidationError("Write a time such as 300ms, 5s, 2m, 1h or a number of seconds, at least 1ms.") }
-        return .milliseconds(Int64((value * milliseconds).rounded(.up)))
+        guard let duration = WrittenQuantity.duration(text) else {
+            throw ValidationError("Write a time such as 300ms, 5s, 2m, 1h or a number of seconds, at least 1ms.")
+        }
+        return duration
     }
 }
 
@@ -52,18 +42,9 @@ struct ByteCount: Sendable, Equatable {
     let bytes: Int
 
     init(_ text: String) throws {
-        let digits = text.prefix { $0.isASCII && $0.isNumber }
-        let shift: Int? =
-            switch text.dropFirst(digits.count) {
-            case "": 0
-            case "k", "K": 10
-            case "m", "M": 20
-            case "g", "G": 30
-            default: nil
-            }
-        guard let shift, let value = Int(digits), value <= Int.max >> shift else {
+        guard let bytes = WrittenQuantity.bytes(text) else {
             throw ValidationError("Write a number of bytes such as 4096, 64k, 10M or 1G.")
         }
-        bytes = value << shift
+        self.bytes = bytes
     }
 }

@@ -81,6 +81,9 @@ struct OutputOptions: ParsableArguments {
         if showsSecrets, !isVerbose, recording.preview == nil {
             throw ValidationError("--show-secrets needs --verbose, --offline or --curl.")
         }
+        if let path = recording.file, path == file {
+            throw ValidationError("Give --output and --har different files.")
+        }
         if let option = recording.preview?.option, file != nil || usesRemoteName {
             throw ValidationError("With \(option) there is no body to write to a file.")
         }

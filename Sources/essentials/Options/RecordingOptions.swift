@@ -24,8 +24,8 @@ struct RecordingOptions: ParsableArguments {
         name: .customLong("har"),
         help: ArgumentHelp(
             """
-            Record all requests and responses in a HAR file, for “essentials har” and browsers. Values that look secret \
-            are hidden.
+            Record the requests and responses in a HAR file, with redirects and retries, for “essentials har” and browsers. \
+            Values that look secret are hidden.
             """, valueName: "file"),
         completion: .file())
     var file: String?
@@ -39,6 +39,7 @@ struct RecordingOptions: ParsableArguments {
             throw ValidationError("With \(option) there is nothing to record.")
         }
         if recordsBodies, file == nil { throw ValidationError("--har-bodies needs --har FILE.") }
+        if file == "-" { throw ValidationError("--har needs the name of a file. Name it ./- if it is called so.") }
         if file?.isEmpty == true { throw ValidationError("--har needs a file name.") }
     }
 

@@ -113,7 +113,7 @@ struct VerboseLog: Sendable {
 
     /// A request target, or a text with URLs, without credentials and values that look secret.
     func shown(target: String) -> String {
-        VisibleText.line(showsSecrets ? target : HiddenSecrets.text(target))
+        VisibleText.line(showsSecrets ? target : Redaction.named.shown(text: target))
     }
 }
 

@@ -21,7 +21,7 @@ struct HARRecorderTests {
                 body: #"{"name":"Ada","access_token":"s3cret"}"#)
         case "/v1/missing": .response(status: 404, headers: [("Content-Type", "text/plain")], body: "no")
         case "/v1/long": .response(body: String(repeating: "é", count: 100_000))
-        case "/v1/bytes": .response(body: [0xff, 0, 1])
+        case "/v1/bytes": .response(headers: [("Content-Type", "application/octet-stream")], body: [0xff, 0, 1])
         default: .response(body: "ok")
         }
     }

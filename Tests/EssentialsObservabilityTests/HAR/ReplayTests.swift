@@ -38,7 +38,8 @@ struct ReplayTests {
         let transport = ScriptedTransport()
         transport.on(.get, "/v1/a").answer(text: "first").thenAnswer(.accepted, text: "second é")
         transport.on(.get, "/v1/b", query: ["n": "1", "token": "1"]).answer(text: "one")
-        transport.on(.get, "/v1/b", query: ["n": "2", "token": "1"]).answer(data: Data([0xff, 0]))
+        transport.on(.get, "/v1/b", query: ["n": "2", "token": "1"]).answer(
+            data: Data([0xff, 0]), headerFields: [.contentType: "image/png"])
         transport.on(.get, "/v1/missing").answer(.notFound, text: "no")
         transport.on(.get, "/v1/down").fail(.connection)
         transport.on(.get, "/v1/moved").answer(.found, headerFields: [.location: "a"])

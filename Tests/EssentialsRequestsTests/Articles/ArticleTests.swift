@@ -6,7 +6,6 @@ struct ArticleTests {
     /// Swift code in articles that is not compiled here, by its first line, with the reason.
     private static let exceptions = [
         "// swift-tools-version: 6.2": "a manifest is compiled by the package manager alone",
-        "import Configuration": "this package does not depend on swift-configuration",
         "// a dependency of the package": "these are lines of a manifest",
         ".testTarget(": "this is a part of a manifest",
         "upload.body = .stream(buffers.map(\\.readableBytesView), length: nil)": "this package has no ByteBuffer",
@@ -33,6 +32,7 @@ struct ArticleTests {
         "MigrationsAndBackups": "EssentialsSQLite", "Durability": "EssentialsSQLite",
         "MovingFromPersistenceService": "ServiceEssentials", "WhichPart": "ServiceEssentials",
         "MetricsAndTraces": "EssentialsObservability", "RecordingRequests": "EssentialsObservability",
+        "ConfigurationKeys": "ServiceEssentials",
     ]
 
     /// The folders of tests of articles that are not tested in the folder of this file.
@@ -43,6 +43,7 @@ struct ArticleTests {
         "Durability": ["EssentialsSQLiteTests/Articles"],
         "MetricsAndTraces": ["EssentialsObservabilityTests/Articles"],
         "RecordingRequests": ["EssentialsObservabilityTests/Articles"],
+        "ConfigurationKeys": ["ServiceEssentialsTests/Configuration"],
         "MovingFromPersistenceService": ["EssentialsSQLiteTests/Articles"],
         "WhichPart": ["EssentialsRequestsTests/Articles", "EssentialsSQLiteTests/Articles"],
     ]
@@ -67,7 +68,7 @@ struct ArticleTests {
             "OutboxPromises",
             "FetchingModels", "RetryingFetches", "MovingFromCachingService",
             "FirstStore", "Conflicts", "MigrationsAndBackups", "Durability", "MovingFromPersistenceService",
-            "WhichPart", "MetricsAndTraces", "RecordingRequests",
+            "WhichPart", "MetricsAndTraces", "RecordingRequests", "ConfigurationKeys",
         ])
     func sameText(name: String) throws {
         let article = try Self.article(name)

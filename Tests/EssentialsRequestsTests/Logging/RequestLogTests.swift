@@ -101,8 +101,8 @@ struct RequestLogTests {
         #expect(
             command == #"""
                 curl -X 'POST' -H 'Cookie: …' -H 'Accept-Language: …' -H 'Authorization: …' -H 'User-Agent: it'\''s' \#
-                -H 'Content-Type: text/plain; charset=utf-8' -H 'Accept: */*' --data-binary @body-of-6-bytes \#
-                --globoff 'https://h/v1/a/b?path=…&q=s3cret'
+                -H 'Content-Type: text/plain; charset=utf-8' -H 'Accept: */*' -H 'Expect:' --data-binary @- \#
+                --globoff 'https://h/v1/a/b?path=…&q=s3cret' <body-of-6-bytes
                 """#)
         let (silent, none) = try self.fixture(.debug) { $0.logsCommands = true }
         _ = try await silent.service.send(request)

@@ -57,8 +57,8 @@ struct ObserverStoriesTests {
             case .ended(let ending):
                 guard let response = ending.failure?.response else { break }
                 #expect(response.body.isEmpty && response.head.headerFields[.setCookie] == "…")
-                #expect(response.head.headerFields[.location] == "/b…")
-                #expect(response.head.headerFields[link] == "<https://h/…")
+                #expect(response.head.headerFields[.location] == "/b?…")
+                #expect(response.head.headerFields[link] == "<https://h/?…")
             default: break
             }
         }

@@ -1,4 +1,6 @@
 internal import EssentialsHTTP
+internal import EssentialsInspector
+internal import EssentialsObservability
 internal import EssentialsRequests
 internal import Figures
 internal import FoundationEssentials
@@ -70,6 +72,8 @@ enum StageCost {
             ("limits", (150, 0), [.limits]),
             ("an empty cookie jar", (150, 0), [.cookies]),
             ("an observer", (3_000, 30), [.observer]),
+            ("a recorder of exchanges", (3_000, 60), [.recorder]),
+            ("an inspector", (3_000, 60), [.inspector]),
             ("joining, without an equal request", (4_000, 25), [.joining]),
             ("all of them but joining", (4_000, 25), [.retry, .tokens, .limits, .cookies]),
             ("all of them", (4_000, 25), [.retry, .tokens, .limits, .cookies, .joining]),
@@ -82,7 +86,7 @@ enum StageCost {
     }
 
     private enum Stage {
-        case retry, tokens, limits, cookies, joining, observer
+        case retry, tokens, limits, cookies, joining, observer, recorder, inspector
     }
 
     private static func service(_ stages: Set<Stage>) async throws -> HTTPDataRequestService {
@@ -93,6 +97,8 @@ enum StageCost {
         if stages.contains(.limits) { configuration.limits = OriginLimits(concurrency: 1_000) }
         if stages.contains(.cookies) { configuration.cookies = CookieJar() }
         if stages.contains(.observer) { configuration.observers = [Counter()] }
+        if stages.contains(.recorder) { configuration.observers = [HARRecorder()] }
+        if stages.contains(.inspector) { configuration.observers = [Inspector()] }
         configuration.joins = stages.contains(.joining)
         let service = HTTPDataRequestService(
             environment: try ConstantEnvironment("https://api.example.com/v1/"), transport: transport,

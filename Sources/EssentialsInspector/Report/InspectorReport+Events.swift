@@ -1,0 +1,85 @@
+import EssentialsPersistence
+import EssentialsRequests
+import EssentialsResources
+import FoundationEssentials
+
+extension InspectorReport {
+    /// The last events of all layers, the oldest first.
+    static func events(
+        _ timelines: [RequestTimeline], _ others: [Inspector.Event], _ date: (ContinuousClock.Instant) -> Date,
+        where isWanted: (ContinuousClock.Instant) -> Bool = { _ in true }
+    ) -> [Event] {
+        var events: [(instant: ContinuousClock.Instant, layer: String, call: String?, text: () -> String)] = []
+        for event in timelines.lazy.flatMap(\.events) where isWanted(event.instant) {
+            events.append((event.instant, "request", event.call.id.description, { event.description }))
+        }
+        for event in others {
+            switch event {
+            case .load(let load): events.append((load.instant, "load", nil, { load.text }))
+            case .store(let store): events.append((store.instant, "store", nil, { store.text }))
+            }
+        }
+        // The order of events at the same instant stays as it is.
+        let sorted = events.enumerated().sorted { ($0.element.instant, $0.offset) < ($1.element.instant, $1.offset) }
+        return sorted.suffix(Inspector.maximumEvents).map { _, event in
+            Event(
+                at: (date(event.instant).timeIntervalSince1970 * 1_000).rounded(), layer: event.layer, call: event.call,
+                text: event.text())
+        }
+    }
+}
+
+extension LoadEvent {
+    /// The event in one line.
+    fileprivate var text: String {
+        let text =
+            switch kind {
+            case .began(let reason): "load \(load) began: \(reason)"
+            case .joined: "load \(load) joined"
+            case .requested: "load \(load) requested"
+            case .ended(.failed(let failure)): "load \(load) failed: \(failure.reason)"
+            case .ended(let outcome): "load \(load) ended: \(outcome)"
+            case .skipped(.failedRecently(let failure)): "not loaded: failed recently, \(failure.reason)"
+            case .skipped(let skip): "not loaded: \(skip)"
+            case .changed(let event): "changed: \(event.name)"
+            }
+        return "\(resource): \(text)"
+    }
+}
+
+extension ResourceEvent {
+    /// The name of the event.
+    fileprivate var name: String {
+        switch self {
+        case .attached: "attached"
+        case .requested: "requested"
+        case .newContent: "new content"
+        case .notModified: "not modified"
+        case .failed(let failure): "failed, \(failure.reason)"
+        case .cancelled: "cancelled"
+        case .superseded: "superseded"
+        case .invalidated: "invalidated"
+        case .layered: "layered"
+        case .undone: "undone"
+        case .wiped: "wiped"
+        case .progress: "progress"
+        }
+    }
+}
+
+extension StoreEvent {
+    /// The event in one line.
+    fileprivate var text: String {
+        let text =
+            switch kind {
+            case .opened: "opened"
+            case .openingFailed(let reason): "not opened: \(reason.name)"
+            case .discarded(let scope, let rows): "“\(scope)” was closed with \(rows) pending rows"
+            case .closed: "closed"
+            case .called(let call):
+                "\(call.action.rawValue) in “\(call.scope)” took \(call.duration / .milliseconds(1)) ms"
+                    + (call.failure.map { ", failed: \($0.name)" } ?? "")
+            }
+        return "\(store): \(text)"
+    }
+}

@@ -1,0 +1,163 @@
+import EssentialsHTTP
+import EssentialsInspector
+import EssentialsLocator
+import EssentialsRequests
+import EssentialsTestKit
+import FoundationEssentials
+import HTTPTypes
+import Testing
+
+@Suite("The routes of the inspector", .timeLimit(.minutes(5)))
+struct RoutesTests {
+    private let inspector = Inspector(program: "shop")
+    private let transport = ScriptedTransport()
+    private let service: HTTPDataRequestService
+
+    init() throws {
+        _ = transport.on { _ in true }.answer(text: "x")
+        var configuration = HTTPDataRequestService.Configuration()
+        configuration.observers = [inspector]
+        service = HTTPDataRequestService(
+            environment: try ConstantEnvironment("https://h/"), transport: transport, configuration: configuration)
+    }
+
+    private func request(
+        _ path: String, _ method: HTTPRequest.Method = .get, host: String? = "127.0.0.1:80", fields: HTTPFields = [:]
+    ) -> HTTPRequest {
+        HTTPRequest(method: method, scheme: "http", authority: host, path: path, headerFields: fields)
+    }
+
+    private func cookie(_ routes: InspectorRoutes) -> HTTPFields {
+        [.cookie: "a=b; essentials-inspector=\(routes.token)"]
+    }
+
+    private func text(_ response: InspectorResponse) -> String {
+        guard case .bytes(let bytes) = response.body else { return "" }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    @Test("The token in the address becomes a cookie, with which the page is there")
+    func token() async throws {
+        let routes = InspectorRoutes(inspector, path: "/inspector/")
+        #expect(routes.address == "/inspector/?token=\(routes.token)" && routes.token.count == 32)
+        let first = await routes.respond(to: request(routes.address))
+        #expect(first.head.status == .seeOther && first.head.headerFields[.location] == "/inspector/")
+        let set = try #require(first.head.headerFields[.setCookie])
+        #expect(set == "essentials-inspector=\(routes.token); HttpOnly; SameSite=Strict; Path=/inspector")
+        let page = await routes.respond(to: request("/inspector/", fields: cookie(routes)))
+        #expect(page.head.status == .ok && text(page).contains("data-live=\"true\""))
+        let policy = page.head.headerFields[.contentSecurityPolicy]
+        #expect(policy?.hasPrefix("default-src 'none'; style-src 'nonce-") == true)
+        #expect(page.head.headerFields[.cacheControl] == "no-store")
+        #expect(page.head.headerFields[try #require(.init("Cross-Origin-Resource-Policy"))] == "same-origin")
+        let head = await routes.respond(to: request("/inspector/", .head, fields: cookie(routes)))
+        #expect(head.head.status == .ok && text(head).isEmpty)
+        #expect(await routes.respond(to: request("/inspector", fields: cookie(routes))).head.status == .seeOther)
+        #expect(await routes.respond(to: request("/other/", fields: cookie(routes))).head.status == .notFound)
+        #expect(InspectorRoutes(inspector).token != routes.token)
+    }
+
+    @Test("A wrong token, another name of the server, another origin and another method get nothing")
+    func refused() async throws {
+        let routes = InspectorRoutes(inspector, hosts: ["dev.internal"])
+        let wrong = String(routes.token.reversed()) + "0"
+        for path in ["/?token=", "/?token=\(wrong)", "/?token=\(routes.token)0", "/", "/events", "/report.json"] {
+            #expect(await routes.respond(to: request(path)).head.status == .unauthorized)
+        }
+        let bad: HTTPFields = [.cookie: "essentials-inspector=\(wrong)"]
+        #expect(await routes.respond(to: request("/", fields: bad)).head.status == .unauthorized)
+        for host in [
+            "evil.example", "evil.example:80", "127.0.0.1.evil.example", "localhost.evil.example", "127.0.0.1:80@evil",
+            "", "127.0.0.1:8x", "[::2]",
+        ] {
+            let response = await routes.respond(to: request(routes.address, host: host))
+            #expect(response.head.status == .misdirectedRequest && response.head.headerFields[.setCookie] == nil)
+        }
+        #expect(await routes.respond(to: request("/", host: nil, fields: cookie(routes))).head.status == .misdirectedRequest)
+        for host in ["localhost", "LOCALHOST:8080", "[::1]:1", "127.0.0.1", "dev.internal:9"] {
+            #expect(await routes.respond(to: request("/", host: host, fields: cookie(routes))).head.status == .ok, "\(host)")
+        }
+        let origin = try #require(HTTPField.Name("Origin"))
+        for value in ["https://evil.example", "null", "http://127.0.0.1:81"] {
+            var fields = cookie(routes)
+            fields[origin] = value
+            #expect(await routes.respond(to: request("/report.json", fields: fields)).head.status == .forbidden)
+        }
+        var own = cookie(routes)
+        own[origin] = "http://127.0.0.1:80"
+        #expect(await routes.respond(to: request("/report.json", fields: own)).head.status == .ok)
+        for method in [HTTPRequest.Method.post, .delete, .options, .put] {
+            #expect(await routes.respond(to: request("/", method, fields: cookie(routes))).head.status == .methodNotAllowed)
+        }
+    }
+
+    @Test("The health has the status of a readiness probe")
+    func health() async throws {
+        let locator = ServiceLocator(name: "app")
+        let routes = InspectorRoutes(inspector, of: locator)
+        let healthy = await routes.respond(to: request("/health", fields: cookie(routes)))
+        #expect(healthy.head.status == .ok && text(healthy).contains("\"isReady\":true"))
+        await locator.close()
+        #expect(await routes.respond(to: request("/health", fields: cookie(routes))).head.status == .serviceUnavailable)
+        #expect(await InspectorRoutes(inspector).respond(to: request("/x")).head.status == .unauthorized)
+    }
+
+    /// The next message of a stream with a name.
+    private func next(
+        _ name: String, _ events: inout InspectorEvents.AsyncIterator
+    ) async throws -> (id: String, data: String) {
+        while let chunk = await events.next() {
+            for message in String(decoding: chunk, as: UTF8.self).split(separator: "\n\n") {
+                let lines = message.split(separator: "\n")
+                guard lines.contains("event: \(name)") else { continue }
+                let id = lines.first { $0.hasPrefix("id: ") }?.dropFirst(4) ?? ""
+                let data = lines.first { $0.hasPrefix("data: ") }?.dropFirst(6) ?? ""
+                return (String(id), String(data))
+            }
+        }
+        throw CancellationError()
+    }
+
+    private func events(_ routes: InspectorRoutes, after last: String? = nil) async throws -> InspectorEvents {
+        var fields = cookie(routes)
+        if let last { fields[try #require(HTTPField.Name("Last-Event-ID"))] = last }
+        guard case .events(let events) = await routes.respond(to: request("/events", fields: fields)).body else {
+            throw CancellationError()
+        }
+        return events
+    }
+
+    @Test("A stream tells new exchanges, catches up from the last one, and says what was missed")
+    func stream() async throws {
+        let routes = InspectorRoutes(inspector)
+        _ = try await service.send(DataRequest(.get, "before"))
+        var stream = try await events(routes).makeAsyncIterator()
+        _ = await stream.next()
+        _ = try await service.send(DataRequest(.get, "first"))
+        let first = try await next("entries", &stream)
+        #expect(first.data.contains("https://h/first") && !first.data.contains("https://h/before"))
+        _ = try await service.send(DataRequest(.get, "second"))
+        var again = try await events(routes, after: first.id).makeAsyncIterator()
+        let second = try await next("entries", &again)
+        #expect(second.data.contains("https://h/second") && !second.data.contains("https://h/first"))
+        for index in 0..<(Inspector.maximumExchanges + 20) {
+            _ = try await service.send(DataRequest(.get, "n/\(index)"))
+        }
+        #expect(try await next("dropped", &again).data == "{\"count\":20}")
+        var odd = try await events(routes, after: "x-1").makeAsyncIterator()
+        _ = await odd.next()
+        _ = try await service.send(DataRequest(.get, "last"))
+        #expect(try await next("entries", &odd).data.contains("https://h/last"))
+    }
+
+    @Test("Eight pages can follow at the same time, and one that ends makes room")
+    func viewers() async throws {
+        let routes = InspectorRoutes(inspector)
+        var streams: [InspectorEvents] = []
+        for _ in 0..<InspectorRoutes.maximumViewers { streams.append(try await events(routes)) }
+        let full = await routes.respond(to: request("/events", fields: cookie(routes)))
+        #expect(full.head.status == .serviceUnavailable)
+        streams.removeLast()
+        #expect(await routes.respond(to: request("/events", fields: cookie(routes))).head.status == .ok)
+    }
+}
