@@ -16,7 +16,7 @@ import Testing
 @Suite("Secrets")
 struct SecretsTests {
     private static let names = [
-        "Authorization", "Proxy-Authorization", "Cookie", "X-Api-Key", "X-Auth-Token", "X-Csrf-Token",
+        "Authorization", "X-Passphrase", "Cookie", "X-Api-Key", "X-Auth-Token", "X-Csrf-Token",
         "X-Amz-Security-Token",
         "X-Amz-Signature", "Private-Token", "X-Session-Id", "X-Client-Secret", "X-Password", "X-Otp", "X-Pin", "X-Jwt",
         "DPoP",

@@ -13,6 +13,11 @@ let arguments: Target.Dependency = .product(name: "ArgumentParser", package: "sw
 let hummingbird: Target.Dependency = .product(name: "Hummingbird", package: "hummingbird")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let signals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
+let configuration: Target.Dependency = .product(name: "Configuration", package: "swift-configuration")
+let observability: [Target.Dependency] = [
+    .product(name: "EssentialsObservability", package: "ServiceEssentials"),
+    .product(name: "EssentialsInspector", package: "ServiceEssentials"),
+]
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
 let package = Package(
@@ -20,6 +25,7 @@ let package = Package(
     dependencies: [
         .package(name: "ServiceEssentials", path: "../..", traits: [.defaults, "Server"]),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -31,7 +37,9 @@ let package = Package(
     targets: [
         .executableTarget(name: "status-client", dependencies: [essentials, arguments], swiftSettings: settings),
         .executableTarget(
-            name: "shop-server", dependencies: [essentials, hummingbird, lifecycle, logging], swiftSettings: settings),
+            name: "shop-server",
+            dependencies: [essentials, hummingbird, lifecycle, logging, configuration] + observability,
+            swiftSettings: settings),
         .executableTarget(
             name: "feed-daemon", dependencies: [essentials, lifecycle, logging, signals], swiftSettings: settings),
         .executableTarget(
@@ -50,7 +58,7 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "ExamplesTests", dependencies: [essentials, testKit, "shop-server", "Names"],
+            name: "ExamplesTests", dependencies: [essentials, testKit, configuration, "shop-server", "Names"],
             swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

@@ -59,7 +59,7 @@ extension ToolTests {
                 entries: [cached, entry(0, "https://h/a", 200, [10, 10, 20, 10, 40, 10]), failed], comment: "more")
             #expect(
                 WaterfallText(har, onlyFailures: false).lines == [
-                    "began     method  status  took                                                  URL",
+                    "began     method  status  took                                                URL",
                     "0.0 ms    GET     200     100.0 ms  bbbbddddccccccccsssswwwwwwwwwwwwwwwwrrrr  https://h/a",
                     "50.0 ms   GET     0       50.0 ms                       wwwwwwwwwwwwwwwwwwww  https://h/\\u{1B}[2J (timeout)",
                     "100.0 ms  GET     200     0.0 ms                                           .  https://h/c (cache)",

@@ -1,3 +1,4 @@
+import Configuration
 import EssentialsTestKit
 import Glibc
 import Hummingbird
@@ -21,10 +22,11 @@ struct ShopServerTests {
             try locator.register(
                 ConstantEnvironment("https://films.test/v1/"), as: (any EnvironmentService).self)
         }
-        let locator = try Shop.services.makeLocator(overriding: [doubles])
+        let reader = ConfigReader(provider: InMemoryProvider(values: [:]))
+        let locator = try Shop.services(reader).makeLocator(overriding: [doubles])
         let (ports, port) = AsyncStream.makeStream(of: Int.self)
         let server = Task {
-            try await Shop.application(locator, port: 0) { port.yield($0) }.run()
+            try await Shop.application(locator, port: 0) { number, _ in port.yield(number) }.run()
         }
         var iterator = ports.makeAsyncIterator()
         let client = try HTTPDataRequestService(
@@ -70,6 +72,24 @@ struct ShopServerTests {
         }
     }
 
+    /// Opens the page as a browser does: with the token at first, and then with the cookie.
+    private func checkInspector(_ process: ExampleProcess) async throws {
+        let address = try await process.line(after: "inspector ")
+        var configuration = HTTPDataRequestService.Configuration()
+        configuration.cookies = CookieJar()
+        let browser = try HTTPDataRequestService.forAnyServer(configuration: configuration)
+        let stranger = try HTTPDataRequestService.forAnyServer()
+        let whole = try RequestURL(address)
+        let plain = try RequestURL(String(address.prefix { $0 != "?" }))
+        let page = try await browser.send(DataRequest(.get, at: whole))
+        let text = String(decoding: try await page.body.collect(upTo: 1 << 20), as: UTF8.self)
+        #expect(text.contains("/v1/films/7") && text.contains("data-live=\"true\""))
+        #expect(page.headerFields[.contentSecurityPolicy]?.contains("default-src 'none'") == true)
+        await #expect(throws: RequestFailure.self) { try await stranger.send(DataRequest(.get, at: plain)) }
+        await browser.shutdown()
+        await stranger.shutdown()
+    }
+
     @Test("The built server serves requests from another server, and ends on a signal")
     func process() async throws {
         let films = try LoopbackServer { request in
@@ -78,11 +98,14 @@ struct ShopServerTests {
                 body: #"{"id": 7, "title": "\#(request.header("X-Trace-ID") ?? "-")"}"#)
         }
         defer { films.stop() }
-        let process = try ExampleProcess("shop-server", ["0"], environment: ["SHOP_BASE_URL": "\(films.url)/v1/"])
+        let process = try ExampleProcess("shop-server", ["0"], environment: ["HTTP_URL": "\(films.url)/v1/"])
         let port = try await process.line(after: "port ")
         let client = try HTTPDataRequestService(environment: ConstantEnvironment("http://127.0.0.1:\(port)/"))
         let film: Film = try await client.model(of: RequestBuilder(.get, "films/7").header("X-Trace-ID", "t-1"))
         #expect(film == Film(id: 7, title: "t-1"))
+        let health: String = try await client.get("health")
+        #expect(health.contains("\"isReady\":true") && health.contains("DataRequestService"))
+        try await checkInspector(process)
         process.signal(SIGTERM)
         let end = try await process.end()
         #expect(end.status == 0, "\(end.errors)")
