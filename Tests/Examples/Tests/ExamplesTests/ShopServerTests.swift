@@ -75,13 +75,15 @@ struct ShopServerTests {
     /// Opens the page as a browser does: with the token at first, and then with the cookie.
     private func checkInspector(_ process: ExampleProcess) async throws {
         let address = try await process.line(after: "inspector ")
-        var configuration = HTTPDataRequestService.Configuration()
-        configuration.cookies = CookieJar()
-        let browser = try HTTPDataRequestService.forAnyServer(configuration: configuration)
-        let stranger = try HTTPDataRequestService.forAnyServer()
         let whole = try RequestURL(address)
         let plain = try RequestURL(String(address.prefix { $0 != "?" }))
-        let page = try await browser.send(DataRequest(.get, at: whole))
+        var configuration = HTTPDataRequestService.Configuration()
+        configuration.cookies = CookieJar()
+        let browser = try HTTPDataRequestService(
+            environment: ConstantEnvironment("\(whole.origin)/"),
+            configuration: configuration)
+        let stranger = try HTTPDataRequestService.forAnyServer()
+        let page = try await browser.send(DataRequest(.get, "inspector/?\(whole.query ?? "")"))
         let text = String(decoding: try await page.body.collect(upTo: 1 << 20), as: UTF8.self)
         #expect(text.contains("/v1/films/7") && text.contains("data-live=\"true\""))
         #expect(page.headerFields[.contentSecurityPolicy]?.contains("default-src 'none'") == true)
