@@ -73,9 +73,11 @@ struct RoutesTests {
             let response = await routes.respond(to: request(routes.address, host: host))
             #expect(response.head.status == .misdirectedRequest && response.head.headerFields[.setCookie] == nil)
         }
-        #expect(await routes.respond(to: request("/", host: nil, fields: cookie(routes))).head.status == .misdirectedRequest)
+        let nameless = await routes.respond(to: request("/", host: nil, fields: cookie(routes)))
+        #expect(nameless.head.status == .misdirectedRequest)
         for host in ["localhost", "LOCALHOST:8080", "[::1]:1", "127.0.0.1", "dev.internal:9"] {
-            #expect(await routes.respond(to: request("/", host: host, fields: cookie(routes))).head.status == .ok, "\(host)")
+            let response = await routes.respond(to: request("/", host: host, fields: cookie(routes)))
+            #expect(response.head.status == .ok, "\(host)")
         }
         let origin = try #require(HTTPField.Name("Origin"))
         for value in ["https://evil.example", "null", "http://127.0.0.1:81"] {
@@ -87,7 +89,8 @@ struct RoutesTests {
         own[origin] = "http://127.0.0.1:80"
         #expect(await routes.respond(to: request("/report.json", fields: own)).head.status == .ok)
         for method in [HTTPRequest.Method.post, .delete, .options, .put] {
-            #expect(await routes.respond(to: request("/", method, fields: cookie(routes))).head.status == .methodNotAllowed)
+            let response = await routes.respond(to: request("/", method, fields: cookie(routes)))
+            #expect(response.head.status == .methodNotAllowed)
         }
     }
 

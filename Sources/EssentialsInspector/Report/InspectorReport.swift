@@ -21,8 +21,8 @@ public struct InspectorReport: Sendable, Codable {
     public var program: String
     /// The exchanges.
     public var har: HAR
-    /// The events of requests, resources and stores, the oldest first.
-    public var events: [Event] = []
+    /// The events of requests, resources and stores, the oldest first; `nil` for a report of a HAR file.
+    public var events: [Event]?
     /// The stores; `nil` without one.
     public var stores: [Store]?
     /// The services; `nil` without a locator.

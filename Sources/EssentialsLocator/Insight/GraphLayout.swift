@@ -6,14 +6,22 @@ struct GraphLayout {
     /// A registration in the drawing. Lengths are pixels.
     struct Node: Hashable {
         let registration: ServiceGraph.Registration
+        /// The type and name, without the module of the type.
+        let label: String
         var x = 0.0
         var y = 0.0
         let width: Double
 
         init(_ registration: ServiceGraph.Registration) {
             self.registration = registration
+            // The module is left out: the name after it tells services apart.
+            let isOfModule = registration.label.prefix { $0 != "." }.allSatisfy {
+                $0.isLetter || $0.isNumber || $0 == "_"
+            }
+            let name = registration.label.drop { $0 != "." }.dropFirst()
+            label = isOfModule && !name.isEmpty ? String(name) : registration.label
             // A character of the drawing's font is about seven pixels wide.
-            width = min(max(Double(registration.label.count) * 7 + 44, 110), 260)
+            width = min(max(Double(label.count) * 7 + 44, 110), 260)
         }
 
         var middle: Double { x + width / 2 }

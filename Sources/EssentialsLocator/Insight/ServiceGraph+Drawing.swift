@@ -44,7 +44,7 @@ extension ServiceGraph {
         let registration = node.registration
         let look = look(of: registration.kind)
         let isBuilt = registration.state != .unbuilt
-        let label = registration.label.count > 30 ? "\(registration.label.prefix(29))…" : registration.label
+        let label = node.label.count > 30 ? "\(node.label.prefix(29))…" : node.label
         let kind = registration.kind.rawValue.replacing(" ", with: "-")
         return "<g class=\"service kind-\(kind)\"><title>\(escaped(title(of: registration)))</title>"
             + "<rect x=\"\(text(node.x))\" y=\"\(text(node.y))\" width=\"\(text(node.width))\" "
