@@ -1,3 +1,4 @@
+import EssentialsHTTP
 public import EssentialsLocator
 import EssentialsObservability
 public import EssentialsPersistence
@@ -26,16 +27,18 @@ public final class Inspector: RequestObserver, LoadObserver, StoreObserver {
     /// The number of events of resources and stores that are kept.
     public static let maximumEvents = 2_000
     private static let maximumBytes = 8 << 20
-    /// The number of stores of which something is shown.
+    /// The number of stores that are shown.
     private static let maximumStores = 100
 
-    /// An event that is turned into text only if somebody looks at it.
+    /// An event, which becomes a text only in a report.
     enum Event: Sendable {
+        case request(RequestEvent)
         case load(LoadEvent)
         case store(StoreEvent)
 
         var instant: ContinuousClock.Instant {
             switch self {
+            case .request(let event): event.instant
             case .load(let event): event.instant
             case .store(let event): event.instant
             }
@@ -44,6 +47,8 @@ public final class Inspector: RequestObserver, LoadObserver, StoreObserver {
 
     private struct State {
         var events = Fifo<Event>()
+        /// The number of events so far.
+        var count: UInt64 = 0
         var stores: [String: InspectorReport.Store] = [:]
     }
 
@@ -82,16 +87,8 @@ public final class Inspector: RequestObserver, LoadObserver, StoreObserver {
 
     private static func add(_ event: Event, to state: inout State) {
         state.events.append(event)
+        state.count += 1
         if state.events.count > maximumEvents { _ = state.events.popFirst() }
-    }
-
-    /// The events of resources and stores that have happened since an instant, and the stores.
-    func changes(
-        since instant: ContinuousClock.Instant
-    ) -> (events: [Event], stores: [InspectorReport.Store]) {
-        state.withLock { state in
-            (state.events.filter { $0.instant > instant }, state.stores.values.sorted { $0.name < $1.name })
-        }
     }
 
     /// What is known at this moment.
@@ -99,15 +96,61 @@ public final class Inspector: RequestObserver, LoadObserver, StoreObserver {
     /// - Parameter locator: Its services are drawn and asked for their health. The default is `nil`, which leaves them out.
     public func report(of locator: ServiceLocator? = nil) async -> InspectorReport {
         let health = await locator?.health()
-        let (timelines, date) = recorder.calls
-        let (events, stores) = state.withLock { (Array($0.events), $0.stores.values.sorted { $0.name < $1.name }) }
+        let changes = changes(since: nil)
         var report = InspectorReport(program: program)
-        report.har.entries = recorder.detailedEntries(of: timelines)
-        report.har.comment = recorder.comment
-        report.events = InspectorReport.events(timelines, events, date)
-        if !stores.isEmpty { report.stores = stores }
-        if let locator { report.locator = InspectorReport.Drawing(svg: locator.graph().svg) }
+        report.cursor = changes.now.text
+        report.har.entries = changes.entries.suffix(Self.maximumExchanges)
+        report.har.comment = changes.comment
+        report.events = changes.events
+        report.stores = changes.stores
+        report.locator = locator.map { InspectorReport.Drawing(svg: $0.graph().svg) }
         report.health = health.map(InspectorReport.Health.init)
         return report
+    }
+
+    /// A moment of all that is kept.
+    struct Cursor: Sendable, Hashable {
+        let requests: HARRecorder.Cursor
+        /// The number of events of resources and stores.
+        let events: UInt64
+
+        init(_ requests: HARRecorder.Cursor, _ events: UInt64) { (self.requests, self.events) = (requests, events) }
+
+        var text: String { "\(requests.text)-\(events)" }
+
+        /// Reads a text; `nil` if it is no moment.
+        init?(_ text: String) {
+            guard let end = text.lastIndex(of: "-"), let requests = HARRecorder.Cursor(String(text[..<end])),
+                let events = UInt64(text[text.index(after: end)...])
+            else { return nil }
+            self.init(requests, events)
+        }
+    }
+
+    /// What has changed since a moment.
+    struct Changes {
+        let entries: [HAR.Entry]
+        let events: [InspectorReport.Event]
+        let stores: [InspectorReport.Store]?
+        let now: Cursor
+        /// The number of exchanges that are not kept any more.
+        let dropped: Int
+        let comment: String?
+    }
+
+    /// What has changed since a moment; all that is kept without one.
+    func changes(since cursor: Cursor?) -> Changes {
+        let requests = recorder.changes(since: cursor?.requests)
+        let (events, count, stores) = state.withLock { state in
+            // A number that is too great is of another program.
+            let start = cursor.map { min($0.events, state.count) } ?? 0
+            let new = Int(clamping: min(state.count - start, UInt64(state.events.count)))
+            return (Array(state.events).suffix(new), state.count, state.stores.values.sorted { $0.name < $1.name })
+        }
+        let all = requests.events.map(Event.request) + events
+        return Changes(
+            entries: requests.entries, events: InspectorReport.events(all) { recorder.date(of: $0) },
+            stores: stores.isEmpty ? nil : stores, now: Cursor(requests.now, count), dropped: requests.dropped,
+            comment: requests.comment)
     }
 }

@@ -31,6 +31,7 @@ struct EssentialsTool: AsyncParsableCommand {
               essentials get https://example.com/ --har example.har
               essentials har example.har
               essentials inspect example.har --to example.html
+              essentials health http://127.0.0.1:8080/health
               essentials cookies jar.txt
               essentials outbox views drain --base-url https://api.example.com/
               essentials store info shop.sqlite
@@ -63,7 +64,8 @@ struct EssentialsTool: AsyncParsableCommand {
             WritingCommand<PatchMethod>.self, WritingCommand<DeleteMethod>.self,
             ReadingCommand<HeadMethod>.self, ReadingCommand<OptionsMethod>.self, MethodCommand.self, PinsCommand.self,
             ReachabilityCommand.self,
-            WatchCommand.self, HARCommand.self, InspectCommand.self, CookiesCommand.self, CacheCommand.self,
+            WatchCommand.self, HARCommand.self, InspectCommand.self, HealthCommand.self, CookiesCommand.self,
+            CacheCommand.self,
             OutboxCommand.self,
             StoreCommand.self,
             BenchCommand.self, DemoCommand.self,

@@ -16,7 +16,10 @@ struct PageTests {
 
     @Test("No text of a server ends the element with the data, or fills another place")
     func hostile() throws {
-        let texts = ["</script><script>alert(1)</script>", "{{script}}", "<!--", "\u{2028}</SCRIPT >", "\"'&"]
+        let texts = [
+            "</script><script>alert(1)</script>", "{{script}}", "<!--", "\u{2028}</SCRIPT >", "\"'&",
+            "\u{600}</script>\u{600}<h1>", "\u{110BD}<",
+        ]
         for text in texts {
             let page = InspectorReport(har(text), program: text).page
             let open = try #require(page.firstRange(of: "type=\"application/json\""))

@@ -45,14 +45,17 @@ package enum SecretName {
     /// letter begins a word too, as in `userPin`.
     package static func isSecret(member name: String) -> Bool {
         if isSecret(name, .shown) { return true }
+        let isCapital = { (byte: UInt8) in (0x41...0x5a).contains(byte) }
+        let bytes = Array(name.utf8.prefix(maximumLength))
         var words: [UInt8] = []
-        var last: UInt8 = 0
-        for byte in name.utf8.prefix(maximumLength) {
-            if (0x41...0x5a).contains(byte), (0x61...0x7a).contains(last) || (0x30...0x39).contains(last) {
+        for (index, byte) in bytes.enumerated() {
+            let last = index > 0 ? bytes[index - 1] : 0
+            let isSmallNext = index + 1 < bytes.count && (0x61...0x7a).contains(bytes[index + 1])
+            // As in `userPin`, and as in `DBPass`.
+            if isCapital(byte), last.isASCIIAlphanumeric, !isCapital(last) || isSmallNext {
                 words.append(UInt8(ascii: "_"))
             }
             words.append(byte)
-            last = byte
         }
         return words.count > name.utf8.count && isSecret(String(decoding: words, as: UTF8.self), .shown)
     }

@@ -1,33 +1,26 @@
-import EssentialsHTTP
 import EssentialsLocator
-import EssentialsObservability
 import FoundationEssentials
 
 /// What changes in a program, as the text of server-sent events.
 ///
-/// Nothing waits for a reader: each element has what has changed since the last one. A slow reader gets fewer elements, and is told
-/// how many exchanges it has missed. It ends when its task is cancelled.
+/// Requests never wait for a reader: each element has what has changed since the last one. A slow reader gets fewer elements, and
+/// the number of exchanges that it has missed. The sequence ends when its task is cancelled, and when the locator is ending.
 public struct InspectorEvents: AsyncSequence, Sendable {
-    /// How often a reader is told what has changed, and how often how the services are.
-    fileprivate static let interval = Duration.milliseconds(250), stateInterval = Duration.seconds(1)
-    /// A comment is sent this often if nothing else is, so that the server notices that the browser is gone.
-    fileprivate static let heartbeat = Duration.seconds(15)
+    /// The time between two looks at what has changed. Without changes, a comment shows the server whether the browser is gone.
+    fileprivate static let interval = Duration.milliseconds(250), heartbeat = Duration.seconds(1)
 
     private let inspector: Inspector
     private let locator: ServiceLocator?
     private let viewer: ViewerCount.Viewer
-    private let cursor: HARRecorder.Cursor?
+    private let cursor: Inspector.Cursor?
 
-    init(_ inspector: Inspector, _ locator: ServiceLocator?, _ viewer: ViewerCount.Viewer, after last: String?) {
+    init(_ inspector: Inspector, _ locator: ServiceLocator?, _ viewer: ViewerCount.Viewer, after moment: String?) {
         (self.inspector, self.locator, self.viewer) = (inspector, locator, viewer)
-        cursor = last.flatMap(HARRecorder.Cursor.init(id:))
+        cursor = moment.flatMap(Inspector.Cursor.init)
     }
 
     /// Begins to follow.
-    public func makeAsyncIterator() -> AsyncIterator {
-        // A new page has in it what had happened before.
-        AsyncIterator(inspector, locator, viewer, cursor ?? inspector.recorder.changes(since: .init()).now)
-    }
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(inspector, locator, viewer, cursor) }
 
     /// Follows what changes.
     public struct AsyncIterator: AsyncIteratorProtocol {
@@ -41,78 +34,65 @@ public struct InspectorEvents: AsyncSequence, Sendable {
         private let inspector: Inspector
         private let locator: ServiceLocator?
         private let viewer: ViewerCount.Viewer
-        private var cursor: HARRecorder.Cursor
-        private var last = ContinuousClock.now
+        private var cursor: Inspector.Cursor?
         private var lastState = State()
+        private var nextLook = ContinuousClock.now
         private var nextState = ContinuousClock.now
         private var lastSent = ContinuousClock.now
         private var isFirst = true
 
         init(
             _ inspector: Inspector, _ locator: ServiceLocator?, _ viewer: ViewerCount.Viewer,
-            _ cursor: HARRecorder.Cursor
+            _ cursor: Inspector.Cursor?
         ) { (self.inspector, self.locator, self.viewer, self.cursor) = (inspector, locator, viewer, cursor) }
 
-        /// The next text; `nil` when the task is cancelled.
+        /// The next text; `nil` when the task is cancelled or the locator is ending.
         public mutating func next() async -> [UInt8]? {
-            while !Task.isCancelled {
-                if isFirst {
-                    isFirst = false
-                    return Array("retry: 1000\n\n".utf8)
+            if isFirst {
+                isFirst = false
+                return Array("retry: 1000\n\n".utf8)
+            }
+            while !Task.isCancelled, locator?.isEnding != true {
+                let pause = nextLook - .now
+                if pause > .zero {
+                    try? await Task.sleep(for: pause)
+                    continue
                 }
+                nextLook = .now + InspectorEvents.interval
                 let text = await changes()
-                if !text.isEmpty || ContinuousClock.now - lastSent > InspectorEvents.heartbeat {
-                    lastSent = .now
-                    return Array((text.isEmpty ? ":\n\n" : text).utf8)
-                }
-                try? await Task.sleep(for: InspectorEvents.interval)
+                guard !text.isEmpty || ContinuousClock.now - lastSent >= InspectorEvents.heartbeat else { continue }
+                lastSent = .now
+                return Array((text.isEmpty ? ":\n\n" : text).utf8)
             }
             return nil
         }
 
         private mutating func changes() async -> String {
-            let now = ContinuousClock.now
-            let (timelines, end, dropped) = inspector.recorder.changes(since: cursor)
-            let (events, stores) = inspector.changes(since: last)
-            var text = ""
-            if dropped > 0 { text += message("dropped", ["count": dropped], end) }
-            let entries = inspector.recorder.detailedEntries(of: timelines)
-            if !entries.isEmpty { text += message("entries", entries, end) }
-            let since = last
-            let recent = InspectorReport.events(
-                timelines, events, { inspector.recorder.date(of: $0) }, where: { $0 > since })
-            if !recent.isEmpty { text += message("events", recent, end) }
-            (cursor, last) = (end, now)
-            if now >= nextState {
-                nextState = now + InspectorEvents.stateInterval
+            let changes = inspector.changes(since: cursor)
+            var messages: [String] = []
+            if changes.dropped > 0 { messages.append(Self.message("dropped", ["count": changes.dropped])) }
+            if !changes.entries.isEmpty { messages.append(Self.message("entries", changes.entries)) }
+            if !changes.events.isEmpty { messages.append(Self.message("events", changes.events)) }
+            cursor = changes.now
+            if ContinuousClock.now >= nextState {
+                nextState = .now + .seconds(1)
                 let state = State(
-                    health: await (locator?.health()).map(InspectorReport.Health.init),
-                    stores: stores.isEmpty ? nil : stores,
+                    health: await (locator?.health()).map(InspectorReport.Health.init), stores: changes.stores,
                     locator: locator.map { InspectorReport.Drawing(svg: $0.graph().svg) })
-                if state != lastState { text += message("state", state, end) }
+                if state != lastState { messages.append(Self.message("state", state)) }
                 lastState = state
             }
-            return text
+            // The last message has the moment, so that a page that has received only some of them receives all again.
+            guard let last = messages.popLast() else { return "" }
+            return messages.joined() + "id: \(changes.now.text)\n" + last
         }
 
-        /// A message in one line of data, because JSON has no line breaks.
-        private func message(_ name: String, _ value: some Encodable, _ cursor: HARRecorder.Cursor) -> String {
+        /// A message in one line of data, because this JSON has no line breaks.
+        private static func message(_ name: String, _ value: some Encodable) -> String {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.withoutEscapingSlashes]
             guard let data = try? encoder.encode(value) else { return "" }
-            return "id: \(cursor.id)\nevent: \(name)\ndata: \(String(decoding: data, as: UTF8.self))\n\n"
+            return "event: \(name)\ndata: \(String(decoding: data, as: UTF8.self))\n\n"
         }
-    }
-}
-
-extension HARRecorder.Cursor {
-    /// The moment as the identifier of an event.
-    fileprivate var id: String { "\(revision)-\(endedExchanges)" }
-
-    /// Reads an identifier; `nil` if it is of another kind.
-    fileprivate init?(id: String) {
-        let parts = id.split(separator: "-", omittingEmptySubsequences: false)
-        guard parts.count == 2, let revision = UInt64(parts[0]), let ended = UInt64(parts[1]) else { return nil }
-        self.init(revision: revision, endedExchanges: ended)
     }
 }

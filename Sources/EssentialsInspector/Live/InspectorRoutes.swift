@@ -23,7 +23,8 @@ public import HTTPTypes
 /// Nothing changes the program. The page is for developers on the same machine. Other pages in their browsers, and other users of
 /// the machine, could ask for it too, so these rules hold:
 ///
-/// - A request needs the ``token``: in its address, as ``address`` has it, and after that as a cookie.
+/// - A request needs the ``token`` in its address, as ``address`` has it, and after that a cookie. Browsers send it to other ports of
+///   the machine too, but only for the same path.
 /// - It names the server by `localhost`, `127.0.0.1`, `[::1]` or one of the given hosts. With another name it gets the status 421,
 ///   because another site could let its own name lead to this machine.
 /// - It does not come from a page of another origin.
@@ -34,10 +35,12 @@ public final class InspectorRoutes: Sendable {
     /// The number of pages that can follow at the same time. A further one gets the status 503.
     public static let maximumViewers = 8
     private static let loopback: Set = ["localhost", "127.0.0.1", "[::1]"]
-    private static let cookie = "essentials-inspector"
 
     /// The secret that a request needs: 128 random bits in hexadecimal digits.
     public let token = InspectorPage.nonce()
+    /// The name and the value of the cookie. Cookies of one host are sent to all its ports, so the name is another one for each
+    /// inspector, and the value is not the token.
+    private let cookie = (name: "inspector-\(InspectorPage.nonce().prefix(8))", value: InspectorPage.nonce())
     /// The path below which the routes are, without a slash at its end.
     public let path: String
     private let inspector: Inspector
@@ -90,14 +93,14 @@ public final class InspectorRoutes: Sendable {
         let name = String(target.prefix { $0 != "?" })
         let query = target.dropFirst(name.count + 1)
         if let given = query.split(separator: "&").first(where: { $0.hasPrefix("token=") })?.dropFirst(6) {
-            guard isToken(given) else { return .text(.unauthorized, "The token is wrong.") }
+            guard Self.isEqual(given, token) else { return .text(.unauthorized, "The token is wrong.") }
             // The browser does not keep the token in its history.
             return .text(.seeOther, "See the page.", [("Location", "\(path)/"), ("Set-Cookie", setCookie)])
         }
         guard hasCookie(request) else {
             return .text(.unauthorized, "Open the address that the program has printed, which has a token.")
         }
-        guard name.hasPrefix(path) else { return .text(.notFound, "There is no such page.") }
+        guard name == path || name.hasPrefix(path + "/") else { return .text(.notFound, "There is no such page.") }
         return await page(String(name.dropFirst(path.count)), request)
     }
 
@@ -123,14 +126,13 @@ public final class InspectorRoutes: Sendable {
             guard let viewer = viewers.enter(upTo: Self.maximumViewers) else {
                 return .text(.serviceUnavailable, "Too many pages follow already.", [("Retry-After", "10")])
             }
-            let last = HTTPField.Name("Last-Event-ID").flatMap { request.headerFields[$0] }
-            let events = InspectorEvents(inspector, locator, viewer, after: last)
+            let events = InspectorEvents(inspector, locator, viewer, after: Self.moment(of: request))
             return InspectorResponse(.ok, .events(events), [("Content-Type", "text/event-stream")])
         default: return .text(.notFound, "There is no such page.")
         }
     }
 
-    // MARK: Who asks
+    // MARK: The sender of a request
 
     private func isOwn(host: String?) -> Bool {
         guard let host = host?.lowercased() else { return false }
@@ -152,20 +154,28 @@ public final class InspectorRoutes: Sendable {
     }
 
     private var setCookie: String {
-        "\(Self.cookie)=\(token); HttpOnly; SameSite=Strict; Path=\(path.isEmpty ? "/" : path)"
+        "\(cookie.name)=\(cookie.value); HttpOnly; SameSite=Strict; Path=\(path.isEmpty ? "/" : path)"
     }
 
     private func hasCookie(_ request: HTTPRequest) -> Bool {
         let pairs = request.headerFields[values: .cookie].flatMap { $0.split(separator: ";") }
         return pairs.contains { pair in
             let trimmed = pair.drop { $0 == " " }
-            return trimmed.hasPrefix(Self.cookie + "=") && isToken(trimmed.dropFirst(Self.cookie.count + 1))
+            guard trimmed.hasPrefix(cookie.name + "=") else { return false }
+            return Self.isEqual(trimmed.dropFirst(cookie.name.count + 1), cookie.value)
         }
     }
 
+    /// The moment from which a page goes on: that of the last message it has received, or that of its report.
+    private static func moment(of request: HTTPRequest) -> String? {
+        if let name = HTTPField.Name("Last-Event-ID"), let last = request.headerFields[name] { return last }
+        let items = (request.path ?? "").split(separator: "?").dropFirst().flatMap { $0.split(separator: "&") }
+        return items.first { $0.hasPrefix("after=") }.map { String($0.dropFirst(6)) }
+    }
+
     /// Compares without telling by the time how much of it is right.
-    private func isToken(_ text: Substring) -> Bool {
-        let (given, own) = (Array(text.utf8), Array(token.utf8))
+    private static func isEqual(_ text: Substring, _ secret: String) -> Bool {
+        let (given, own) = (Array(text.utf8), Array(secret.utf8))
         guard given.count == own.count else { return false }
         return zip(given, own).reduce(UInt8(0)) { $0 | $1.0 ^ $1.1 } == 0
     }

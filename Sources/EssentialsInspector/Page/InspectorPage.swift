@@ -49,7 +49,13 @@ struct InspectorPage {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.withoutEscapingSlashes]
         guard let data = try? encoder.encode(report) else { return "{}" }
-        return String(decoding: data, as: UTF8.self).replacing("<", with: "\\u003c")
+        // Bytes are compared, because some characters before a `<` make one character of both.
+        var escaped: [UInt8] = []
+        escaped.reserveCapacity(data.count)
+        for byte in data {
+            if byte == UInt8(ascii: "<") { escaped += Array("\\u003c".utf8) } else { escaped.append(byte) }
+        }
+        return text(escaped)
     }
 
     // MARK: The template
@@ -74,7 +80,16 @@ struct InspectorPage {
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
     private static func escaped(_ text: String) -> String {
-        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+        var escaped = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped
     }
 }
 

@@ -459,7 +459,7 @@
   }
   const showLive = (word) => { $("live").dataset.state = $("live").textContent = word; };
   function connect() {
-    const source = new EventSource("events");
+    const source = new EventSource(data.cursor ? `events?after=${encodeURIComponent(data.cursor)}` : "events");
     const on = (type, act) => source.addEventListener(type, (event) => {
       try { act(JSON.parse(event.data)); } catch (error) { console.warn(`A bad "${type}" event was skipped.`, error); }
       schedule();

@@ -5,26 +5,17 @@ import FoundationEssentials
 
 extension InspectorReport {
     /// The last events of all layers, the oldest first.
-    static func events(
-        _ timelines: [RequestTimeline], _ others: [Inspector.Event], _ date: (ContinuousClock.Instant) -> Date,
-        where isWanted: (ContinuousClock.Instant) -> Bool = { _ in true }
-    ) -> [Event] {
-        var events: [(instant: ContinuousClock.Instant, layer: String, call: String?, text: () -> String)] = []
-        for event in timelines.lazy.flatMap(\.events) where isWanted(event.instant) {
-            events.append((event.instant, "request", event.call.id.description, { event.description }))
-        }
-        for event in others {
-            switch event {
-            case .load(let load): events.append((load.instant, "load", nil, { load.text }))
-            case .store(let store): events.append((store.instant, "store", nil, { store.text }))
-            }
-        }
+    static func events(_ events: [Inspector.Event], _ date: (ContinuousClock.Instant) -> Date) -> [Event] {
         // The order of events at the same instant stays as it is.
         let sorted = events.enumerated().sorted { ($0.element.instant, $0.offset) < ($1.element.instant, $1.offset) }
         return sorted.suffix(Inspector.maximumEvents).map { _, event in
-            Event(
-                at: (date(event.instant).timeIntervalSince1970 * 1_000).rounded(), layer: event.layer, call: event.call,
-                text: event.text())
+            let at = (date(event.instant).timeIntervalSince1970 * 1_000).rounded()
+            switch event {
+            case .request(let request):
+                return Event(at: at, layer: "request", call: request.call.id.description, text: request.description)
+            case .load(let load): return Event(at: at, layer: "load", call: nil, text: load.text)
+            case .store(let store): return Event(at: at, layer: "store", call: nil, text: store.text)
+            }
         }
     }
 }

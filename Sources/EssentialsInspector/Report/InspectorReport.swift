@@ -23,6 +23,8 @@ public struct InspectorReport: Sendable, Codable {
     public var har: HAR
     /// The events of requests, resources and stores, the oldest first; `nil` for a report of a HAR file.
     public var events: [Event]?
+    /// The moment up to which the report is, from which a live page goes on; `nil` for a report of a HAR file.
+    public internal(set) var cursor: String?
     /// The stores; `nil` without one.
     public var stores: [Store]?
     /// The services; `nil` without a locator.
@@ -38,13 +40,13 @@ public struct InspectorReport: Sendable, Codable {
 
     /// Something that happened.
     public struct Event: Sendable, Hashable, Codable {
-        /// When, in milliseconds since 1970.
+        /// The time in milliseconds since 1970.
         public let at: Double
-        /// Where: `request`, `load` or `store`.
+        /// The layer in which it happened: `request`, `load` or `store`.
         public let layer: String
         /// The call of a request; `nil` for others.
         public let call: String?
-        /// What.
+        /// A description in one line.
         public let text: String
     }
 

@@ -26,6 +26,13 @@ extension Redaction {
         return shown == text ? body : Data(shown.utf8)
     }
 
+    /// Whether a text is JSON with members whose values are hidden.
+    func hasHiddenMembers(_ text: String) -> Bool {
+        guard text.utf8.contains(UInt8(ascii: "\"")) else { return false }
+        let bytes = Data(text.utf8)
+        return HiddenMembers(of: bytes, isJSON: Self.isJSON(nil, bytes)) { hides(member: $0) }.shown != bytes
+    }
+
     /// The text of a body; `nil` if it is none. A character at the end may be cut.
     private static func text(of body: Data) -> String? {
         guard !body.contains(0) else { return nil }
@@ -36,7 +43,7 @@ extension Redaction {
         return body.endIndex - start < length ? String(validating: body[..<start], as: UTF8.self) : nil
     }
 
-    /// Whether a type is one of text, of which nothing is shown that cannot be read.
+    /// Whether a type is one of text. Of such a body nothing is shown if it cannot be read.
     private static func isText(_ type: MediaType) -> Bool {
         guard type.type == "application" || type.suffix != nil else { return type.type == "text" }
         let texts = ["json", "xml", "x-www-form-urlencoded", "javascript", "ndjson", "x-ndjson", "jwt", "jose"]
@@ -76,18 +83,28 @@ private struct HiddenMembers {
     private let isJSON: Bool
     private var position: Data.Index
     private var copied: Data.Index
+    /// How many more bytes of strings are looked at. Marks that are alone let bytes be looked at again.
+    private var budget: Int
 
     init(of bytes: Data, isJSON: Bool, depth: Int = 0, _ hides: (String) -> Bool) {
         (self.bytes, self.isJSON) = (bytes, isJSON)
         (position, copied) = (bytes.startIndex, bytes.startIndex)
+        budget = 8 * bytes.count + 1_024
         while let opening = bytes[position...].firstIndex(of: Self.quote) {
             position = opening
             let content = string()
             let end = position
             skipBlanks()
             guard position < bytes.endIndex, bytes[position] == UInt8(ascii: ":") else {
-                // A quotation mark that is alone may have hidden the beginning of the next string. One look at each is enough.
-                position = isJSON || bytes[content].contains(Self.backslash) ? end : opening + 1
+                // A quotation mark that is alone may have hidden the beginning of the next string.
+                position = isJSON ? end : opening + 1
+                budget -= content.count
+                // What would take too long is hidden.
+                if budget < 0 {
+                    hide(from: opening)
+                    copied = bytes.endIndex
+                    break
+                }
                 if hasHiddenMembers(content, depth, hides) {
                     hide(from: opening)
                     position = end
@@ -109,7 +126,9 @@ private struct HiddenMembers {
 
     /// Whether a string is JSON with members that are hidden.
     private func hasHiddenMembers(_ content: Range<Data.Index>, _ depth: Int, _ hides: (String) -> Bool) -> Bool {
-        guard bytes[content].contains(Self.backslash), let text = Self.text(of: bytes[content]) else { return false }
+        guard bytes[content].contains(Self.backslash) else { return false }
+        // A string that cannot be decoded, or is cut off, may be such JSON.
+        guard let text = Self.text(of: bytes[content]) else { return bytes[content].contains(UInt8(ascii: ":")) }
         let inner = Data(text.utf8)
         guard inner.contains(Self.quote), inner.contains(UInt8(ascii: ":")) else { return false }
         return depth >= Self.maximumDepth

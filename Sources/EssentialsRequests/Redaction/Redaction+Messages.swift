@@ -9,7 +9,7 @@ extension Redaction {
     /// The fields with `…` as the value of a secret, and in place of the query of a URL.
     func shown(_ fields: HTTPFields) -> HTTPFields {
         let isShown = { (field: HTTPField) in
-            !hides(field.name) && !Self.urlFields.contains(field.name) && !Self.containsURL(field)
+            !hides(field.name) && !Self.urlFields.contains(field.name) && !Self.mayHoldURL(field)
         }
         return fields.allSatisfy(isShown) ? fields : HTTPFields(fields.map(shown))
     }
@@ -17,7 +17,7 @@ extension Redaction {
     private func shown(_ field: HTTPField) -> HTTPField {
         if hides(field.name) { return HTTPField(name: field.name, value: "…") }
         let isURL = Self.urlFields.contains(field.name)
-        guard isURL || Self.containsURL(field) else { return field }
+        guard isURL || Self.mayHoldURL(field) else { return field }
         let text = shown(text: field.value)
         guard isURL, case .hiddenWhole = query, let rest = text.firstIndex(where: { "?#".contains($0) }) else {
             return HTTPField(name: field.name, value: text)
@@ -27,7 +27,9 @@ extension Redaction {
     }
 
     /// Whether a value may contain a URL, in a field that usually has none.
-    private static func containsURL(_ field: HTTPField) -> Bool { field.value.contains("//") }
+    private static func mayHoldURL(_ field: HTTPField) -> Bool {
+        field.value.utf8.contains(UInt8(ascii: "=")) || field.value.contains("//")
+    }
 
     /// A failure without the body and the secret fields of its response.
     func shown(_ failure: RequestFailure) -> RequestFailure {

@@ -56,11 +56,12 @@ public struct Redaction: Sendable, Hashable {
 
     /// A text that is or contains URLs or forms, with `…` in place of user names, passwords and secret values.
     package func shown(text: String) -> String {
-        SecretText { name in
+        let names = { (name: String) in
             guard !SecretName.isSecret(encoded: name, .shown) else { return true }
             let decoded = (try? QueryItems(parsing: name))?.items.first?.name ?? ""
             return SecretName.isSecret(member: decoded) || isListed(decoded)
-        }.shown(text)
+        }
+        return SecretText(hides: names) { hasHiddenMembers($0) }.shown(text)
     }
 
     /// Whether a name was listed among those whose values are hidden in queries.

@@ -8,7 +8,7 @@ extension ScriptedTransport {
     /// transport.replay(try HAR(contentsOf: "Fixtures/checkout.har"))
     /// ```
     ///
-    /// A request gets a response if its method, host, path and query are those of a recorded one; of a query that was hidden,
+    /// A request gets a response if its method, host without a port, path and query are those of a recorded one; of a query that was hidden,
     /// what was not. Equal requests get their responses in the order of the record, and the last one again after that. A failure
     /// without a response fails with the same reason. What was not sent, such as a response from a cache, is left out, and so
     /// are cancelled requests and responses that a cached body has not changed (304).

@@ -40,10 +40,12 @@
             (self.reader, self.onProblem) = (reader, onProblem)
             let settings = SettingsReader(reader)
             guard let names = try settings.list(.environmentNames), !names.isEmpty else {
+                guard try settings.text(.environment) == nil else { throw settings.missing(.environmentNames) }
                 guard let url = try settings.url(.url) else { throw settings.missing(.url) }
                 environments = try SwitchableEnvironment([EnvironmentSnapshot(baseURL: url)])
                 return
             }
+            try Self.check(names, settings)
             var snapshots: [EnvironmentSnapshot] = []
             for name in names { snapshots.append(try Self.snapshot(name, reader)) }
             let selected = try settings.text(.environment)
@@ -53,6 +55,19 @@
                 throw settings.wrong(
                     selected == nil ? .environmentNames : .environment, error.message, error.remedy ?? "Correct it.",
                     error)
+            }
+        }
+
+        /// Refuses names that no variable can have, or that have the same one.
+        private static func check(_ names: [String], _ settings: SettingsReader) throws(RequestFailure) {
+            var variables: Set<String> = []
+            for name in names {
+                let variable = name.lowercased().map { $0.isLetter || $0.isNumber ? $0 : "_" }
+                guard !name.isEmpty, variables.insert(String(variable)).inserted else {
+                    throw settings.wrong(
+                        .environmentNames, "“\(RequestFailure.shown(name))” is empty, or too similar to another name",
+                        "Give each environment a name of its own letters and digits.")
+                }
             }
         }
 

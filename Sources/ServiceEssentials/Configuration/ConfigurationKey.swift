@@ -69,9 +69,10 @@ extension ConfigurationKey {
         "http.environments.NAME.trust-policy-file", .path, "The trust policy of an environment's servers.")
 
     static let userAgent = Self("http.user-agent", .text, "The field User-Agent of requests without one.")
-    static let bearer = Self("http.bearer", .text, "A bearer token for the environment's servers.", isSecret: true)
+    static let bearer = Self(
+        "http.bearer", .text, "A bearer token for the servers of the environment at the start.", isSecret: true)
     static let user = Self(
-        "http.user", .text, "User name, colon and password for Basic authentication.", isSecret: true)
+        "http.user", .text, "User name, colon and password for the same servers.", isSecret: true)
     static let retryAttempts = Self(
         "http.retry.attempts", .number, "How often a request is sent at most; the default is 1.")
     static let retryLongestWait = Self(

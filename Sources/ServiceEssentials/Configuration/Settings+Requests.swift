@@ -138,6 +138,11 @@
             let bearer = try settings.value(.bearer) { token throws(RequestFailure) in try Credentials.bearer(token) }
             let basic = try settings.value(.user) { text throws(RequestFailure) in
                 let name = text.prefix { $0 != ":" }
+                guard name.endIndex != text.endIndex else {
+                    throw RequestFailure(
+                        .invalidRequest, "The password is missing.", remedy: "Write the name, a colon and the password."
+                    )
+                }
                 return try Credentials.basic(user: String(name), password: String(text.dropFirst(name.count + 1)))
             }
             guard bearer == nil || basic == nil else {
@@ -169,6 +174,8 @@
             var configuration = try Configuration(reader)
             change(&configuration)
             let credentials = try Credentials(reader)
+            // Requests take the times as their options. A wrong one is refused at the start too.
+            _ = try TransportOptions(reader)
             try self.init(
                 environment: environment, trust: try TrustPolicy(reader), configuration: configuration,
                 engine: try CurlTransport.Configuration(reader))

@@ -3,6 +3,7 @@
     import EssentialsHTTP
     import EssentialsTools
     import EssentialsTransport
+    import Glibc
 
     /// Reads and checks the values of ``ConfigurationKey``s.
     struct SettingsReader {
@@ -84,6 +85,7 @@
 
         /// A number that may be a text with a unit, or a number of a JSON file.
         private func quantity(_ key: ConfigurationKey) throws(RequestFailure) -> String? {
+            try checkNotOfClient(key)
             let configKey = configKey(key)
             if let text = reader.string(forKey: configKey) { return text }
             if let number = reader.int(forKey: configKey) { return "\(number)" }
@@ -112,6 +114,17 @@
                 remedy: "Set it in a file, as a variable or as an argument, as \(reader) reads them.")
         }
 
+        /// Refuses a variable that a client of this program can set: a CGI program has the header fields of its request as variables
+        /// `HTTP_…` (RFC 3875, 4.1.18).
+        private func checkNotOfClient(_ key: ConfigurationKey) throws(RequestFailure) {
+            guard key.name.hasPrefix("http."), getenv("GATEWAY_INTERFACE") != nil else { return }
+            let name = configKey(key).description.uppercased().replacing(".", with: "_").replacing("-", with: "_")
+            guard getenv(name) != nil else { return }
+            throw RequestFailure(
+                .invalidRequest, "The variable \(name) of a CGI program comes from its client.",
+                remedy: "Read the settings with “reader.scoped(to:)”, so that their variables have another beginning.")
+        }
+
         private func configKey(_ key: ConfigurationKey) -> ConfigKey {
             ConfigKey(key.name.replacing("NAME", with: environment))
         }
@@ -120,6 +133,7 @@
         private func value<Value>(
             _ key: ConfigurationKey, _ kind: String, _ read: (ConfigKey) throws -> Value
         ) throws(RequestFailure) -> Value? {
+            try checkNotOfClient(key)
             do {
                 return try read(configKey(key))
             } catch {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import EssentialsHTTP
 import EssentialsInspector
+import EssentialsStorage
 import FoundationEssentials
 import ServiceEssentials
 
@@ -36,7 +37,12 @@ struct InspectCommand: AsyncParsableCommand {
             let har = try HAR(contentsOf: file)
             let page = InspectorReport(har, program: har.creator.name).page
             guard let target, target != "-" else { return try StandardStream.output.write(page) }
-            let output = try OutputFile(path: target)
+            if let old = try? FileStatus(of: target), let own = try? FileStatus(of: file), old.identity == own.identity
+            {
+                throw RequestFailure(
+                    .invalidRequest, "The page would replace the HAR file.", remedy: "Name another file with --to.")
+            }
+            let output = try OutputFile(path: target, isPrivate: true)
             try Data(page.utf8).span.bytes.withUnsafeBytes { bytes throws(RequestFailure) in try output.write(bytes) }
             try output.commit()
         }

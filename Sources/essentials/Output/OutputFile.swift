@@ -19,8 +19,9 @@ final class OutputFile: Sendable {
 
     /// Opens the file.
     ///
+    /// - Parameter isPrivate: Whether a new file is for this user only (mode 0600).
     /// - Throws: `file` if the directory is not writable or the path is a directory.
-    init(path: String) throws(RequestFailure) {
+    init(path: String, isPrivate: Bool = false) throws(RequestFailure) {
         // Only the system creates links in this directory.
         let followsLink = path.utf8.starts(with: "/dev/".utf8)
         let existing = try? FileStatus(of: path, followsLink: followsLink)
@@ -36,7 +37,7 @@ final class OutputFile: Sendable {
             AbandonedFiles.remove(beside: place)
             let file = try RequestFailure.onFile(
                 path, "could not be created", missing: "Create the directory.", phase: .preparation
-            ) { () throws(FileError) in try AtomicFile(place, .none, isPrivate: false) }
+            ) { () throws(FileError) in try AtomicFile(place, .none, isPrivate: isPrivate) }
             version = file
             // Closing the copy reports what the file system could not write, and the lock stays until the renaming.
             descriptor = fcntl(file.file.descriptor, F_DUPFD_CLOEXEC, 0)

@@ -107,8 +107,7 @@ struct VerboseLog: Sendable {
         let name = line.prefix { $0 != ":" }
         guard !showsSecrets else { return VisibleText.line(line) }
         if SecretName.isSecret(String(name), .shown) { return "\(VisibleText.line(String(name))): …" }
-        let holdsURL = ["location", "content-location", "referer", "link", "refresh"].contains(name.lowercased())
-        return VisibleText.line(holdsURL ? shown(target: line) : line)
+        return shown(target: line)
     }
 
     /// A request target, or a text with URLs, without credentials and values that look secret.

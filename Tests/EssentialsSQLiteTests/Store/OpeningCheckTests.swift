@@ -121,6 +121,8 @@ import TestTools
         func unlocked(journal: String, lock: String) async throws {
             var configuration = Configuration()
             configuration.allowsUnsafeTransactions = true
+            // The end of its transaction can meet the reader that opens the store.
+            configuration.busyMode = .timeout(60)
             let other = try DatabaseQueue(path: fixture.path, configuration: configuration)
             try await other.writeWithoutTransaction { db in
                 _ = try Row.fetchAll(db, sql: "PRAGMA journal_mode = \(journal)")

@@ -2,8 +2,9 @@ import EssentialsInspector
 import FoundationEssentials
 import Hummingbird
 import ServiceEssentials
+import ServiceLifecycle
 
-/// What those who run the server look at.
+/// The pages for the people who operate the server.
 extension Router {
     /// The answer of a readiness probe, with the health of all services.
     func addHealth(of locator: ServiceLocator) {
@@ -28,7 +29,10 @@ extension Router {
                         status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
                 case .events(let events):
                     let body = ResponseBody { writer in
-                        for await text in events { try await writer.write(ByteBuffer(bytes: text)) }
+                        // The server waits for its responses when it ends, and this one has no end of its own.
+                        for try await text in events.cancelOnGracefulShutdown() {
+                            try await writer.write(ByteBuffer(bytes: text))
+                        }
                         try await writer.finish(nil)
                     }
                     return Response(status: status, headers: headers, body: body)

@@ -73,7 +73,9 @@ struct ShopServerTests {
     }
 
     /// Opens the page as a browser does: with the token at first, and then with the cookie.
-    private func checkInspector(_ process: ExampleProcess) async throws {
+    ///
+    /// - Returns: A page that follows, until the server ends.
+    private func checkInspector(_ process: ExampleProcess) async throws -> Task<Void, any Error> {
         let address = try await process.line(after: "inspector ")
         let whole = try RequestURL(address)
         let plain = try RequestURL(String(address.prefix { $0 != "?" }))
@@ -88,8 +90,12 @@ struct ShopServerTests {
         #expect(text.contains("/v1/films/7") && text.contains("data-live=\"true\""))
         #expect(page.headerFields[.contentSecurityPolicy]?.contains("default-src 'none'") == true)
         await #expect(throws: RequestFailure.self) { try await stranger.send(DataRequest(.get, at: plain)) }
-        await browser.shutdown()
         await stranger.shutdown()
+        let events = try await browser.stream(of: RequestBuilder(.get, "inspector/events"))
+        return Task {
+            for try await _ in events.body {}
+            await browser.shutdown()
+        }
     }
 
     @Test("The built server serves requests from another server, and ends on a signal")
@@ -107,10 +113,11 @@ struct ShopServerTests {
         #expect(film == Film(id: 7, title: "t-1"))
         let health: String = try await client.get("health")
         #expect(health.contains("\"isReady\":true") && health.contains("DataRequestService"))
-        try await checkInspector(process)
+        let follower = try await checkInspector(process)
         process.signal(SIGTERM)
         let end = try await process.end()
         #expect(end.status == 0, "\(end.errors)")
+        _ = await follower.result
         await client.shutdown()
     }
 }
