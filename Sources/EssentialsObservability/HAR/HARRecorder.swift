@@ -14,7 +14,7 @@ package import FoundationEssentials
 ///
 /// `essentials har FILE` prints such a file, and browsers open it.
 ///
-/// Secrets are hidden as in the logs of the service; see ``Redaction``. With the default settings of a service the queries of
+/// Secrets are hidden as in the logs of the service; see `Redaction`. With the default settings of a service the queries of
 /// all URLs are hidden. Bodies are not recorded unless ``init(limit:bodyLimit:)`` asks for them; in those the items of forms
 /// and the members of JSON are hidden whose names sound secret, and multipart bodies are hidden whole. A secret without a name
 /// is not recognized. In memory the values are as they were sent, and nothing shows them.
