@@ -58,8 +58,8 @@ public final class HARRecorder: RequestObserver {
 
     /// What was recorded, in the order of the beginnings. Exchanges that are running are recorded so far as they are known.
     public var har: HAR {
-        let (calls, comment) = state.withLock { ($0.all, $0.comment) }
-        let entries = calls.flatMap { HAR.entries(of: $0.timeline, clock) }
+        let (timelines, comment) = state.withLock { ($0.all.map(\.timeline), $0.comment) }
+        let entries = timelines.flatMap { HAR.entries(of: $0, clock) }
         return HAR(entries: entries.sorted { $0.started < $1.started }, comment: comment)
     }
 
@@ -116,14 +116,14 @@ public final class HARRecorder: RequestObserver {
         let start = own?.count ?? 0
         let (calls, now, dropped, comment) = state.withLock { state in
             (
-                state.all.filter { ($0.numbers.last ?? 0) > start },
+                state.all.filter { ($0.numbers.last ?? 0) > start }.map { ($0.timeline, $0.events(after: start)) },
                 Cursor(identity, state.count, state.endedExchanges),
                 own.map { state.dropped(after: $0.endedExchanges) } ?? 0, state.comment
             )
         }
-        let entries = calls.flatMap { HAR.entries(of: $0.timeline, clock, hasCommands: true) }
+        let entries = calls.flatMap { HAR.entries(of: $0.0, clock, hasCommands: true) }
         return Changes(
-            entries: entries.sorted { $0.started < $1.started }, events: calls.flatMap { $0.events(after: start) },
+            entries: entries.sorted { $0.started < $1.started }, events: calls.flatMap(\.1),
             now: now, dropped: dropped, comment: comment)
     }
 

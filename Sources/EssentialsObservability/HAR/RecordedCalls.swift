@@ -3,8 +3,11 @@ import EssentialsTools
 
 /// The calls that a recorder keeps, within limits of number and size.
 struct RecordedCalls {
-    /// A call.
-    struct Call {
+    /// A call. It is an object, so that an event is added to it in place.
+    ///
+    /// It is used only with the lock of the recorder, and after it was dropped not at all, so it can be sent to the thread that
+    /// releases it.
+    final class Call: @unchecked Sendable {
         var timeline = RequestTimeline()
         /// The numbers of its events, in their order.
         var numbers: [UInt64] = []
@@ -13,6 +16,12 @@ struct RecordedCalls {
         var bytes = 0
 
         var exchanges: Int { max(1, attempts) }
+
+        init() {
+            // A plain request has about as many events.
+            timeline.reserveCapacity(8)
+            numbers.reserveCapacity(8)
+        }
 
         /// The events after one with a number.
         func events(after number: UInt64) -> ArraySlice<RequestEvent> {
@@ -49,28 +58,30 @@ struct RecordedCalls {
     /// - Returns: The calls that are dropped for it. They are released by the caller, which holds no lock then.
     mutating func add(_ event: RequestEvent) -> [Call] {
         let id = event.call.id
-        guard var call = running.removeValue(forKey: id) ?? newCall(event) else { return [] }
-        add(event, to: &call)
-        if case .ended = event.kind {
-            runningBytes -= call.bytes
-            exchanges += call.exchanges
-            endedExchanges += UInt64(call.exchanges)
-            ended.append(call)
-        } else {
-            running[id] = call
-        }
+        guard let call = running[id] ?? newCall(event) else { return [] }
+        add(event, to: call)
+        guard case .ended = event.kind else { return bytes > memory ? dropSurplus() : [] }
+        running[id] = nil
+        runningBytes -= call.bytes
+        exchanges += call.exchanges
+        endedExchanges += UInt64(call.exchanges)
+        ended.append(call)
         return dropSurplus()
     }
 
     /// A call that begins; `nil` if too many run, or if its beginning was not recorded for that reason.
     private mutating func newCall(_ event: RequestEvent) -> Call? {
         guard case .began = event.kind else { return nil }
-        guard running.count >= Self.maximumRunning else { return Call() }
-        droppedExchanges += 1
-        return nil
+        guard running.count < Self.maximumRunning else {
+            droppedExchanges += 1
+            return nil
+        }
+        let call = Call()
+        running[event.call.id] = call
+        return call
     }
 
-    private mutating func add(_ event: RequestEvent, to call: inout Call) {
+    private mutating func add(_ event: RequestEvent, to call: Call) {
         let size = event.recordedSize
         // The calls that run may take half of the memory, so that the others are not dropped for them. Their ends are small.
         if case .ended = event.kind {

@@ -36,8 +36,8 @@ public struct ObservedRequest: Sendable, CustomStringConvertible, CustomReflecta
     /// The header fields in their order, with `…` as the value of a secret. Those that the transport itself adds, such as
     /// `Host`, are missing.
     public var headerFields: HTTPFields { redaction.shown(fields) }
-    /// The bytes of the URL and of the header fields.
-    package var size: Int { target.description.utf8.count + fields.size }
+    /// The bytes of the URL, without its origin, and of the header fields.
+    package var size: Int { target.path.utf8.count + (target.query?.utf8.count ?? 0) + fields.size }
     /// The method and the URL.
     public var description: String { "\(method.rawValue) \(url)" }
     /// The properties for debuggers and `dump`, also without secrets.

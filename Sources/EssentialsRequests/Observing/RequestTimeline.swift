@@ -65,6 +65,9 @@ public struct RequestTimeline: Sendable {
     /// Creates a timeline.
     public init(_ events: [RequestEvent] = []) { for event in events { add(event) } }
 
+    /// Makes room for events.
+    package mutating func reserveCapacity(_ count: Int) { events.reserveCapacity(count) }
+
     /// Adds the next event. Beyond ``maximumEvents`` only the end of the call is added.
     ///
     /// - Returns: Whether it was added.

@@ -348,7 +348,8 @@ extension ResourceCore {
 
     /// Cancels the requests that are not loads.
     func cancelRequests() {
-        for request in reading({ $0.requests }) { request.cancel() }
+        // The newest first: a write that waits for an earlier one must not be sent because that one has just ended.
+        for request in reading({ $0.requests }).reversed() { request.cancel() }
     }
 }
 
