@@ -140,9 +140,11 @@ public final class Inspector: RequestObserver, LoadObserver, StoreObserver {
 
     /// What has changed since a moment; all that is kept without one.
     func changes(since cursor: Cursor?) -> Changes {
+        // The moments of another program say nothing of this one.
+        let cursor = cursor.flatMap { recorder.isOwn($0.requests) ? $0 : nil }
         let requests = recorder.changes(since: cursor?.requests)
         let (events, count, stores) = state.withLock { state in
-            // A number that is too great is of another program.
+            // A text of a peer can have a number that is too great.
             let start = cursor.map { min($0.events, state.count) } ?? 0
             let new = Int(clamping: min(state.count - start, UInt64(state.events.count)))
             return (Array(state.events).suffix(new), state.count, state.stores.values.sorted { $0.name < $1.name })

@@ -36,11 +36,11 @@ public final class InspectorRoutes: Sendable {
     public static let maximumViewers = 8
     private static let loopback: Set = ["localhost", "127.0.0.1", "[::1]"]
 
-    /// The secret that a request needs: 128 random bits in hexadecimal digits.
-    public let token = InspectorPage.nonce()
+    /// The secret that a request needs: 32 random letters and digits, which have about 190 bits.
+    public let token = String.randomAlphanumeric(32)
     /// The name and the value of the cookie. Cookies of one host are sent to all its ports, so the name is another one for each
     /// inspector, and the value is not the token.
-    private let cookie = (name: "inspector-\(InspectorPage.nonce().prefix(8))", value: InspectorPage.nonce())
+    private let cookie = (name: "inspector-\(String.randomAlphanumeric(8))", value: String.randomAlphanumeric(32))
     /// The path below which the routes are, without a slash at its end.
     public let path: String
     private let inspector: Inspector

@@ -1,3 +1,5 @@
+import EssentialsHTTP
+import EssentialsTools
 import FoundationEssentials
 
 /// Fills the page with a report.
@@ -8,13 +10,8 @@ struct InspectorPage {
             + "base-uri 'none'; form-action 'none'"
     }
 
-    /// The number of random bits in a nonce is 128.
-    static func nonce() -> String {
-        (0..<2).map { _ in
-            let digits = String(UInt64.random(in: .min ... .max), radix: 16)
-            return String(repeating: "0", count: 16 - digits.count) + digits
-        }.joined()
-    }
+    /// A new nonce of about 190 random bits.
+    static func nonce() -> String { .randomAlphanumeric(32) }
 
     private static let parts = pieces(of: text(PackageResources.page_html))
     private static let style = text(PackageResources.page_css)
@@ -28,7 +25,7 @@ struct InspectorPage {
     static func text(_ report: InspectorReport, isLive: Bool, nonce: String, hasPolicy: Bool) -> String {
         let values = [
             "nonce": nonce, "style": style, "script": script, "data": data(report), "live": isLive ? "true" : "false",
-            "title": escaped(report.program.isEmpty ? "HTTP inspector" : "\(report.program) - HTTP"),
+            "title": (report.program.isEmpty ? "HTTP inspector" : "\(report.program) - HTTP").escapedForMarkup,
         ]
         var page = ""
         for part in parts {
@@ -78,19 +75,6 @@ struct InspectorPage {
     }
 
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
-
-    private static func escaped(_ text: String) -> String {
-        var escaped = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            default: escaped.unicodeScalars.append(scalar)
-            }
-        }
-        return escaped
-    }
 }
 
 extension InspectorReport {

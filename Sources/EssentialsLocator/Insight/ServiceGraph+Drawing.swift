@@ -1,3 +1,5 @@
+import EssentialsTools
+
 extension ServiceGraph {
     /// A drawing as SVG, with a box for each locator.
     ///
@@ -24,7 +26,7 @@ extension ServiceGraph {
     }
 
     private static func drawing(_ box: GraphLayout.Box) -> String {
-        let name = box.name.map { escaped("“\($0)”") } ?? "other locators"
+        let name = box.name.map { "“\($0)”".escapedForMarkup } ?? "other locators"
         return "<g class=\"locator\"><rect x=\"1\" y=\"\(text(box.y + 1))\" width=\"\(text(box.width - 2))\" "
             + "height=\"\(text(box.height - 2))\" rx=\"6\" fill=\"none\" stroke=\"#888\"/>"
             + "<text x=\"14\" y=\"\(text(box.y + 22))\" fill=\"#666\">\(name)</text></g>"
@@ -46,12 +48,12 @@ extension ServiceGraph {
         let isBuilt = registration.state != .unbuilt
         let label = node.label.count > 30 ? "\(node.label.prefix(29))…" : node.label
         let kind = registration.kind.rawValue.replacing(" ", with: "-")
-        return "<g class=\"service kind-\(kind)\"><title>\(escaped(title(of: registration)))</title>"
+        return "<g class=\"service kind-\(kind)\"><title>\(title(of: registration).escapedForMarkup)</title>"
             + "<rect x=\"\(text(node.x))\" y=\"\(text(node.y))\" width=\"\(text(node.width))\" "
             + "height=\"\(text(GraphLayout.nodeHeight))\" rx=\"4\" fill=\"\(look.color)\" stroke=\"#555\""
             + (isBuilt ? "/>" : " stroke-dasharray=\"4 3\"/>")
             + "<text x=\"\(text(node.x + 10))\" y=\"\(text(node.y + 23))\" fill=\"#333\" font-weight=\"bold\">\(look.letter)</text>"
-            + "<text x=\"\(text(node.x + 28))\" y=\"\(text(node.y + 23))\" fill=\"#111\">\(escaped(label))</text></g>"
+            + "<text x=\"\(text(node.x + 28))\" y=\"\(text(node.y + 23))\" fill=\"#111\">\(label.escapedForMarkup)</text></g>"
     }
 
     private static func title(of registration: Registration) -> String {
@@ -75,21 +77,5 @@ extension ServiceGraph {
     private static func text(_ length: Double) -> String {
         let tenths = Int((length * 10).rounded())
         return tenths.isMultiple(of: 10) ? "\(tenths / 10)" : "\(Double(tenths) / 10)"
-    }
-
-    /// The text as XML. Characters that no XML contains are left out.
-    private static func escaped(_ text: String) -> String {
-        var escaped = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            case "\"": escaped += "&quot;"
-            case "\n", "\r", "\t": escaped += " "
-            default: if scalar.value >= 0x20, scalar.value & 0xfffe != 0xfffe { escaped.unicodeScalars.append(scalar) }
-            }
-        }
-        return escaped
     }
 }
