@@ -2,7 +2,7 @@
 package enum WrittenQuantity {
     private static let maximumSeconds = 1_000_000_000.0
 
-    /// A time such as `300ms`, `5s`, `2m`, `1h` or `1.5`; a plain number means seconds. `nil` if it is none, or shorter than a
+    /// A time such as `300ms`, `5s`, `2m`, `1h` or `1.5`; a plain number means seconds. `nil` for any other text, and for less than a
     /// millisecond.
     package static func duration(_ text: String) -> Duration? {
         let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
@@ -20,7 +20,7 @@ package enum WrittenQuantity {
         return .milliseconds(Int64((value * milliseconds).rounded(.up)))
     }
 
-    /// A number of bytes such as `4096`, `64k`, `10M` or `1G`; the suffixes are powers of 1024. `nil` if it is none.
+    /// A number of bytes such as `4096`, `64k`, `10M` or `1G`; the suffixes are powers of 1024. `nil` for any other text.
     package static func bytes(_ text: String) -> Int? {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         let shift: Int? =

@@ -61,16 +61,21 @@ extension HAR {
     ///
     /// - Throws: `file` if the directory is missing or may not be changed, or if something else than a file has the name.
     package static func checkPlace(_ path: String) throws(RequestFailure) {
-        let place = try FilePlace.of(path)
-        // A device or a pipe is refused, because replacing it by a file is hardly intended. So is a link to one.
-        if let existing = try? FileStatus(of: path), !existing.isRegular {
-            throw SentFile.notRegular(path, phase: .preparation)
-        }
+        let place = try place(path)
         try RequestFailure.onFile(path, "could not be written", missing: "Create the directory.", phase: .preparation) {
             () throws(FileError) in
             let file = try AtomicFile(place, .none)
             file.abandon()
         }
+    }
+
+    /// The place of a file that can be replaced.
+    private static func place(_ path: String) throws(RequestFailure) -> FilePlace {
+        // A device or a pipe is refused, because replacing it by a file is hardly intended. So is a link to one.
+        if let existing = try? FileStatus(of: path), !existing.isRegular {
+            throw SentFile.notRegular(path, phase: .preparation)
+        }
+        return try FilePlace.of(path)
     }
 
     /// Writes a HAR file that only this user can read (mode 0600). It appears under its name when it is complete, and replaces an
@@ -80,20 +85,12 @@ extension HAR {
     ///
     /// - Throws: `file` if it cannot be written, or if something else than a file has the name, such as a device.
     public func write(to path: String) throws(RequestFailure) {
-        try Self.checkPlace(path)
-        let place = try FilePlace.of(path)
-        let data = data
+        let place = try Self.place(path)
+        let bytes = Array(data)
         try RequestFailure.onFile(path, "could not be written", missing: "Create the directory.", phase: .preparation) {
             () throws(FileError) in
             AbandonedFiles.remove(beside: place)
-            let file = try AtomicFile(place, .none)
-            do throws(FileError) {
-                try file.append(data.span.bytes)
-            } catch {
-                file.abandon()
-                throw error
-            }
-            try file.commit()
+            try AtomicFile.write([bytes], to: place.path, temporary: place.temporary(), .none)
         }
     }
 }

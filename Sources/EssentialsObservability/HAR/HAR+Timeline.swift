@@ -1,5 +1,6 @@
 import EssentialsHTTP
 import EssentialsRequests
+import EssentialsTools
 import EssentialsTransport
 import FoundationEssentials
 
@@ -34,7 +35,6 @@ private struct EntryBuilder {
         var failure: RequestFailure?
         var redirectURL = ""
         var attempt: Int?
-        var source: String?
         var cacheStatus: String?
     }
 
@@ -240,10 +240,8 @@ extension HAR.Body {
         let type = fields[.contentType]
         let bytes = redaction.shown(body: body.bytes, type: type, coding: fields[.contentEncoding])
         self.init(mimeType: type ?? "", isTruncated: body.isTruncated)
-        // A character at the end may be cut.
-        let text = (0..<4).lazy.compactMap { count in
-            body.isTruncated || count == 0 ? String(validating: bytes.dropLast(count), as: UTF8.self) : nil
-        }.first
+        let cut = body.isTruncated ? CutUTF8.incompleteCount(bytes) : 0
+        let text = String(validating: bytes.dropLast(cut), as: UTF8.self)
         self.text = text ?? bytes.base64EncodedString()
         isBase64 = text == nil
     }

@@ -47,7 +47,7 @@ public final class HARRecorder: RequestObserver {
     /// Creates a recorder with another maximum size than ``maximumBytes``.
     package init(limit: Int, bodyLimit: Int, memory: Int) {
         self.bodyLimit = min(max(0, bodyLimit), Self.maximumBodySize)
-        state = Mutex(RecordedCalls(limit: max(1, limit), memory: memory))
+        state = Mutex(RecordedCalls(limit: max(1, limit), of: .exchanges, memory: memory))
     }
 
     /// Receives an event of a request.
@@ -112,12 +112,12 @@ public final class HARRecorder: RequestObserver {
     ///
     /// - Parameter cursor: The moment. Without one, or with that of another recorder, all that is kept has changed.
     package func changes(since cursor: Cursor?) -> Changes {
-        let own = cursor.flatMap { $0.identity == identity ? $0 : nil }
+        let own = cursor.flatMap { isOwn($0) ? $0 : nil }
         let start = own?.count ?? 0
         let (calls, now, dropped, comment) = state.withLock { state in
             (
-                state.all.filter { ($0.numbers.last ?? 0) > start }.map { ($0.timeline, $0.events(after: start)) },
-                Cursor(identity, state.count, state.endedExchanges),
+                state.all.filter { $0.hasChanged(after: start) }.map { ($0.timeline, $0.events(after: start)) },
+                Cursor(identity, state.count, state.endedUnits),
                 own.map { state.dropped(after: $0.endedExchanges) } ?? 0, state.comment
             )
         }
@@ -126,6 +126,9 @@ public final class HARRecorder: RequestObserver {
             entries: entries.sorted { $0.started < $1.started }, events: calls.flatMap(\.1),
             now: now, dropped: dropped, comment: comment)
     }
+
+    /// Whether a moment is one of this recorder.
+    package func isOwn(_ cursor: Cursor) -> Bool { cursor.identity == identity }
 
     /// The date of an instant.
     package func date(of instant: ContinuousClock.Instant) -> Date { clock.date(of: instant) }

@@ -9,35 +9,19 @@ import EssentialsTools
 ///
 /// It can be used from any thread.
 public final class RequestTimelines: RequestObserver {
-    private struct State {
-        var running: [RequestID: RequestTimeline] = [:]
-        var ended = Fifo<RequestTimeline>()
-    }
-
-    private let limit: Int
-    private let state = Mutex(State())
+    private let calls: Mutex<RecordedCalls>
 
     /// - Parameter limit: The number of calls that have ended whose timelines are kept. The oldest are dropped first.
-    public init(limit: Int = 100) { self.limit = max(limit, 0) }
+    public init(limit: Int = 100) { calls = Mutex(RecordedCalls(limit: max(limit, 0), of: .calls)) }
 
     /// Adds an event to the timeline of its call.
     public func observe(_ event: RequestEvent) {
-        let id = event.call.id
-        let dropped = state.withLock { state -> RequestTimeline? in
-            guard case .ended = event.kind else {
-                state.running[id, default: RequestTimeline()].add(event)
-                return nil
-            }
-            var timeline = state.running.removeValue(forKey: id) ?? RequestTimeline()
-            timeline.add(event)
-            state.ended.append(timeline)
-            return state.ended.count > limit ? state.ended.popFirst() : nil
-        }
+        let dropped = calls.withLock { $0.add(event) }
         _ = consume dropped
     }
 
     /// The timelines of the last calls that have ended, in the order of their ends.
-    public var all: [RequestTimeline] { state.withLock { Array($0.ended) } }
+    public var all: [RequestTimeline] { calls.withLock { $0.ended.map(\.timeline) } }
     /// The timelines of the calls that are running, in no order.
-    public var running: [RequestTimeline] { state.withLock { Array($0.running.values) } }
+    public var running: [RequestTimeline] { calls.withLock { $0.running.values.map(\.timeline) } }
 }

@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import EssentialsTools
 import EssentialsTransport
 package import FoundationEssentials
 
@@ -36,11 +37,7 @@ extension Redaction {
     /// The text of a body; `nil` if it is none. A character at the end may be cut.
     private static func text(of body: Data) -> String? {
         guard !body.contains(0) else { return nil }
-        if let text = String(validating: body, as: UTF8.self) { return text }
-        // The last character may be cut: it is shorter than its first byte says.
-        guard let start = body.suffix(3).lastIndex(where: { $0 & 0xc0 != 0x80 }) else { return nil }
-        let length = body[start] >= 0xf0 ? 4 : body[start] >= 0xe0 ? 3 : body[start] >= 0xc2 ? 2 : 1
-        return body.endIndex - start < length ? String(validating: body[..<start], as: UTF8.self) : nil
+        return String(validating: body.dropLast(CutUTF8.incompleteCount(body)), as: UTF8.self)
     }
 
     /// Whether a type is one of text. Of such a body nothing is shown if it cannot be read.

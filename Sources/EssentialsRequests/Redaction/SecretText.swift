@@ -48,6 +48,8 @@ struct SecretText {
                     while value < bytes.count, Self.blanks.contains(bytes[value]) { value += 1 }
                     if name.isEmpty { value = bytes.count }
                 }
+                // A word is the name of one value only.
+                wordEnd = wordStart
                 let isHidden = value < bytes.count && hides(String(decoding: name, as: UTF8.self))
                 if isHidden || !isSearched && isSecret(value: Self.piece(of: bytes, from: value), depth) {
                     let end = Self.end(ofValueAt: value, in: bytes)
@@ -88,6 +90,7 @@ struct SecretText {
         guard !decoded.utf8.elementsEqual(value) else { return false }
         // A text that is encoded more often is hardly a link of the program.
         return depth >= Self.maximumDepth || hasHiddenMembers(decoded) || shown(decoded, depth: depth + 1) != decoded
+            || isSecret(value: Array(decoded.utf8)[...], depth + 1)
     }
 
     /// Replaces everything before the last `@` of each authority (RFC 3986, section 3.2).

@@ -2,14 +2,14 @@ public import EssentialsHTTP
 import FoundationEssentials
 
 extension ScriptedTransport {
-    /// Gives the responses of a record again, such as of a browser or of a `HARRecorder`.
+    /// Adds rules that give the responses of a record, such as of a browser or of a `HARRecorder`.
     ///
     /// ```swift
     /// transport.replay(try HAR(contentsOf: "Fixtures/checkout.har"))
     /// ```
     ///
-    /// A request gets a response if its method, host without a port, path and query are those of a recorded one; of a query that was hidden,
-    /// what was not. Equal requests get their responses in the order of the record, and the last one again after that. A failure
+    /// A request gets a response if its method, host without a port, path and query are those of a recorded one; of a query
+    /// that was hidden, what was not. Equal requests get their responses in the order of the record, and the last one again after that. A failure
     /// without a response fails with the same reason. What was not sent, such as a response from a cache, is left out, and so
     /// are cancelled requests and responses that a cached body has not changed (304).
     ///
@@ -46,11 +46,13 @@ extension ScriptedTransport {
 }
 
 extension HAR.Entry {
-    /// Fields that are about the bytes on the network.
-    private static let left: Set<String> = ["content-encoding", "content-length", "transfer-encoding", "connection"]
+    /// The fields that describe the bytes on the network.
+    private static let networkFields: Set<String> = [
+        "content-encoding", "content-length", "transfer-encoding", "connection",
+    ]
 
-    /// Whether a server has responded, or could not, as far as the record knows. A response without a body to a condition, of
-    /// which another request knows nothing, is left out.
+    /// Whether the exchange was sent and has an end. A response 304 is left out, because the sender of a replayed request may have
+    /// no stored body.
     fileprivate var isReplayed: Bool {
         let isSent = source == nil && (call == nil || attempt != nil) && !isRunning
         return isSent && response.status != 304 && failure?.reason != "cancelled"
@@ -79,7 +81,7 @@ extension HAR.Entry {
         }
         var fields = HTTPFields()
         for pair in response.headers
-        where !Self.left.contains(pair.name.lowercased()) && !pair.value.contains("…") {
+        where !Self.networkFields.contains(pair.name.lowercased()) && !pair.value.contains("…") {
             if let field = try? HTTPField.checked(name: pair.name, value: pair.value) { fields.append(field) }
         }
         let status = HTTPResponse.Status(code: min(response.status, 999), reasonPhrase: response.statusText)

@@ -44,7 +44,7 @@ struct HARRecorderTests {
     }
 
     @Test("Each hop is an exchange with its fields, bodies and times, and without secrets")
-    func hops() async throws {
+    func exchanges() async throws {
         let recorder = HARRecorder(bodyLimit: 1 << 20)
         try await withService(recorder) { service, server in
             var request = DataRequest(
@@ -108,7 +108,7 @@ struct HARRecorderTests {
         }
     }
 
-    @Test("What was not sent is an exchange too: refused, failed, from the cache, and running")
+    @Test("What was not sent is an exchange too: refused, failed, and from the cache")
     func unsent() async throws {
         let recorder = HARRecorder()
         try await withService(recorder, { $0.cache = ResponseCache(memory: .bytes(1 << 20)) }) { service, _ in
@@ -136,6 +136,41 @@ struct HARRecorderTests {
         #expect(entries.map(\.source) == [nil, "cache"])
         #expect(entries.map(\.response.status) == [200, 200])
         #expect(entries.last?.cacheStatus?.hasPrefix("hit") == true)
+    }
+
+    @Test("A redirect to a stored response is two exchanges, and a retry ends the exchange before it")
+    func hops() async throws {
+        let transport = ScriptedTransport()
+        transport.on(.get, "/stored").answer(text: "x", headerFields: [.cacheControl: "max-age=60"])
+        transport.on(.get, "/moved").answer(.found, headerFields: [.location: "/stored"])
+        transport.on(.get, "/busy").answer(.serviceUnavailable).thenAnswer(text: "ok")
+        let recorder = HARRecorder()
+        var configuration = HTTPDataRequestService.Configuration()
+        configuration.observers = [recorder]
+        configuration.cache = ResponseCache(memory: .bytes(1 << 20))
+        configuration.retry = .attempts(2)
+        configuration.clock = transport.clock.requestClock
+        let service = HTTPDataRequestService(
+            environment: try ConstantEnvironment("https://h/"), transport: transport, configuration: configuration)
+        for path in ["stored", "moved"] { _ = try await service.send(DataRequest(.get, path)) }
+        var entries = recorder.har.entries
+        #expect(entries.map(\.response.status) == [200, 302, 200])
+        #expect(entries.map(\.source) == [nil, nil, "cache"])
+        #expect(entries.map(\.request.url) == ["https://h/stored", "https://h/moved", "https://h/stored"])
+        recorder.removeAll()
+        let task = Task { try await service.send(DataRequest(.get, "busy")) }
+        while !Task.isCancelled, transport.requestCount < 4 {
+            await Task.yield()
+            transport.clock.advance(by: .seconds(1))
+        }
+        _ = try await task.value
+        entries = recorder.har.entries
+        #expect(entries.map(\.response.status) == [503, 200])
+        #expect(entries.map(\.attempt) == [1, 2] && entries.map(\.failure?.reason) == ["status", nil])
+        // The pause between the two is in neither.
+        #expect(
+            entries[0].started.addingTimeInterval(entries[0].time / 1_000)
+                <= entries[1].started.addingTimeInterval(0.002))
     }
 
     @Test("The oldest exchanges are dropped, and the record says how many")

@@ -65,11 +65,27 @@ struct RedactedBodyTests {
         #expect(redaction.shown(body: picture, type: "image/png") == picture)
     }
 
-    @Test("Hostile texts take linear time")
+    @Test(
+        "In texts of all kinds, values with secret names are hidden and others are not",
+        arguments: [
+            ("<login password=\"s3cret\" n=\"1\"/>", "<login password=… n=\"1\"/>"),
+            ("password='two s3cret' n=1", "password=… n=1"), ("password = s3cret n", "password = … n"),
+            ("a=1,token=s3cret", "a=1,token=…"), ("filter=token=s3cret&n=1", "filter=token=…&n=1"),
+            ("payload=%7B%22token%22%3A%22s3cret%22%7D&n=1", "payload=…&n=1"),
+            ("x=%2522token%2522%253A%2522s3cret%2522", "x=…"), ("let a = b and c == d", "let a = b and c == d"),
+            ("password=\"s3cret\nn=1", "password=…\nn=1"), ("n=100%&m=%41", "n=100%&m=%41"), ("=", "="),
+        ])
+    func texts(text: String, expected: String) {
+        #expect(shown(text, "text/plain") == expected)
+    }
+
+    @Test("Hostile texts take linear time", .timeLimit(.minutes(1)))
     func hostile() {
+        let word = String(repeating: "a", count: 200_000)
+        #expect(shown(word + String(repeating: " =", count: 100_000), "text/plain").hasPrefix("aaa"))
         for text in ["\"\\\"", "\"", "\"a\\", "//", "%3D=", "{\"a\":", "\\\""] {
             let long = String(repeating: text, count: 400_000 / text.utf8.count)
-            for type in ["text/html", "application/json"] { _ = shown(long, type) }
+            for type in ["text/html", "application/json"] { #expect(!shown(long, type).isEmpty) }
         }
     }
 

@@ -128,7 +128,8 @@ struct RequestTimelineTests {
         let timelines = RequestTimelines(limit: 2)
         for number in 1...5 {
             let call = RequestCall(RequestID(service: 1, number: UInt64(number)), .get, Redaction(), began: began)
-            timelines.observe(RequestEvent(call: call, attempt: 0, instant: began, kind: .joined))
+            let beginning = RequestEvent.Beginning(target: nil, redaction: Redaction(), environment: nil)
+            timelines.observe(RequestEvent(call: call, attempt: 0, instant: began, kind: .began(beginning)))
             if number < 5 {
                 timelines.observe(RequestEvent(call: call, attempt: 0, instant: began, kind: ended()))
             }

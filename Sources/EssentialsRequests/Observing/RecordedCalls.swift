@@ -1,30 +1,38 @@
-import EssentialsRequests
-import EssentialsTools
+package import EssentialsTools
 
-/// The calls that a recorder keeps, within limits of number and size.
-struct RecordedCalls {
+/// The calls of which timelines are kept, within limits of number and size.
+package struct RecordedCalls: Sendable {
+    /// What the limit counts.
+    package enum Unit: Sendable {
+        /// Calls that have ended.
+        case calls
+        /// Their exchanges. A call that was not sent is an exchange too.
+        case exchanges
+    }
+
     /// A call. It is an object, so that an event is added to it in place.
     ///
     /// It is used only with the lock of the recorder, and after it was dropped not at all, so it can be sent to the thread that
     /// releases it.
-    final class Call: @unchecked Sendable {
-        var timeline = RequestTimeline()
+    package final class Call: @unchecked Sendable {
+        package fileprivate(set) var timeline = RequestTimeline()
         /// The numbers of its events, in their order.
-        var numbers: [UInt64] = []
-        /// How often the transport has received it. A call that was not sent is an exchange too.
-        var attempts = 0
-        var bytes = 0
+        fileprivate var numbers: [UInt64] = []
+        /// How often the transport has received it.
+        fileprivate var attempts = 0
+        fileprivate var bytes = 0
 
-        var exchanges: Int { max(1, attempts) }
-
-        init() {
+        fileprivate init() {
             // A plain request has about as many events.
             timeline.reserveCapacity(8)
             numbers.reserveCapacity(8)
         }
 
+        /// Whether there are events after one with a number.
+        package func hasChanged(after number: UInt64) -> Bool { (numbers.last ?? 0) > number }
+
         /// The events after one with a number.
-        func events(after number: UInt64) -> ArraySlice<RequestEvent> {
+        package func events(after number: UInt64) -> ArraySlice<RequestEvent> {
             timeline.events[(numbers.firstIndex { $0 > number } ?? numbers.count)...]
         }
     }
@@ -33,38 +41,41 @@ struct RecordedCalls {
     private static let maximumRunning = 10_000
 
     private let limit: Int
+    private let unit: Unit
     private let memory: Int
-    private(set) var running: [RequestID: Call] = [:]
-    private(set) var ended = Fifo<Call>()
-    /// The exchanges of calls that have ended.
-    private var exchanges = 0
+    package private(set) var running: [RequestID: Call] = [:]
+    package private(set) var ended = Fifo<Call>()
+    /// The units of the calls that have ended.
+    private var kept = 0
     /// The bytes of all calls, and those of the calls that run.
     private var bytes = 0
     private var runningBytes = 0
-    private var droppedExchanges = 0
+    private var dropped = 0
     private var droppedEvents = 0
     /// The number of events so far.
-    private(set) var count: UInt64 = 0
-    /// The exchanges of all calls that have ended so far.
-    private(set) var endedExchanges: UInt64 = 0
+    package private(set) var count: UInt64 = 0
+    /// The units of all calls that have ended so far.
+    package private(set) var endedUnits: UInt64 = 0
 
     /// - Parameters:
-    ///   - limit: The number of exchanges.
+    ///   - limit: The number of units of calls that have ended.
     ///   - memory: The size of the events in bytes.
-    init(limit: Int, memory: Int) { (self.limit, self.memory) = (limit, memory) }
+    package init(limit: Int, of unit: Unit, memory: Int = .max) {
+        (self.limit, self.unit, self.memory) = (limit, unit, memory)
+    }
 
     /// Adds an event to its call.
     ///
     /// - Returns: The calls that are dropped for it. They are released by the caller, which holds no lock then.
-    mutating func add(_ event: RequestEvent) -> [Call] {
+    package mutating func add(_ event: RequestEvent) -> [Call] {
         let id = event.call.id
         guard let call = running[id] ?? newCall(event) else { return [] }
         add(event, to: call)
         guard case .ended = event.kind else { return bytes > memory ? dropSurplus() : [] }
         running[id] = nil
         runningBytes -= call.bytes
-        exchanges += call.exchanges
-        endedExchanges += UInt64(call.exchanges)
+        kept += units(of: call)
+        endedUnits += UInt64(units(of: call))
         ended.append(call)
         return dropSurplus()
     }
@@ -73,7 +84,7 @@ struct RecordedCalls {
     private mutating func newCall(_ event: RequestEvent) -> Call? {
         guard case .began = event.kind else { return nil }
         guard running.count < Self.maximumRunning else {
-            droppedExchanges += 1
+            dropped += 1
             return nil
         }
         let call = Call()
@@ -98,39 +109,40 @@ struct RecordedCalls {
         if case .sent = event.kind { call.attempts += 1 }
     }
 
+    private func units(of call: Call) -> Int { unit == .calls ? 1 : max(1, call.attempts) }
+
     private mutating func dropSurplus() -> [Call] {
-        var dropped: [Call] = []
-        while exchanges > limit || bytes > memory, let call = ended.popFirst() {
-            exchanges -= call.exchanges
+        var surplus: [Call] = []
+        while kept > limit || bytes > memory, let call = ended.popFirst() {
+            kept -= units(of: call)
             bytes -= call.bytes
-            droppedExchanges += call.exchanges
-            dropped.append(call)
+            dropped += units(of: call)
+            surplus.append(call)
         }
-        return dropped
+        return surplus
     }
 
     /// Removes the calls that have ended, and returns them.
-    mutating func removeEnded() -> Fifo<Call> {
+    package mutating func removeEnded() -> Fifo<Call> {
         for call in ended { bytes -= call.bytes }
-        exchanges = 0
-        (droppedExchanges, droppedEvents) = (0, 0)
+        (kept, dropped, droppedEvents) = (0, 0, 0)
         defer { ended = Fifo() }
         return ended
     }
 
     /// The calls, those that have ended first.
-    var all: [Call] { Array(ended) + running.values }
+    package var all: [Call] { Array(ended) + running.values }
 
-    /// The number of exchanges that were dropped after so many had ended.
-    func dropped(after number: UInt64) -> Int {
-        let firstKept = endedExchanges - UInt64(exchanges)
+    /// The number of units that were dropped after so many had ended.
+    package func dropped(after number: UInt64) -> Int {
+        let firstKept = endedUnits - UInt64(kept)
         return firstKept > number ? Int(clamping: firstKept - number) : 0
     }
 
     /// What is missing; `nil` if nothing is.
-    var comment: String? {
+    package var comment: String? {
         var notes: [String] = []
-        if droppedExchanges > 0 { notes.append("\(droppedExchanges) earlier exchanges were dropped.") }
+        if dropped > 0 { notes.append("\(dropped) earlier exchanges were dropped.") }
         if droppedEvents > 0 { notes.append("\(droppedEvents) parts of running exchanges were dropped.") }
         return notes.isEmpty ? nil : notes.joined(separator: " ")
     }
