@@ -46,7 +46,7 @@ extension ToolTests {
             #expect(try await tool("health", server.url + "/inspector/?token=no").reason == "status")
         }
 
-        @Test("What is no report is refused")
+        @Test("A response that is no report is refused")
         func refused() async throws {
             let server = try LoopbackServer { _ in .response(body: "{}") }
             #expect(try await tool("health", server.url).reason == "decoding")

@@ -13,10 +13,12 @@
         private let reader: ConfigReader
         /// The environment that `NAME` in a key stands for.
         private let environment: String
+        /// Whether the program is run by a server for one request.
+        private let isCGI: Bool
 
-        init(_ reader: ConfigReader, environment: String = "") {
-            (self.reader, self.environment) = (reader, environment)
-        }
+        init(
+            _ reader: ConfigReader, environment: String = "", isCGI: Bool = getenv("GATEWAY_INTERFACE") != nil
+        ) { (self.reader, self.environment, self.isCGI) = (reader, environment, isCGI) }
 
         // MARK: Values
 
@@ -117,9 +119,7 @@
         /// Refuses a variable that a client of this program can set: a CGI program has the header fields of its request as variables
         /// `HTTP_…` (RFC 3875, 4.1.18).
         private func checkNotOfClient(_ key: ConfigurationKey) throws(RequestFailure) {
-            guard key.name.hasPrefix("http."), getenv("GATEWAY_INTERFACE") != nil else { return }
-            let name = configKey(key).description.uppercased().replacing(".", with: "_").replacing("-", with: "_")
-            guard getenv(name) != nil else { return }
+            guard isCGI, let name = nameAtSource(key), name.hasPrefix("HTTP_") else { return }
             throw RequestFailure(
                 .invalidRequest, "The variable \(name) of a CGI program comes from its client.",
                 remedy: "Read the settings with “reader.scoped(to:)”, so that their variables have another beginning.")

@@ -47,13 +47,13 @@ extension RequestCommand {
     /// Refuses options that send or read something else than the request that is shown.
     private func validatePreview() throws {
         guard let option = output.recording.preview?.option else { return }
-        let other: String? =
-            if models?.directory != nil { "--model-cache" } else if responses?.directory != nil {
-                "--cache"
-            } else if outbox?.directory != nil { "--outbox" } else if request.authorization.tokenURL != nil {
-                "--oauth-token-url"
-            } else { nil }
-        if let other { throw ValidationError("Give \(option) or \(other), not both.") }
+        let others: [(name: String, isGiven: Bool)] = [
+            ("--model-cache", models?.directory != nil), ("--cache", responses?.directory != nil),
+            ("--outbox", outbox?.directory != nil), ("--oauth-token-url", request.authorization.tokenURL != nil),
+        ]
+        if let other = others.first(where: \.isGiven) {
+            throw ValidationError("Give \(option) or \(other.name), not both.")
+        }
     }
 
     /// Checks that there is a place for members of a JSON body. It is checked after the parser has seen every option,

@@ -51,8 +51,7 @@ final class RequestPreview: Sendable {
             let shown = showsSecrets ? data : Redaction().shown(body: data, type: type)
             try shown.span.bytes.withUnsafeBytes { bytes throws(RequestFailure) in try printer.print(bytes) }
             try printer.end()
-        case .stream(let length, _, _):
-            StandardStream.error.printLine("* with a body of \(length.map { "\($0) bytes" } ?? "unknown length")")
+        case .stream: StandardStream.error.printLine("* with a body of \(request.body.shownLength ?? "")")
         }
     }
 }

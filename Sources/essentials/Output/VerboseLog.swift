@@ -118,7 +118,7 @@ struct VerboseLog: Sendable {
 
 extension RequestBody {
     /// The length in words; `nil` if there is no body.
-    fileprivate var shownLength: String? {
+    var shownLength: String? {
         switch content {
         case .none: nil
         case .bytes(let data): "\(data.count) bytes"

@@ -1,3 +1,4 @@
+import EssentialsTools
 import ServiceEssentials
 
 /// Shows texts of a server in a form that cannot control the terminal.
@@ -47,7 +48,7 @@ struct UTF8Chunks {
     /// The characters that are complete after this chunk.
     mutating func text(_ chunk: UnsafeRawBufferPointer) -> String {
         let bytes = rest + chunk
-        let cut = Self.incompleteCount(bytes)
+        let cut = CutUTF8.incompleteCount(bytes)
         rest = Array(bytes.suffix(cut))
         return String(decoding: bytes.dropLast(cut), as: UTF8.self)
     }
@@ -56,17 +57,6 @@ struct UTF8Chunks {
     mutating func end() -> String {
         defer { rest = [] }
         return String(decoding: rest, as: UTF8.self)
-    }
-
-    /// The number of bytes at the end that begin a character without completing it.
-    private static func incompleteCount(_ bytes: [UInt8]) -> Int {
-        for count in 1...3 where count <= bytes.count {
-            let byte = bytes[bytes.count - count]
-            if byte & 0xc0 == 0x80 { continue }
-            let size = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1
-            return size > count ? count : 0
-        }
-        return 0
     }
 }
 

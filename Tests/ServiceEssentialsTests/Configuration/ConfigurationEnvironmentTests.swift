@@ -47,13 +47,16 @@
                 try message { $0["http.environments.staging.url"] = nil }.contains("“http.environments.staging.url”"))
             #expect(
                 try message { $0["http.environments.staging.url"] = "no" }.contains("“http.environments.staging.url”"))
-            #expect(try message { $0["http.environment"] = "none" }.contains("“http.environment”"))
+            let url = "https://h.example/"
             #expect(
-                try message {
-                    $0["http.environment-names"] = ConfigValue(
-                        .stringArray(["production", "production"]), isSecret: false)
-                }.contains("two environments")
-                    == false)
+                try message { $0 = ["http.url": .init(.string(url), isSecret: false), "http.environment": "a"] }
+                    .contains("“http.environment-names” is missing"))
+            for names in [["eu-1", "EU.1"], ["production", ""], ["production", "production"]] {
+                #expect(
+                    try message { $0["http.environment-names"] = ConfigValue(.stringArray(names), isSecret: false) }
+                        .contains("“http.environment-names”"))
+            }
+            #expect(try message { $0["http.environment"] = "none" }.contains("“http.environment”"))
             #expect(
                 try message { $0["http.environments.staging.trust-policy-file"] = "/none.json" }.contains("/none.json"))
         }

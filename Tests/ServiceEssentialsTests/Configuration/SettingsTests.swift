@@ -6,8 +6,9 @@
     import EssentialsTools
     import EssentialsTransport
     import FoundationEssentials
-    import ServiceEssentials
     import Testing
+
+    @testable import ServiceEssentials
 
     @Suite("Settings")
     struct SettingsTests {
@@ -169,6 +170,30 @@
             let lines = reporter.lines.withLock { $0 }
             #expect(lines.contains { $0.contains("http.bearer") })
             #expect(!lines.contains { $0.contains("s3cret") }, "\(lines)")
+        }
+
+        @Test("Of a CGI program, the variables that its client sets are refused, and scoped ones are read")
+        func client() throws {
+            let variables = ["HTTP_USER_AGENT": "client/1", "SHOP_HTTP_USER_AGENT": "shop/1"]
+            let reader = ConfigReader(provider: EnvironmentVariablesProvider(environmentVariables: variables))
+            #expect(try SettingsReader(reader, isCGI: false).text(.userAgent) == "client/1")
+            let failure = try #require(throws: RequestFailure.self) {
+                try SettingsReader(reader, isCGI: true).text(.userAgent)
+            }
+            #expect(failure.message.contains("HTTP_USER_AGENT") && failure.remedy?.contains("scoped") == true)
+            #expect(try SettingsReader(reader.scoped(to: "shop"), isCGI: true).text(.userAgent) == "shop/1")
+            #expect(try SettingsReader(reader, isCGI: true).text(.unixSocket) == nil)
+        }
+
+        @Test("A user without a password, and a token beside a user, are refused without being shown")
+        func credentials() async throws {
+            for values in [["http.user": "s3cret"], ["http.user": "s3cret:p", "http.bearer": "t"]] {
+                let reader = try await Source.variables.reader(values)
+                let failure = try #require(throws: RequestFailure.self) { try Credentials(reader) }
+                #expect(failure.message.contains("“http.user”") && !"\(failure)".contains("s3cret"))
+            }
+            let reader = try await Source.variables.reader(["http.user": "a:"])
+            #expect(try Credentials(reader) == Credentials.basic(user: "a", password: ""))
         }
 
         @Test("Without values everything has its default, and numbers of typed sources are numbers")
