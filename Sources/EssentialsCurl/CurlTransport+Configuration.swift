@@ -61,6 +61,8 @@ extension CurlTransport {
         public var addressOverrides: [AddressOverride] = []
         /// Receives one debug message for each exchange, without query, fields or bodies. The default logs nothing.
         public var logger = Logger(label: "essentials.http", factory: { _ in SwiftLogNoOpLogHandler() })
+        /// Are told when connections open and close. The default is none.
+        public var connectionObservers: [any ConnectionObserver] = []
 
         /// Creates a configuration of defaults.
         public init() {}

@@ -43,6 +43,18 @@ private func curlTransportExample2() async throws {
 private func curlTransportExample3() async throws {
     let load = await transport.load
     logger.info("http", metadata: ["waiting": "\(load.waiting)", "longest": "\(load.longestWait)"])
+    for origin in load.origins { print(origin.origin, origin.active, origin.idle) }
+}
+
+// Transport/ConnectionEvent.swift
+private func connectionObserverExample() {
+    var configuration = CurlTransport.Configuration()
+    struct ConnectionLog: ConnectionObserver {
+        func observe(_ event: ConnectionEvent) {
+            if case .closed(let lifetime, let served) = event.kind { print(event.origin, lifetime, served) }
+        }
+    }
+    configuration.connectionObservers = [ConnectionLog()]
 }
 
 // Transport/TransportLoad.swift

@@ -83,6 +83,13 @@ private func serviceLocatorTaskExample() {
     use(feed)
 }
 
+// Metrics/MetricsObserver+Connections.swift
+private func metricsFollowExample(_ requests: HTTPDataRequestService, _ metrics: MetricsObserver) async {
+    await withTaskGroup { group in
+        group.addTask { await metrics.follow { await requests.transportLoad } }
+    }
+}
+
 // Metrics/MetricsObserver.swift
 private func metricsObserverExample() {
     let metrics = MetricsObserver()

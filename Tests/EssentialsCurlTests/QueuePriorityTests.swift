@@ -215,7 +215,8 @@ struct QueuePriorityTests {
         gate.open()
         _ = try await first
         #expect(server.requests.map(\.path) == ["/first"])
-        #expect(await transport.load == TransportLoad())
+        let load = await transport.load
+        #expect(load.inFlight == 0 && load.waiting == 0 && load.origins.allSatisfy { $0.active + $0.waiting == 0 })
         await transport.shutdown()
     }
 

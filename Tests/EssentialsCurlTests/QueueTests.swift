@@ -42,7 +42,8 @@ struct QueueTests {
         }
         #expect(server.requestCount == 40)
         #expect(server.connectionCount <= 3)
-        #expect(await transport.load == TransportLoad())
+        let load = await transport.load
+        #expect(load.inFlight == 0 && load.waiting == 0 && load.origins.allSatisfy { $0.active + $0.waiting == 0 })
         await transport.shutdown()
     }
 

@@ -21,6 +21,30 @@ struct SharingTests {
         }
     }
 
+    @Test("A shared connection is active while it carries any request, and counts them all")
+    func load() async throws {
+        let (held, gate) = (Countdown(3), LoopbackGate())
+        try await TestBench.secure(handler: { request in
+            guard request.path == "/held" else { return .text("ok") }
+            held.arrive()
+            return .text("held", after: gate)
+        }) { bench in
+            let (slow, quick) = (try bench.request("/held"), try bench.request("/"))
+            _ = try await bench.transport.send(quick)
+            let running = Task { try await bench.bodies(of: [slow, slow, slow]) }
+            for _ in 0..<4 { _ = try await bench.transport.send(quick) }
+            await held.gate.opened()
+            var load = try #require(await bench.transport.load.origins.first)
+            #expect(load.active == 1 && load.idle == 0 && load.served == 8, "\(load)")
+            gate.open()
+            #expect(try await running.value == ["held", "held", "held"])
+            while await bench.transport.load.inFlight > 0 { await Task.yield() }
+            load = try #require(await bench.transport.load.origins.first)
+            #expect(load.active == 0 && load.idle == 1 && load.served == 8, "\(load)")
+            #expect(await bench.transport.load.opened == 1)
+        }
+    }
+
     @Test("A request leaves none of its settings to later requests of another kind")
     func kinds() async throws {
         let gate = LoopbackGate()

@@ -4,6 +4,7 @@
     import EssentialsPersistence
     import EssentialsTestKit
     import EssentialsTools
+    import EssentialsTransport
     import MetricsTestKit
     import Testing
 
@@ -131,6 +132,47 @@
             #expect(timers.map { $0.values.count }.max() == 50)
         }
 
+        @Test("A connection that closes has a duration")
+        func connections() throws {
+            let observer = MetricsObserver(factory: metrics)
+            let origin = try RequestURL("https://h/").origin
+            observer.observe(ConnectionEvent(.opened, origin: origin))
+            observer.observe(ConnectionEvent(.closed(lifetime: .milliseconds(3), served: 2), origin: origin))
+            let timer = try metrics.expectTimer("http.client.connection.duration", Self.server)
+            #expect(timer.values == [3_000_000])
+        }
+
+        @Test("The connections and queues of two transports that are followed add up, and are taken back at the end")
+        func following() async throws {
+            let observer = MetricsObserver(factory: metrics)
+            let origin = try RequestURL("https://h/").origin
+            let loads = [
+                SetLoad(TransportLoad(origins: [OriginLoad(origin, active: 2, idle: 1, waiting: 4)])),
+                SetLoad(TransportLoad(origins: [OriginLoad(origin, active: 1)])),
+            ]
+            func last(_ label: String, _ attributes: [(String, String)] = []) -> Double? {
+                metrics.meters(label: label, dimensions: Self.server + attributes).first?.values.last
+            }
+            func shown() -> [Double?] {
+                [
+                    last("http.client.open_connections", [("http.connection.state", "active")]),
+                    last("http.client.open_connections", [("http.connection.state", "idle")]),
+                    last("essentials.client.queue.length"),
+                ]
+            }
+            let tasks = loads.map { load in
+                Task { await observer.follow(every: .milliseconds(1)) { load.value.withLock { $0 } } }
+            }
+            while shown() != [3, 1, 4] { await Task.yield() }
+            loads[0].value.withLock { $0 = TransportLoad(origins: [OriginLoad(origin, idle: 3)]) }
+            while shown() != [1, 3, 0] { await Task.yield() }
+            loads[0].value.withLock { $0 = TransportLoad() }
+            while shown() != [1, 0, 0] { await Task.yield() }
+            for task in tasks { task.cancel() }
+            for task in tasks { await task.value }
+            #expect(shown() == [0, 0, 0])
+        }
+
         @Test("A thousand servers have a hundred attributes, and the first ones keep theirs")
         func servers() throws {
             let table = OriginTable(limit: 100)
@@ -198,5 +240,12 @@
             let ended = metrics.timers(label: "essentials.client.call.duration").map { $0.values.count }
             #expect(ended.reduce(0, +) == 100)
         }
+    }
+
+    /// The load of a transport, which a test sets.
+    private final class SetLoad: Sendable {
+        let value: Mutex<TransportLoad>
+
+        init(_ load: TransportLoad) { value = Mutex(load) }
     }
 #endif

@@ -1,5 +1,5 @@
-// Swift imports only this header, with ce_report.h, which it includes. It names no type of libcurl or OpenSSL, so
-// importing this module does not import their headers.
+// Swift imports only this header, with ce_connections.h and ce_report.h, which it includes. It names no type of libcurl or
+// OpenSSL, so importing this module does not import their headers.
 //
 // Threads: a `ce_loop`, its `ce_multi`s and its `ce_transfer`s belong to one thread, the engine's. A `ce_trust` does
 // not change after its creation and may be used on any thread. Functions that return `int` return 0 for success unless
@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ce_connections.h"
 #include "ce_report.h"
 
 // MARK: Libraries
@@ -161,7 +162,6 @@ bool ce_trust_judge(
 
 // MARK: Loop
 
-typedef struct ce_loop ce_loop;
 typedef struct ce_multi ce_multi;
 typedef struct ce_transfer ce_transfer;
 
@@ -183,6 +183,7 @@ typedef struct ce_settings {
     long keep_alive_s;               // idle time before the system probes the peer; 0 for no probes
     long connection_cache;           // how many idle connections are kept
     long streams_per_connection;     // HTTP/2 streams
+    bool tells_connections;          // each opening and closing of a connection is noted, until the caller has read it
 } ce_settings;
 
 /// Creates an epoll loop. `settings` are copied. `wakeup_fd` wakes the loop and is not closed by it. NULL with errno

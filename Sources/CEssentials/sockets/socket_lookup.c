@@ -98,16 +98,17 @@ static bool may_be(const ce_loop *loop, int fd, int port) {
     return entry->ours && !entry->route_key && has_local_port(fd, port);
 }
 
-void ce_route_learn(ce_transfer *transfer, const ce_route *route) {
+int ce_route_learn(ce_transfer *transfer, const ce_route *route) {
     ce_loop *loop = transfer->handle.multi->loop;
     int fd = transfer->run.socket;
     // If two addresses were tried at the same time, the one tried last need not have won.
     for (size_t i = 0; !may_be(loop, fd, route->local_port); i++) {
-        if (i == loop->socket_count) return;
+        if (i == loop->socket_count) return -1;
         fd = (int)i;
     }
-    if (!make_room(loop)) return;
+    if (!make_room(loop)) return fd;
     loop->sockets[fd].route_key = key_of(route);
     loop->route_count++;
     enter(loop, fd);
+    return fd;
 }

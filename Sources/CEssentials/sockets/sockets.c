@@ -14,6 +14,7 @@
 
 #include "../base/clock.h"
 #include "../state/transfer_state.h"
+#include "pool.h"
 #include "socket_lookup.h"
 
 #include <errno.h>
@@ -140,7 +141,7 @@ int ce_on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *per_s
     if (!entry) return -1;
     entry->multi = multi;
     ce_transfer *transfer = NULL;
-    if (entry->ours && what != CURL_POLL_REMOVE && !entry->route_key &&
+    if (entry->ours && what != CURL_POLL_REMOVE && (!entry->route_key || entry->speaks_http2) &&
         curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&transfer) == CURLE_OK && transfer) {
         transfer->run.socket = fd;
         // Known once the request gate has run, which is before libcurl reads and writes at the same time.
@@ -182,7 +183,8 @@ curl_socket_t ce_open_socket(void *user, curlsocktype purpose, struct curl_socka
         close(fd);
         return CURL_SOCKET_BAD;
     }
-    *entry = (struct ce_socket){.ours = true, .generation = entry->generation + 1};
+    transfer->run.opened = fd + 1;
+    *entry = (struct ce_socket){.ours = true, .generation = entry->generation + 1, .opened_ms = ce_now_ms()};
     return fd;
 }
 
@@ -190,6 +192,7 @@ int ce_close_socket(void *user, curl_socket_t fd) {
     ce_loop *loop = user;
     if (fd >= 0 && (size_t)fd < loop->socket_count) {
         ce_route_forget(loop, fd);
+        ce_pool_forget(loop, fd);
         loop->sockets[fd] = (struct ce_socket){.generation = loop->sockets[fd].generation};
     }
     return close(fd); // the kernel removes a closed descriptor from the epoll set

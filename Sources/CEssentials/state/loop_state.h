@@ -37,6 +37,17 @@ struct ce_socket {
     uint32_t generation;   // distinguishes sockets that had the same number
     uint64_t route_key;    // 0 for none
     int route_next;        // descriptor + 1
+    char *origin;          // of the request that opened the connection; NULL until it carries one. Owned
+    int64_t opened_ms;
+    int64_t idle_since_ms;
+    unsigned served;  // requests that it has carried, those that it carries now among them
+    unsigned running; // requests that it carries now
+};
+
+// The connections that have opened or closed since the engine last looked, if it wants to know.
+struct ce_changes {
+    ce_connection_change *all;
+    size_t count, capacity;
 };
 
 struct ce_loop {
@@ -52,6 +63,8 @@ struct ce_loop {
     int *routes;           // hash table of descriptors + 1 by their addresses; chained through the sockets
     size_t route_buckets;  // a power of two; 0 before there is a table
     size_t route_count;
+    uint64_t openings, closings; // of connections that have carried a request
+    struct ce_changes changes;
     size_t mutes;           // the number of times that a socket was muted
     int64_t muted_until_ms; // when muted sockets are watched for writability again; 0 if none is muted
     ce_transfer *touched_first, *touched_last;

@@ -5,6 +5,7 @@
 #include "request_gate.h"
 
 #include "../base/text.h"
+#include "../sockets/pool.h"
 #include "../sockets/socket_lookup.h"
 #include "../trust/peek.h"
 #include "../trust/pins.h"
@@ -121,16 +122,20 @@ static bool holds_plaintext(SSL *ssl, int fd) {
     return count > 0 || error != SSL_ERROR_WANT_READ;
 }
 
+// The descriptor of the connection that libcurl has chosen, or -1 if it is not known.
+static int connection_of(ce_transfer *transfer, const ce_route *route) {
+    ce_loop *loop = transfer->handle.multi->loop;
+    // The addresses of Unix sockets are empty. Each request opens a connection, and its socket is the only one.
+    if (loop->settings.unix_socket) return transfer->run.opened - 1;
+    return ce_transfer_on_kept_connection(transfer) ? ce_route_find(loop, route) : ce_route_learn(transfer, route);
+}
+
 // Excess bytes from a server would be taken for the response to the next request on the connection (response
 // splitting). A request on a connection that the server has closed would be sent in vain.
-static bool is_stale(ce_transfer *transfer, SSL *ssl, const ce_route *route) {
+static bool is_stale(const ce_transfer *transfer, SSL *ssl, int fd) {
     if (transfer->run.gates.speaks_http2 || transfer->handle.multi->loop->settings.unix_socket) return false;
-    if (!ce_transfer_on_kept_connection(transfer)) {
-        ce_route_learn(transfer, route);
-        return false;
-    }
+    if (!ce_transfer_on_kept_connection(transfer)) return false;
     if (ssl && SSL_has_pending(ssl)) return true;
-    int fd = ce_route_find(transfer->handle.multi->loop, route);
     if (fd < 0) return true;
     char byte;
     ssize_t count = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
@@ -185,7 +190,9 @@ int ce_request_gate(void *user, char *remote, char *local, int remote_port, int 
         return distrust(transfer, CE_VERDICT_PLAINTEXT, "the connection is not encrypted");
     }
     bool is_encrypted = request->secure || request->proxy_is_secure;
-    if (is_stale(transfer, is_encrypted ? ssl : NULL, &route)) return stop(transfer, CE_REFUSED_STALE);
+    int fd = connection_of(transfer, &route);
+    if (is_stale(transfer, is_encrypted ? ssl : NULL, fd)) return stop(transfer, CE_REFUSED_STALE);
+    ce_pool_carry(transfer, fd);
     run->send_count++;
     run->sent_on_kept = ce_transfer_on_kept_connection(transfer);
     run->sent_over_http2 = gates->speaks_http2;

@@ -73,7 +73,7 @@ final class Engine: Sendable {
             throw error
         }
         let thread = EngineThread(
-            engine: self, trust: trust, limits: configuration.limits, loop: loop, multis: multis)
+            engine: self, trust: trust, configuration: configuration, loop: loop, multis: multis)
         do throws(RequestFailure) {
             let handle = try thread.launch()
             termination.withLock { $0.thread = handle }

@@ -14,6 +14,7 @@ final class EngineThread: @unchecked Sendable {
     let engine: Engine
     let trust: CompiledTrust
     let loop: OpaquePointer
+    let connectionObservers: [any ConnectionObserver]
     @exclusivity(unchecked) var multis: MultiSet
     @exclusivity(unchecked) var transfers = TransferPool()
     @exclusivity(unchecked) var admission: AdmissionMachine<Exchange>
@@ -28,12 +29,16 @@ final class EngineThread: @unchecked Sendable {
     /// The time at which a shutdown stops waiting for requests, in monotonic milliseconds.
     private var stopMoment: Int64?
 
-    init(engine: Engine, trust: CompiledTrust, limits: AdmissionLimits, loop: OpaquePointer, multis: MultiSet) {
+    init(
+        engine: Engine, trust: CompiledTrust, configuration: CurlTransport.Configuration, loop: OpaquePointer,
+        multis: MultiSet
+    ) {
         self.engine = engine
         self.trust = trust
+        connectionObservers = configuration.connectionObservers
         self.loop = loop
         self.multis = multis
-        admission = AdmissionMachine(limits: limits)
+        admission = AdmissionMachine(limits: configuration.limits)
     }
 
     /// Starts the thread.
@@ -67,6 +72,7 @@ final class EngineThread: @unchecked Sendable {
             endOverdue()
             startWaiting()
             resumes.resumeAll()
+            tellConnections()
             if isStopping && active.isEmpty && !isPausing && admission.waiting == 0 { break }
             let canSleep = engine.prepareToSleep()
             // Waiting on epoll costs more than serving a message, so new messages are served first, a few times.
@@ -77,6 +83,7 @@ final class EngineThread: @unchecked Sendable {
         }
         transfers.destroyAll()
         multis.destroyAll()
+        tellConnections()
         ce_loop_destroy(loop)
         engine.terminated()
     }
@@ -100,14 +107,6 @@ final class EngineThread: @unchecked Sendable {
     }
 
     private var isPausing: Bool { pausing.contains { $0.machine.isPausing } }
-
-    private var load: TransportLoad {
-        let now = ce_now_ms()
-        let oldest = admission.waitingTickets.map(\.arrival).min()
-        return TransportLoad(
-            inFlight: admission.active, waiting: admission.waiting,
-            longestWait: oldest.map { .milliseconds(max(0, now - $0)) } ?? .zero)
-    }
 
     // MARK: Shutdown
 

@@ -46,6 +46,9 @@
         let cache: SeriesTable<Named, any CounterHandler>
         let rejections: SeriesTable<Named, any CounterHandler>
         let openBreakers: SeriesTable<Server, any MeterHandler>
+        let openConnections: SeriesTable<Named, any MeterHandler>
+        let connectionDuration: SeriesTable<Server, any TimerHandler>
+        let queueLength: SeriesTable<Server, any MeterHandler>
 
         init(_ factory: any MetricsFactory, limit: Int) {
             requestDuration = SeriesTable(limit: limit, overflow: Attempt()) {
@@ -88,6 +91,17 @@
             }
             openBreakers = SeriesTable(limit: limit, overflow: .others) {
                 factory.makeMeter(label: "essentials.client.breakers.open", dimensions: $0.attributes)
+            }
+            openConnections = SeriesTable(limit: limit, overflow: Named()) {
+                factory.makeMeter(
+                    label: "http.client.open_connections",
+                    dimensions: $0.server.attributes + [("http.connection.state", $0.value)])
+            }
+            connectionDuration = SeriesTable(limit: limit, overflow: .others) {
+                factory.makeTimer(label: "http.client.connection.duration", dimensions: $0.attributes)
+            }
+            queueLength = SeriesTable(limit: limit, overflow: .others) {
+                factory.makeMeter(label: "essentials.client.queue.length", dimensions: $0.attributes)
             }
         }
     }

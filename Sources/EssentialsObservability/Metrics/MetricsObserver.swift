@@ -25,9 +25,9 @@
             let requestSize: Int?
         }
 
-        private let client: ClientInstruments
+        let client: ClientInstruments
         private let stores: StoreInstruments
-        private let servers: OriginTable
+        let servers: OriginTable
         private let breakers = BreakerTable()
         /// The calls, with the server of the last attempt.
         private let calls = RunningCalls<OriginTable.Server, Attempt>()

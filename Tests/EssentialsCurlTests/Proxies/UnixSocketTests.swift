@@ -49,6 +49,7 @@ struct UnixSocketTests {
             #expect(!response.connection.isReused)
         }
         #expect(socket.connectionCount == 3)
+        #expect(await transport.load.opened == 3)
         let sent = TransportRequest(
             .post, try RequestURL("http://other.invalid:8080/"), body: .bytes(Data("body".utf8)))
         #expect(try await transport.send(sent).text == "other.invalid:8080 / body")

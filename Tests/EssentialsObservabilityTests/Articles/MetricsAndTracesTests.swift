@@ -24,6 +24,25 @@
             return requests
         }
 
+        @Test("The article on metrics and traces shows how connections are counted")
+        func connections() async throws {
+            let (metrics, environment) = (
+                MetricsObserver(factory: NOOPMetricsHandler.instance), try ConstantEnvironment("http://127.0.0.1:9/")
+            )
+            // Article begins
+            var engine = CurlTransport.Configuration()
+            engine.connectionObservers = [metrics]
+            let requests = try HTTPDataRequestService(
+                environment: environment, engine: engine)
+            let following = Task {
+                await metrics.follow { await requests.transportLoad }
+            }
+            // Article ends
+            following.cancel()
+            await following.value
+            await requests.shutdown()
+        }
+
         @Test("The article on metrics and traces shows which requests carry a trace")
         func propagation() throws {
             let tracer = InMemoryTracer()
