@@ -96,6 +96,7 @@ public final class Inspector: RequestObserver, LoadObserver, StoreObserver {
     /// - Parameter locator: Its services are drawn and asked for their health. The default is `nil`, which leaves them out.
     public func report(of locator: ServiceLocator? = nil) async -> InspectorReport {
         let health = await locator?.health()
+        let sample = if let locator { await ServiceSample(of: locator) } else { ServiceSample() }
         let changes = changes(since: nil)
         var report = InspectorReport(program: program)
         report.cursor = changes.now.text
@@ -103,6 +104,8 @@ public final class Inspector: RequestObserver, LoadObserver, StoreObserver {
         report.har.comment = changes.comment
         report.events = changes.events
         report.stores = changes.stores
+        (report.connections, report.limits) = (sample.connections, sample.limits)
+        (report.resources, report.caches) = (sample.resources, sample.caches)
         report.locator = locator.map { InspectorReport.Drawing(svg: $0.graph().svg) }
         report.health = health.map(InspectorReport.Health.init)
         return report

@@ -24,18 +24,11 @@ public struct InspectorEvents: AsyncSequence, Sendable {
 
     /// Follows what changes.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        /// The parts of a report that change as a whole.
-        private struct State: Encodable, Equatable {
-            var health: InspectorReport.Health?
-            var stores: [InspectorReport.Store]?
-            var locator: InspectorReport.Drawing?
-        }
-
         private let inspector: Inspector
         private let locator: ServiceLocator?
         private let viewer: ViewerCount.Viewer
         private var cursor: Inspector.Cursor?
-        private var lastState = State()
+        private var lastState = InspectorState()
         private var nextLook = ContinuousClock.now
         private var nextState = ContinuousClock.now
         private var lastSent = ContinuousClock.now
@@ -76,10 +69,10 @@ public struct InspectorEvents: AsyncSequence, Sendable {
             cursor = changes.now
             if ContinuousClock.now >= nextState {
                 nextState = .now + .seconds(1)
-                let state = State(
-                    health: await (locator?.health()).map(InspectorReport.Health.init), stores: changes.stores,
-                    locator: locator.map { InspectorReport.Drawing(svg: $0.graph().svg) })
-                if state != lastState { messages.append(Self.message("state", state)) }
+                let state = await InspectorState(of: locator, changes.stores)
+                if let difference = state.difference(from: lastState) {
+                    messages.append(Self.message("state", difference))
+                }
                 lastState = state
             }
             // The last message has the moment, so that a page that has received only some of them receives all again.

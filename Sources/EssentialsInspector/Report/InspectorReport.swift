@@ -27,6 +27,14 @@ public struct InspectorReport: Sendable, Codable {
     public internal(set) var cursor: String?
     /// The stores; `nil` without one.
     public var stores: [Store]?
+    /// The connections; `nil` without a locator, or if it has no transport that knows them.
+    public internal(set) var connections: Connections?
+    /// The limits of each origin; `nil` if there are none.
+    public internal(set) var limits: [Limit]?
+    /// The resources of all services, the observed ones first, and at most 500; `nil` without a resource service.
+    public internal(set) var resources: [Resource]?
+    /// The caches; `nil` without one.
+    public internal(set) var caches: [Cache]?
     /// The services; `nil` without a locator.
     public var locator: Drawing?
     /// How the services are; `nil` without a locator.

@@ -14,7 +14,7 @@ extension ServiceLocator {
     /// - Parameter limit: The time within which they answer. The default is a second.
     public func health(within limit: Duration = .seconds(1)) async -> HealthReport {
         let (isEnding, isClosed) = (isEnding, isClosed)
-        let members = healthMembers
+        let members = builtServices(as: (any HealthReporting).self)
         let answers = Answers()
         await limited(by: { try? await Task.sleep(for: limit.sleepable) }) {
             await withTaskGroup(of: Void.self) { group in
@@ -32,12 +32,12 @@ extension ServiceLocator {
         return HealthReport(locator: name, isEnding: isEnding, isClosed: isClosed, entries)
     }
 
-    /// The services that can be asked, each once.
-    private var healthMembers: [(service: any HealthReporting, labels: [String])] {
-        var members: [(service: any HealthReporting, labels: [String])] = []
+    /// The built services of a kind, each once, with the types and names for which they are registered.
+    package func builtServices<Service>(as kind: Service.Type = Service.self) -> [(service: Service, labels: [String])] {
+        var members: [(service: Service, labels: [String])] = []
         var indexes: [ObjectIdentifier: Int] = [:]
         for slot in Self.builtSlots(table.liveSlots()) {
-            guard let service = slot.held as? any HealthReporting else { continue }
+            guard let service = slot.held as? Service else { continue }
             let identity = slot.identity(of: service)
             if let index = indexes[identity] {
                 members[index].labels.append(slot.label)

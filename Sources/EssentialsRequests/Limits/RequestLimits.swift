@@ -104,6 +104,15 @@ public final class RequestLimits: Sendable {
         }
     }
 
+    /// The present use of each origin to which something was sent lately, in the order of their texts.
+    package var states: [(origin: Origin, state: OriginLimits.State)] {
+        let now = now
+        let all = state.withLock { state in
+            state.indexes.map { origin, index in (origin, state.lanes[index].machine.state(at: now)) }
+        }
+        return all.sorted { $0.0.description < $1.0.description }.map { (origin: $0.0, state: $0.1) }
+    }
+
     /// The number of remembered origins.
     var originCount: Int { state.withLock { $0.indexes.count } }
 

@@ -95,6 +95,10 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     public var transportLoad: TransportLoad? {
         get async { await (transport as? any LoadReporting)?.load }
     }
+    /// The transport, if it knows its load.
+    package var loadSource: (any LoadReporting)? { transport as? any LoadReporting }
+    /// The response cache; `nil` without one.
+    package var responseCache: ResponseCache? { configuration.cache }
     /// The use of the limits by each origin: those of the current environment if it has its own, otherwise those of the
     /// configuration; `nil` without limits.
     public var limits: RequestLimits? { settings.hops.counts(of: currentEnvironment.settings.limits) }

@@ -1,0 +1,129 @@
+import EssentialsFetching
+import EssentialsHTTP
+import EssentialsLocator
+import EssentialsRequests
+import EssentialsResources
+import EssentialsTransport
+
+/// What the services of a locator say of themselves when they are asked. They are asked only while somebody looks.
+struct ServiceSample: Sendable {
+    /// The number of resources that are shown.
+    private static let maximumResources = 500
+
+    var connections: InspectorReport.Connections?
+    var limits: [InspectorReport.Limit]?
+    var resources: [InspectorReport.Resource]?
+    var caches: [InspectorReport.Cache]?
+
+    init() {}
+
+    init(of locator: ServiceLocator) async {
+        let services = locator.builtServices(as: HTTPDataRequestService.self)
+        connections = await Self.connections(of: services.map(\.service), locator)
+        limits = Self.limits(of: services.map(\.service))
+        resources = Self.resources(of: locator.builtServices(as: HTTPResourceService.self).map(\.service))
+        caches = await Self.caches(of: services, locator)
+    }
+
+    private static func connections(
+        of services: [HTTPDataRequestService], _ locator: ServiceLocator
+    ) async -> InspectorReport.Connections? {
+        // Several services can share a transport.
+        var sources: [ObjectIdentifier: any LoadReporting] = [:]
+        for source in services.compactMap(\.loadSource)
+            + locator.builtServices(as: (any LoadReporting).self).map(\.service)
+        { sources[ObjectIdentifier(source as AnyObject)] = source }
+        guard !sources.isEmpty else { return nil }
+        var load = TransportLoad()
+        for source in sources.values { load.add(await source.load) }
+        return InspectorReport.Connections(load)
+    }
+
+    private static func limits(of services: [HTTPDataRequestService]) -> [InspectorReport.Limit]? {
+        var seen: Set<ObjectIdentifier> = []
+        let all = services.compactMap(\.limits).filter { seen.insert(ObjectIdentifier($0)).inserted }
+        return all.isEmpty ? nil : all.flatMap { $0.states.map(InspectorReport.Limit.init) }
+    }
+
+    private static func resources(of services: [HTTPResourceService]) -> [InspectorReport.Resource]? {
+        guard !services.isEmpty else { return nil }
+        return services.flatMap { $0.summaries(upTo: maximumResources) }.prefix(maximumResources)
+            .map(InspectorReport.Resource.init)
+    }
+
+    private static func caches(
+        of services: [(service: HTTPDataRequestService, labels: [String])], _ locator: ServiceLocator
+    ) async -> [InspectorReport.Cache]? {
+        var found: [InspectorReport.Cache] = []
+        var seen: Set<ObjectIdentifier> = []
+        let registered = locator.builtServices(as: ResponseCache.self)
+        let owned = services.compactMap { entry in entry.service.responseCache.map { (service: $0, labels: entry.labels) } }
+        for (cache, labels) in registered + owned where seen.insert(ObjectIdentifier(cache)).inserted {
+            let usage = await cache.usage
+            let note = usage.externalResponses > 0 ? "\(usage.responses) of them in memory" : ""
+            found.append(
+                InspectorReport.Cache(
+                    name: "responses: " + labels.joined(separator: ", "),
+                    entries: usage.responses + usage.externalResponses, bytes: usage.bytes + usage.externalBytes,
+                    note: note))
+        }
+        for (cache, labels) in locator.builtServices(as: FileEntityCache.self) {
+            let usage = await cache.usage
+            found.append(.init("entities", labels, usage.count, usage.bytes, damaged: usage.damaged))
+        }
+        for (blobs, labels) in locator.builtServices(as: BlobService.self) {
+            let usage = await blobs.usage
+            found.append(.init("blobs", labels, usage.count, usage.bytes, damaged: usage.damaged))
+        }
+        return found.isEmpty ? nil : found
+    }
+}
+
+extension InspectorReport.Connections {
+    fileprivate init(_ load: TransportLoad) {
+        (running, queued, longestWaitSeconds) = (load.inFlight, load.waiting, load.longestWait.inSeconds)
+        (opened, closed) = (load.opened, load.closed)
+        open = load.origins.map { entry in
+            Origin(
+                origin: "\(entry.origin)", active: entry.active, idle: entry.idle, served: entry.served,
+                ageSeconds: entry.oldest.inSeconds, waiting: entry.waiting,
+                longestWaitSeconds: entry.longestWait.inSeconds)
+        }
+    }
+}
+
+extension InspectorReport.Limit {
+    fileprivate init(_ origin: Origin, _ state: OriginLimits.State) {
+        var notes: [String] = []
+        if let tokens = state.rateTokensLeft { notes.append("the rate allows \(tokens) now") }
+        switch state.circuit {
+        case .closed: circuit = "closed"
+        case .halfOpen: circuit = "halfOpen"
+        case .open(let left):
+            circuit = "open"
+            notes.append("a probe in \(left.inSeconds.rounded()) s")
+        }
+        self.origin = "\(origin)"
+        (running, waiting, note) = (state.permitsInUse, state.waiting, notes.joined(separator: ", "))
+    }
+}
+
+extension InspectorReport.Resource {
+    fileprivate init(_ summary: ResourceSummary) {
+        (url, state, observers, failure) = (summary.address, summary.state, summary.observers, summary.failure)
+        (ageSeconds, freshSeconds) = (summary.age?.inSeconds, summary.freshFor?.inSeconds)
+    }
+}
+
+extension InspectorReport.Cache {
+    fileprivate init(_ kind: String, _ labels: [String], _ entries: Int, _ bytes: Int, damaged: Int) {
+        self.init(
+            name: "\(kind): " + labels.joined(separator: ", "), entries: entries, bytes: bytes,
+            note: damaged > 0 ? "\(damaged) damaged ones were removed" : "")
+    }
+}
+
+extension Duration {
+    /// The time in seconds, to the millisecond.
+    fileprivate var inSeconds: Double { Double(milliseconds) / 1000 }
+}
