@@ -161,7 +161,8 @@ let package = Package(
             name: "EssentialsInspector",
             dependencies: [
                 "EssentialsTools", "EssentialsLocator", "EssentialsTransport", "EssentialsHTTP", "EssentialsRequests",
-                "EssentialsFetching", "EssentialsResources", "EssentialsPersistence", "EssentialsObservability", httpTypes,
+                "EssentialsFetching", "EssentialsResources", "EssentialsPersistence", "EssentialsObservability",
+                httpTypes,
             ],
             // The page, which is compiled in, so that a program needs no file beside it.
             resources: [

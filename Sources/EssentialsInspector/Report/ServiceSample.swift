@@ -57,7 +57,9 @@ struct ServiceSample: Sendable {
         var found: [InspectorReport.Cache] = []
         var seen: Set<ObjectIdentifier> = []
         let registered = locator.builtServices(as: ResponseCache.self)
-        let owned = services.compactMap { entry in entry.service.responseCache.map { (service: $0, labels: entry.labels) } }
+        let owned = services.compactMap { entry in
+            entry.service.responseCache.map { (service: $0, labels: entry.labels) }
+        }
         for (cache, labels) in registered + owned where seen.insert(ObjectIdentifier(cache)).inserted {
             let usage = await cache.usage
             let note = usage.externalResponses > 0 ? "\(usage.responses) of them in memory" : ""

@@ -13,9 +13,10 @@ extension ServiceGraph {
     public var svg: String {
         let layout = GraphLayout(self)
         let nodes = Dictionary(layout.nodes.map { ($0.registration.id, $0) }) { first, _ in first }
-        let size = "\(Self.text(layout.width)) \(Self.text(layout.height))"
+        let (width, height) = (Self.text(layout.width), Self.text(layout.height))
         var lines = [
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 \(size)\" font-family=\"sans-serif\" font-size=\"12\">"
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"\(width)\" height=\"\(height)\" "
+                + "viewBox=\"0 0 \(width) \(height)\" font-family=\"sans-serif\" font-size=\"12\">"
         ]
         lines += layout.boxes.map(Self.drawing)
         for edge in edges {

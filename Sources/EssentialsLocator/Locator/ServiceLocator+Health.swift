@@ -33,7 +33,8 @@ extension ServiceLocator {
     }
 
     /// The built services of a kind, each once, with the types and names for which they are registered.
-    package func builtServices<Service>(as kind: Service.Type = Service.self) -> [(service: Service, labels: [String])] {
+    package func builtServices<Service>(as kind: Service.Type = Service.self) -> [(service: Service, labels: [String])]
+    {
         var members: [(service: Service, labels: [String])] = []
         var indexes: [ObjectIdentifier: Int] = [:]
         for slot in Self.builtSlots(table.liveSlots()) {

@@ -92,6 +92,10 @@ struct ServerConnection {
                 guard channel.write(bytes) else { return .ends(.orderly(patience: .zero)) }
             case .repeatSend(let bytes, let count):
                 guard send(bytes, count: count) else { return .ends(.orderly(patience: .zero)) }
+            case .sendWhile(let next):
+                while !run.isStopped, let bytes = next() {
+                    guard channel.write(bytes) else { return .ends(.orderly(patience: .zero)) }
+                }
             case .pause(let duration):
                 _ = Wakeup.wait(for: [run.interruption.descriptor], timeout: duration)
             case .receive(let isEnough):

@@ -11,6 +11,9 @@ public enum ServerStep: Sendable {
     case send([UInt8])
     /// Sends the bytes `count` times.
     case repeatSend([UInt8], count: Int)
+    /// Sends what the closure returns, again and again, until it returns `nil` or the peer has closed the connection. The closure
+    /// runs on the connection's thread and may wait. `stop()` waits for it.
+    case sendWhile(@Sendable () -> [UInt8]?)
     /// Waits. Bytes that the client sends in the meantime stay unread.
     case pause(Duration)
     /// Reads until the closure returns true or the client closes its side. The closure receives all

@@ -28,6 +28,12 @@ struct HealthCommand: AsyncParsableCommand {
     @Flag(name: .customLong("json"), help: "Print the report as JSON.")
     var printsJSON = false
 
+    @Option(
+        name: .customLong("unix-socket"),
+        help: ArgumentHelp("Connect to this Unix-domain socket, whatever the host of the URL is.", valueName: "path"),
+        completion: .file())
+    var unixSocket: String?
+
     @OptionGroup(title: "Output") var errors: ErrorOptions
 
     func run() async throws {
@@ -43,42 +49,15 @@ struct HealthCommand: AsyncParsableCommand {
     }
 
     private func fetch() async throws(RequestFailure) -> (HealthReport, Data) {
-        let url = try RequestURL(URLArgument.absolute(self.url))
-        var configuration = HTTPDataRequestService.Configuration()
-        configuration.userAgent = EssentialsTool.userAgent
-        // The token of an inspector is in the address once, and then in a cookie.
-        configuration.cookies = CookieJar()
-        let service = try HTTPDataRequestService(
-            environment: ConstantEnvironment(EnvironmentSnapshot(baseURL: RequestURL(origin: url.origin, path: "/"))),
-            configuration: configuration)
-        let result: Result<(HealthReport, Data), RequestFailure>
-        do throws(RequestFailure) { result = .success(try await report(at: url, service)) } catch {
-            result = .failure(error)
-        }
-        await service.shutdown()
-        return try result.get()
-    }
-
-    private func report(
-        at url: RequestURL, _ service: HTTPDataRequestService
-    ) async throws(RequestFailure) -> (HealthReport, Data) {
-        var path = String(url.path)
-        if let query = url.query, query.split(separator: "&").contains(where: { $0.hasPrefix("token=") }) {
-            _ = try await service.send(DataRequest(.get, "\(path)?\(query)"))
-            path = path.split(separator: "/").joined(separator: "/") + "/health"
-        } else if let query = url.query {
-            path += "?\(query)"
-        }
         // A program that is not ready says so with its report.
-        let response = try await service.send(DataRequest(.get, path, expecting: [200...200, 503...503]))
-        let data = try await response.body.collect(upTo: 16 << 20)
+        let data = try await RunningProgram(url, socket: unixSocket).get("health", expecting: [200...200, 503...503])
         do {
             return (try JSONDecoder().decode(HealthReport.self, from: data), data)
         } catch {
             throw RequestFailure(
                 .decoding, "The response is no report of a locator's health.",
                 remedy: "Pass the URL of a route that sends what ServiceLocator.health(within:) returns.",
-                phase: .receiving, host: url.origin.host.text, underlying: error)
+                phase: .receiving, underlying: error)
         }
     }
 

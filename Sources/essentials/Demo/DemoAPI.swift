@@ -38,7 +38,7 @@ final class DemoAPI: Sendable {
 
     private static func reply(to request: ServerRequest, reportAfter gate: LoopbackGate) -> ServerReply {
         switch (request.method, request.path) {
-        case ("GET", "/v1/users/1"): json(#"{"id":1,"name":"Ada Lovelace"}"#)
+        case ("GET", "/v1/users/1"): json(#"{"id":1,"name":"Ada Lovelace"}"#, cacheControl: "max-age=2")
         case ("POST", "/v1/users"): created(request)
         case ("GET", "/v1/report"): .raw([.gate(gate), .head(headers: [("Content-Length", "0")]), .keepAlive])
         default: json(#"{"error":"no such resource"}"#, status: 404)
@@ -52,8 +52,10 @@ final class DemoAPI: Sendable {
         return json(String(decoding: body, as: UTF8.self), status: 201)
     }
 
-    private static func json(_ text: String, status: Int = 200) -> ServerReply {
-        .response(status: status, headers: [("Content-Type", "application/json")], body: text)
+    private static func json(_ text: String, status: Int = 200, cacheControl: String = "no-store") -> ServerReply {
+        .response(
+            status: status, headers: [("Content-Type", "application/json"), ("Cache-Control", cacheControl)], body: text
+        )
     }
 }
 

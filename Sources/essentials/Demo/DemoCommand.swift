@@ -24,6 +24,9 @@ struct DemoCommand: AsyncParsableCommand {
             see, a conflict with its three rows, and a process that is killed while it saves, whose confirmed saves are \
             there afterwards.
 
+            With --inspect, it shows the page of an inspector instead: it prints an address for a browser, and sends requests to \
+            its own server until Ctrl-C, which the page follows.
+
             EXIT CODES
               0 all steps succeeded, 1 a step failed, 69 with --persistence: the tool was built without it
             """)
@@ -40,6 +43,9 @@ struct DemoCommand: AsyncParsableCommand {
     @Flag(name: .customLong("persistence"), help: "Demonstrate a store, its scopes and their conflicts.")
     var showsPersistence = false
 
+    @Flag(name: .customLong("inspect"), help: "Send requests until Ctrl-C, and serve a page that shows them.")
+    var inspects = false
+
     /// The store of a process that the demonstration starts and kills.
     @Option(name: .customLong("saving-process"), help: .private)
     var savingPath: String?
@@ -50,8 +56,9 @@ struct DemoCommand: AsyncParsableCommand {
     @OptionGroup(title: "Output") var errors: ErrorOptions
 
     func validate() throws {
-        guard [showsResources, showsPolicies, showsPersistence].count(where: \.self) > 1 else { return }
-        throw ValidationError("Give only one of --resources, --policies and --persistence.")
+        if inspects, graph { throw ValidationError("Give --graph or --inspect, not both. The page has the graph.") }
+        guard [showsResources, showsPolicies, showsPersistence, inspects].count(where: \.self) > 1 else { return }
+        throw ValidationError("Give only one of --resources, --policies, --persistence and --inspect.")
     }
 
     func run() async throws {
@@ -60,7 +67,7 @@ struct DemoCommand: AsyncParsableCommand {
                 #if Persistence
                     if let savingPath { return try await SavingProcess.save(into: savingPath) }
                 #endif
-                try await showInTime()
+                try await inspects ? inspect() : showInTime()
             } catch let failure as RequestFailure {
                 throw failure
             } catch {
@@ -68,6 +75,16 @@ struct DemoCommand: AsyncParsableCommand {
                     .protocolViolation, "A step of the demonstration failed: \(error)",
                     remedy: "Report it with the lines above.", underlying: error)
             }
+        }
+    }
+
+    /// Serves a page until a signal, which is its only end and so its success.
+    private func inspect() async throws {
+        let demo = try InspectDemo(api: DemoAPI())
+        do throws(RequestFailure) {
+            try await Interruption.watch(removing: nil) { () async throws(RequestFailure) in try await demo.run() }
+        } catch {
+            if !(error.underlying is Interruption.Signal) { throw error }
         }
     }
 
