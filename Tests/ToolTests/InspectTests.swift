@@ -5,7 +5,7 @@ import Testing
 extension ToolTests {
     @Suite("Tool: inspect and its demonstration", .timeLimit(.minutes(5)))
     struct InspectTests {
-        @Test("The page of a program that runs is written to a file, its health is printed, and Ctrl-C ends the program")
+        @Test("The page and the health of a program that runs are received, and Ctrl-C ends the program")
         func program() async throws {
             let script = """
                 coproc TOOL { exec essentials demo --inspect 2>errors; }

@@ -4,7 +4,6 @@ import EssentialsInspector
 import EssentialsTestKit
 import EssentialsTools
 import FoundationEssentials
-import HTTPTypes
 import ServiceEssentials
 
 /// `essentials demo --inspect`: a program that sends requests to the server of the demonstration, and its inspector's page.
