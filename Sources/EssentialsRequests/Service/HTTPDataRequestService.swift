@@ -97,6 +97,10 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     }
     /// The transport, if it knows its load.
     package var loadSource: (any LoadReporting)? { transport as? any LoadReporting }
+    /// The trust policy of the current environment, or that of the transport; `nil` if neither has one.
+    package var trustPolicy: TrustPolicy? {
+        currentEnvironment.trust ?? (transport as? any TrustBearing)?.trustPolicy
+    }
     /// The response cache; `nil` without one.
     package var responseCache: ResponseCache? { configuration.cache }
     /// The use of the limits by each origin: those of the current environment if it has its own, otherwise those of the

@@ -57,6 +57,9 @@
         /// The level of this scope.
         var level: ScopeLevel { chain[chain.count - 1] }
 
+        /// The size of the store's log in bytes; 0 without one.
+        package var logBytes: Int64 { FileState(core.store.path + "-wal").bytes }
+
         /// Whether the store can be used, or the scope is closed.
         public var state: PersistenceState {
             !core.process.isCurrent || chain.contains { $0.isClosed } ? .closed : core.state

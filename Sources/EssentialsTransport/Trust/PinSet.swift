@@ -77,3 +77,12 @@ public struct PinSet: Sendable, Hashable {
         self.onExpiry = onExpiry
     }
 }
+
+extension TrustPolicy {
+    /// The earliest date at which pins expire; `nil` if none do.
+    package var firstExpiry: Date? {
+        var sets = hosts.compactMap(\.pins)
+        if case .pinned(let pins) = unlistedHosts { sets.append(pins) }
+        return sets.compactMap(\.expires).min()
+    }
+}

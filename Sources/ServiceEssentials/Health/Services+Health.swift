@@ -7,11 +7,13 @@ import EssentialsTransport
 
 extension HTTPDataRequestService: HealthReporting {
     /// `failed` after a shutdown; `degraded` if a circuit breaker is open, or if a request has waited for a connection for ten
-    /// seconds. The facts are the number of running requests, and those that wait.
+    /// seconds, or if pins have expired. The facts are the number of running requests, those that wait, and the date at which
+    /// the first pins expire.
     public func health() async -> ServiceHealth {
         guard !isClosed else { return ServiceHealth(.failed, "It was shut down.") }
         var health = ServiceHealth(.ok, facts: ["requests": "\(requestsInFlight)"])
         if let load = await transportLoad { health.add(load) }
+        if let trustPolicy { health.add(expiryOf: trustPolicy) }
         let open = (limits?.openOrigins ?? []).map(\.description).sorted()
         if let first = open.first {
             health.worsen("Circuit breakers are open: \(open.count), such as that of \(first).")
@@ -22,10 +24,11 @@ extension HTTPDataRequestService: HealthReporting {
 }
 
 extension CurlTransport: HealthReporting {
-    /// `degraded` if a request has waited for a connection for ten seconds.
+    /// `degraded` if a request has waited for a connection for ten seconds, or if pins have expired.
     public func health() async -> ServiceHealth {
         var health = ServiceHealth(.ok)
         health.add(await load)
+        health.add(expiryOf: trustPolicy)
         return health
     }
 }
@@ -69,6 +72,12 @@ extension ServiceHealth {
     /// Adds that it works only in part.
     fileprivate mutating func worsen(_ text: String) {
         (status, message) = (max(status, .degraded), message.map { "\($0) \(text)" } ?? text)
+    }
+
+    fileprivate mutating func add(expiryOf policy: TrustPolicy) {
+        guard let expiry = policy.pinExpiry else { return }
+        facts["pins expire"] = expiry.date
+        if expiry.isOver { worsen("Pins have expired on \(expiry.date): they are not checked, or their hosts are refused.") }
     }
 
     fileprivate mutating func add(_ load: TransportLoad) {

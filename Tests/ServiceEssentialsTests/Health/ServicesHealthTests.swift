@@ -1,6 +1,7 @@
 import EssentialsLocator
 import EssentialsTestKit
 import EssentialsTools
+import FoundationEssentials
 import ServiceEssentials
 import Testing
 
@@ -49,6 +50,28 @@ struct ServicesHealthTests {
         await service.shutdown()
     }
 
+    @Test("Pins that have expired are named, those of an environment before those of the transport")
+    func pins() async throws {
+        func policy(_ date: Date) throws -> TrustPolicy {
+            let pins = try ["A", "B"].map { letter in
+                try Pin.publicKey("sha256/" + String(repeating: letter, count: 42) + "A=")
+            }
+            return try TrustPolicy(hosts: [HostRule("h", pins: PinSet(pins, expires: date))])
+        }
+        let environment = try MutableEnvironment("https://h/v1/")
+        let service = try HTTPDataRequestService(
+            environment: environment, trust: policy(Date.now.addingTimeInterval(3_600)))
+        let health = await service.health()
+        #expect(health.status == .ok && health.facts["pins expire"]?.hasSuffix("Z") == true)
+        var snapshot = environment.snapshot
+        snapshot.trust = try policy(Date(timeIntervalSince1970: 0))
+        environment.set(snapshot)
+        let other = await service.health()
+        #expect(other.status == .degraded && other.facts["pins expire"] == "1970-01-01T00:00:00Z")
+        #expect(other.message?.hasPrefix("Pins have expired on 1970-01-01T00:00:00Z") == true)
+        await service.shutdown()
+    }
+
     @Test("An outbox counts what was given up")
     func outbox() async throws {
         let folder = TestFolder()
@@ -67,7 +90,8 @@ struct ServicesHealthTests {
         func store() async throws {
             let good = SQLitePersistenceService(.temporary(models: []), migrations: [])
             while await good.health().status == .degraded { await Task.yield() }
-            #expect(await good.health() == ServiceHealth(.ok))
+            let size = try #require(await good.health().facts["log bytes"])
+            #expect(await good.health().status == .ok && Int(size) != nil)
             await good.close()
             #expect(await good.health().status == .failed)
             let bad = SQLitePersistenceService(SQLiteStore(path: "/nowhere/store.sqlite", models: []), migrations: [])
