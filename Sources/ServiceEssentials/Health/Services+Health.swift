@@ -77,7 +77,8 @@ extension ServiceHealth {
     fileprivate mutating func add(expiryOf policy: TrustPolicy) {
         guard let expiry = policy.pinExpiry else { return }
         facts["pins expire"] = expiry.date
-        if expiry.isOver { worsen("Pins have expired on \(expiry.date): they are not checked, or their hosts are refused.") }
+        guard expiry.isOver else { return }
+        worsen("Pins have expired on \(expiry.date): they are not checked, or their hosts are refused.")
     }
 
     fileprivate mutating func add(_ load: TransportLoad) {
