@@ -17,7 +17,7 @@ if Context.environment["ESSENTIALS_THREAD_SANITIZER"] != nil {
 // A package that disables the traits does not fetch the packages that only they need. One trait is enabled at a time:
 // SwiftPM passes several to the compiler in a random order, and then every second build compiles everything again.
 let requests: TargetDependencyCondition? = .when(
-    traits: ["Requests", "Tool", "OpenCombine", "Persistence", "Server"])
+    traits: ["Requests", "Tool", "OpenCombine", "Persistence", "Server", "Inspector"])
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types", condition: requests)
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log", condition: requests)
 
@@ -28,10 +28,15 @@ let grdb: Target.Dependency = .product(
     name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["Persistence"]))
 
 func server(_ name: String, of package: String) -> Target.Dependency {
-    .product(name: name, package: package, condition: .when(traits: ["Server"]))
+    .product(name: name, package: package, condition: .when(traits: ["Server", "Inspector"]))
 }
 let configuration = server("Configuration", of: "swift-configuration")
 func lifecycle(_ name: String) -> Target.Dependency { server(name, of: "swift-service-lifecycle") }
+// The core without the router, which the inspector's routes do not need.
+let inspectorServer: [Target.Dependency] = [
+    ("HummingbirdCore", "hummingbird"), ("HummingbirdTLS", "hummingbird"), ("NIOCore", "swift-nio"),
+    ("NIOPosix", "swift-nio"), ("NIOSSL", "swift-nio-ssl"),
+].map { .product(name: $0, package: $1, condition: .when(traits: ["Inspector"])) }
 
 let package = Package(
     name: "ServiceEssentials",
@@ -79,6 +84,11 @@ let package = Package(
                 All modules, and what servers need: metrics, traces, a lifecycle and settings with the packages \
                 swift-metrics, swift-distributed-tracing, swift-service-lifecycle and swift-configuration.
                 """),
+        .trait(
+            name: "Inspector",
+            description: """
+                All that Server has, and a web server for the inspector's page with the package hummingbird.
+                """),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
@@ -91,6 +101,10 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         // With the trait JSON it would link all of Foundation. A program that wants more traits names them itself.
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["CommandLineArguments"]),
+        // With its own traits it would link all of Foundation, and read settings that nothing here uses.
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     ],
     targets: [
         .systemLibrary(name: "CLibcurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
@@ -162,8 +176,8 @@ let package = Package(
             dependencies: [
                 "EssentialsTools", "EssentialsLocator", "EssentialsTransport", "EssentialsHTTP", "EssentialsRequests",
                 "EssentialsFetching", "EssentialsResources", "EssentialsPersistence", "EssentialsObservability",
-                httpTypes,
-            ],
+                httpTypes, logging, lifecycle("ServiceLifecycle"),
+            ] + inspectorServer,
             // The page, which is compiled in, so that a program needs no file beside it.
             resources: [
                 .embedInCode("Page/page.html"), .embedInCode("Page/page.css"), .embedInCode("Page/page.js"),

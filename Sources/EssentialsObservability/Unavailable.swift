@@ -1,5 +1,5 @@
 // Without the trait, these declarations let the compiler say what is missing.
-#if !Server
+#if !(Server || Inspector)
     import EssentialsRequests
 
     /// Records metrics, which needs the trait `Server`.

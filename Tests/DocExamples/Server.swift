@@ -1,7 +1,7 @@
 // swift-format-ignore-file
 // The code stands as in the documentation comments.
 
-#if Server
+#if Server || Inspector
 import Configuration
 import EssentialsObservability
 import EssentialsTransport

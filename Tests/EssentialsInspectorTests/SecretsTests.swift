@@ -8,7 +8,7 @@ import FoundationEssentials
 import Logging
 import Testing
 
-#if Server
+#if Server || Inspector
     import InMemoryTracing
 #endif
 
@@ -81,7 +81,7 @@ struct SecretsTests {
         configuration.logsCommands = true
         configuration.logger = Logger(label: "secrets") { _ in Lines() }
         configuration.logger.logLevel = .trace
-        #if Server
+        #if Server || Inspector
             let tracer = InMemoryTracer()
             configuration.observers.append(TracingObserver(tracer: tracer))
         #endif
@@ -97,7 +97,7 @@ struct SecretsTests {
             "log": Lines.text.withLock { $0 }, "record": String(decoding: recorder.har.data, as: UTF8.self),
             "commands": commands, "page": await inspector.report().page,
         ]
-        #if Server
+        #if Server || Inspector
             outputs["spans"] = "\(tracer.finishedSpans)"
         #endif
         for (name, text) in outputs {

@@ -1,4 +1,4 @@
-#if Server
+#if Server || Inspector
     import EssentialsHTTP
     import EssentialsRequests
     import EssentialsTestKit

@@ -1,4 +1,4 @@
-#if Server
+#if Server || Inspector
     import Dispatch
     import EssentialsCurl
     import EssentialsHTTP

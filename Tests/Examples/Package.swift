@@ -23,7 +23,7 @@ let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let package = Package(
     name: "Examples",
     dependencies: [
-        .package(name: "ServiceEssentials", path: "../..", traits: [.defaults, "Server"]),
+        .package(name: "ServiceEssentials", path: "../..", traits: [.defaults, "Inspector"]),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -31,7 +31,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
@@ -58,7 +58,11 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "ExamplesTests", dependencies: [essentials, testKit, configuration, "shop-server", "Names"],
+            name: "ExamplesTests",
+            dependencies: [
+                essentials, testKit, configuration, lifecycle, logging, signals, "shop-server", "Names",
+                .product(name: "EssentialsInspector", package: "ServiceEssentials"),
+            ],
             swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

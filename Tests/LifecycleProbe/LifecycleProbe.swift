@@ -1,4 +1,4 @@
-#if Persistence && Server
+#if Persistence && (Server || Inspector)
     import EssentialsTools
     import Logging
     import ServiceEssentials

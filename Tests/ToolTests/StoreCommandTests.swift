@@ -263,7 +263,7 @@ extension ToolTests {
                 for arguments in [["store", "info", "file"], ["demo", "--persistence"]] {
                     let result = try await ToolProcess(arguments).end()
                     #expect(result.code == 69 && result.output.isEmpty && result.errorLines.count == 1)
-                    #expect(result.errors.contains("swift build --enable-all-traits --product essentials"))
+                    #expect(result.errors.contains("swift build --traits Tool,Persistence --product essentials"))
                 }
             }
         #endif

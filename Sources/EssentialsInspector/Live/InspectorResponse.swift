@@ -18,7 +18,7 @@ public struct InspectorResponse: Sendable {
         case events(InspectorEvents)
     }
 
-    /// The status and the header fields, without the length of the body.
+    /// The status and the header fields. They have no length of the body, unless the request is a HEAD.
     public internal(set) var head: HTTPResponse
     /// The body.
     public internal(set) var body: Body

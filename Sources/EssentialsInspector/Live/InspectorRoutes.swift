@@ -36,8 +36,9 @@ public final class InspectorRoutes: Sendable {
     public static let maximumViewers = 8
     private static let loopback: Set = ["localhost", "127.0.0.1", "[::1]"]
 
-    /// The secret that a request needs: 32 random letters and digits, which have about 190 bits.
-    public let token = String.randomAlphanumeric(32)
+    /// The secret that a request needs: 32 random letters and digits, which have about 190 bits, or the one that was given to an
+    /// exposed `InspectorServer`.
+    public let token: String
     /// The name and the value of the cookie. Cookies of one host are sent to all its ports, so the name is another one for each
     /// inspector, and the value is not the token.
     private let cookie = (name: "inspector-\(String.randomAlphanumeric(8))", value: String.randomAlphanumeric(32))
@@ -46,6 +47,8 @@ public final class InspectorRoutes: Sendable {
     private let inspector: Inspector
     private let locator: ServiceLocator?
     private let hosts: Set<String>
+    /// Whether browsers send the cookie over TLS only.
+    private let isSecure: Bool
     private let viewers = ViewerCount()
 
     /// Creates the routes.
@@ -55,12 +58,21 @@ public final class InspectorRoutes: Sendable {
     ///   - locator: Its services are drawn and asked for their health. It is retained.
     ///   - path: The path below which the server calls the routes. The default is the root.
     ///   - hosts: Further names of the server in addresses, without a port. The default is none.
-    public init(
+    public convenience init(
         _ inspector: Inspector, of locator: ServiceLocator? = nil, path: String = "", hosts: Set<String> = []
+    ) {
+        self.init(
+            inspector, of: locator, path: path, hosts: hosts, token: .randomAlphanumeric(32), isSecure: false)
+    }
+
+    /// Creates the routes of a server with a token of its own, and with a cookie for TLS only if it is secure.
+    package init(
+        _ inspector: Inspector, of locator: ServiceLocator?, path: String, hosts: Set<String>, token: String,
+        isSecure: Bool
     ) {
         let trimmed = path.split(separator: "/").joined(separator: "/")
         self.path = trimmed.isEmpty ? "" : "/" + trimmed
-        (self.inspector, self.locator) = (inspector, locator)
+        (self.inspector, self.locator, self.token, self.isSecure) = (inspector, locator, token, isSecure)
         self.hosts = Self.loopback.union(hosts.map { $0.lowercased() })
     }
 
@@ -77,7 +89,10 @@ public final class InspectorRoutes: Sendable {
             ("Cross-Origin-Resource-Policy", "same-origin"), ("Referrer-Policy", "no-referrer"),
         ]
         for (name, value) in fields { response.set(name, value) }
-        if request.method == .head { response.body = .bytes([]) }
+        if request.method == .head, case .bytes(let bytes) = response.body {
+            response.set("Content-Length", "\(bytes.count)")
+            response.body = .bytes([])
+        }
         return response
     }
 
@@ -155,6 +170,7 @@ public final class InspectorRoutes: Sendable {
 
     private var setCookie: String {
         "\(cookie.name)=\(cookie.value); HttpOnly; SameSite=Strict; Path=\(path.isEmpty ? "/" : path)"
+            + (isSecure ? "; Secure" : "")
     }
 
     private func hasCookie(_ request: HTTPRequest) -> Bool {

@@ -1,4 +1,4 @@
-#if Server
+#if Server || Inspector
     import CoreMetrics
 
     /// The instruments of requests. Their names, units and attributes are those of OpenTelemetry's

@@ -1,4 +1,4 @@
-#if Server
+#if Server || Inspector
     import CoreMetrics
     import EssentialsHTTP
     import EssentialsTools

@@ -1,4 +1,4 @@
-#if Server
+#if Server || Inspector
     import EssentialsTools
 
     /// The handles of one instrument, one for each combination of its attributes. A backend keeps each of them forever, so their

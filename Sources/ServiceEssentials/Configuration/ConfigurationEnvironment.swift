@@ -1,4 +1,4 @@
-#if Server
+#if Server || Inspector
     public import Configuration
     public import EssentialsHTTP
     public import EssentialsRequests

@@ -1,4 +1,4 @@
-#if Server && Persistence
+#if (Server || Inspector) && Persistence
     public import Configuration
     public import EssentialsPersistence
     public import EssentialsSQLite

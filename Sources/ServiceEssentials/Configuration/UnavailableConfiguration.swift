@@ -1,5 +1,5 @@
 // Without the trait, this declaration lets the compiler say what is missing.
-#if !Server
+#if !(Server || Inspector)
     /// The environments that a configuration names, which need the trait `Server`.
     @available(
         *, unavailable, message: "Enable the trait Server: .package(url: \"…\", from: \"…\", traits: [\"Server\"])"

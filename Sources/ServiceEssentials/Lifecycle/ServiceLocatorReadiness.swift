@@ -1,4 +1,4 @@
-#if Server
+#if Server || Inspector
     public import EssentialsLocator
     public import ServiceLifecycle
 

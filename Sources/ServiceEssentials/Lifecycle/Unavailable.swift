@@ -1,5 +1,5 @@
 // Without the trait, these declarations let the compiler say what is missing.
-#if !Server
+#if !(Server || Inspector)
     public import EssentialsLocator
 
     /// A locator as a service of a group, which needs the trait `Server`.

@@ -125,6 +125,7 @@ struct MissingTrait: Error {
     static var failure: RequestFailure {
         RequestFailure(
             .invalidRequest, "This tool was built without persistence.",
-            remedy: "Build it with “swift build --enable-all-traits --product essentials”.", underlying: MissingTrait())
+            remedy: "Build it with “swift build --traits Tool,Persistence --product essentials”.",
+            underlying: MissingTrait())
     }
 }

@@ -1,4 +1,4 @@
-#if Server
+#if Server || Inspector
     import Configuration
     import EssentialsCurl
     import EssentialsHTTP

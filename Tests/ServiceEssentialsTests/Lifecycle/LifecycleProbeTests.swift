@@ -1,4 +1,4 @@
-#if Persistence && Server
+#if Persistence && (Server || Inspector)
     import EssentialsTestKit
     import EssentialsTools
     import TestTools

@@ -1,4 +1,4 @@
-#if Server
+#if Server || Inspector
     import EssentialsLocator
     import EssentialsPersistence
     import EssentialsTestKit

@@ -5,12 +5,15 @@ import FoundationEssentials
 import Glibc
 import Hummingbird
 import ServiceEssentials
+import ServiceLifecycle
 
 /// Serves films, which it requests from another server.
 ///
 /// ```sh
 /// HTTP_URL=https://films.example.com/v1/ HTTP_TRUST_POLICY_FILE=policy.json shop-server 8080
 /// ```
+///
+/// The inspector has a port of its own, which `INSPECTOR_PORT` sets.
 @main
 struct ShopServer {
     static func main() async {
@@ -18,16 +21,20 @@ struct ShopServer {
             let port = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 8080
             let reader = ConfigReader(provider: EnvironmentVariablesProvider())
             let locator = try Shop.services(reader).makeLocator()
-            let application = try Shop.application(locator, port: port) { port, address in
-                print("inspector http://127.0.0.1:\(port)\(address)")
-                print("port \(port)")
-                fflush(nil)
-            }
-            try await application.runService()
+            let inspector = InspectorServer(
+                try locator.resolve(Inspector.self), of: locator,
+                at: .loopback(port: reader.int(forKey: "inspector.port", default: 0))
+            ) { show("inspector \($0)") }
+            try await Shop.application(locator, port: port, inspector) { show("port \($0)") }.runService()
         } catch {
             print(error)
             exit(1)
         }
+    }
+
+    private static func show(_ line: String) {
+        print(line)
+        fflush(nil)
     }
 }
 
@@ -48,13 +55,13 @@ enum Shop {
 
     /// The server. Its group ends the server before the locator, so that running handlers can finish.
     ///
-    /// - Parameter onRunning: Receives the port that the server listens on, and the address of the inspector.
+    /// - Parameters:
+    ///   - services: Further services of the group, which end after the server.
+    ///   - onRunning: Receives the port that the server listens on.
     static func application(
-        _ locator: ServiceLocator, port: Int, onRunning: @escaping @Sendable (Int, String) -> Void
-    ) throws -> some ApplicationProtocol {
+        _ locator: ServiceLocator, port: Int, _ services: any Service..., onRunning: @escaping @Sendable (Int) -> Void
+    ) -> some ApplicationProtocol {
         let router = Router(context: ShopContext.self)
-        let inspector = InspectorRoutes(try locator.resolve(Inspector.self), of: locator, path: "/inspector")
-        router.add(inspector)
         router.addHealth(of: locator)
         router.group().add(middleware: ScopePerRequest(app: locator)).get("films/:id") { request, context in
             let id = try context.parameters.require("id", as: Int.self)
@@ -62,9 +69,9 @@ enum Shop {
         }
         return Application(
             router: router, configuration: ApplicationConfiguration(address: .hostname("127.0.0.1", port: port)),
-            services: [ServiceLocatorService(locator, grace: .seconds(5))],
+            services: [ServiceLocatorService(locator, grace: .seconds(5))] + services,
             onServerRunning: { channel in
-                if let port = channel.localAddress?.port { onRunning(port, inspector.address) }
+                if let port = channel.localAddress?.port { onRunning(port) }
             })
     }
 }

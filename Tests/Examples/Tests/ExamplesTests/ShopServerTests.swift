@@ -26,7 +26,7 @@ struct ShopServerTests {
         let locator = try Shop.services(reader).makeLocator(overriding: [doubles])
         let (ports, port) = AsyncStream.makeStream(of: Int.self)
         let server = Task {
-            try await Shop.application(locator, port: 0) { number, _ in port.yield(number) }.run()
+            try await Shop.application(locator, port: 0) { number in port.yield(number) }.run()
         }
         var iterator = ports.makeAsyncIterator()
         let client = try HTTPDataRequestService(
@@ -85,13 +85,13 @@ struct ShopServerTests {
             environment: ConstantEnvironment("\(whole.origin)/"),
             configuration: configuration)
         let stranger = try HTTPDataRequestService.forAnyServer()
-        let page = try await browser.send(DataRequest(.get, "inspector/?\(whole.query ?? "")"))
+        let page = try await browser.send(DataRequest(.get, "?\(whole.query ?? "")"))
         let text = String(decoding: try await page.body.collect(upTo: 1 << 20), as: UTF8.self)
         #expect(text.contains("/v1/films/7") && text.contains("data-live=\"true\""))
         #expect(page.headerFields[.contentSecurityPolicy]?.contains("default-src 'none'") == true)
         await #expect(throws: RequestFailure.self) { try await stranger.send(DataRequest(.get, at: plain)) }
         await stranger.shutdown()
-        let events = try await browser.stream(of: RequestBuilder(.get, "inspector/events"))
+        let events = try await browser.stream(of: RequestBuilder(.get, "events"))
         return Task {
             for try await _ in events.body {}
             await browser.shutdown()
