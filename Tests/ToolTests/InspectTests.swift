@@ -1,6 +1,9 @@
 import EssentialsTestKit
+import EssentialsTransport
 import FoundationEssentials
 import Testing
+
+@testable import essentials
 
 extension ToolTests {
     @Suite("Tool: inspect and its demonstration", .timeLimit(.minutes(5)))
@@ -36,6 +39,17 @@ extension ToolTests {
                     "has DataRequestService", "has \"reason\":\"cancelled\"", "refused 1", "error: status",
                     "health 0 demo: ready, ok", "end 0", "errors", "health", "page.html", "wrong",
                 ])
+        }
+
+        @Test("The address of an inspector on a Unix socket has the path of the socket")
+        func socket() throws {
+            let address = "unix:/run/a:/b/shop.sock:/?token=abc"
+            #expect(RunningProgram.isAddress(address) && !RunningProgram.isAddress("./unix:a"))
+            let program = try RunningProgram(address, socket: nil)
+            #expect(program.socket == "/run/a:/b/shop.sock" && program.url.description == "http://localhost/?token=abc")
+            for wrong in ["unix:", "unix:/run/shop.sock", "unix::/"] {
+                #expect(throws: RequestFailure.self) { try RunningProgram(wrong, socket: nil) }
+            }
         }
 
         @Test("An address that leads to something else is refused, and a Unix socket needs an address")

@@ -14,9 +14,14 @@
     /// A web server for the page of an inspector, as one service of a group, which needs the trait `Inspector`.
     ///
     /// ```swift
-    /// let server = InspectorServer(inspector, of: locator) { print("inspector \($0)") }
+    /// let server = InspectorServer(inspector, of: locator) { address in
+    ///     print("inspector \(address)")
+    /// }
     /// let services: [any Service] = [ServiceLocatorService(locator), server]
-    /// try await ServiceGroup(services: services, gracefulShutdownSignals: [.sigterm], logger: logger).run()
+    /// try await ServiceGroup(
+    ///     services: services, gracefulShutdownSignals: [.sigterm],
+    ///     logger: logger
+    /// ).run()
     /// ```
     ///
     /// It serves ``InspectorRoutes``, whose rules hold, and listens on this machine only, unless its address is

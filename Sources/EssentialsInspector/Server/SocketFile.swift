@@ -72,7 +72,8 @@
 
         /// Whether the socket at the path refuses connections, as one does whose program has ended.
         private func isStale() -> Bool {
-            let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
+            let descriptor = socket(
+                AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
             guard descriptor >= 0 else { return false }
             defer { close(descriptor) }
             var address = sockaddr_un()

@@ -61,7 +61,7 @@ struct InspectCommand: AsyncParsableCommand {
     }
 
     /// Whether the source is an address and no file. A file whose name begins like one is written with `./`.
-    private var isAddress: Bool { ["http://", "https://"].contains { source.lowercased().hasPrefix($0) } }
+    private var isAddress: Bool { RunningProgram.isAddress(source) }
 
     private func report() async throws(RequestFailure) -> InspectorReport {
         guard isAddress else {

@@ -7,15 +7,32 @@ struct RunningProgram {
     /// The size of a response that is read.
     private static let maximumSize = 64 << 20
 
-    private let url: RequestURL
-    private let socket: String?
+    let url: RequestURL
+    let socket: String?
 
     /// - Parameters:
-    ///   - address: The URL of a route, or the address with a token that an inspector has printed.
-    ///   - socket: The Unix socket that the program listens on; `nil` for the host of the address.
+    ///   - address: The URL of a route, or the address with a token that an inspector has printed: a URL, or `unix:`, the path of
+    ///     a socket, a colon and the rest of a URL.
+    ///   - socket: The Unix socket that the program listens on; `nil` for that of the address.
     init(_ address: String, socket: String?) throws(RequestFailure) {
-        url = try RequestURL(URLArgument.absolute(address))
-        self.socket = socket
+        guard address.hasPrefix("unix:") else {
+            url = try RequestURL(URLArgument.absolute(address))
+            self.socket = socket
+            return
+        }
+        let rest = address.dropFirst(5)
+        guard let end = rest.ranges(of: ":/").last?.lowerBound, end > rest.startIndex else {
+            throw RequestFailure(
+                .invalidRequest, "“\(RequestFailure.shown(address))” is no address of an inspector.",
+                remedy: "Write it as unix:PATH:/?token=TOKEN, as the program has printed it.")
+        }
+        url = try RequestURL("http://localhost\(rest[rest.index(after: end)...])")
+        self.socket = socket ?? String(rest[..<end])
+    }
+
+    /// Whether a text is an address, and not the name of a file.
+    static func isAddress(_ text: String) -> Bool {
+        ["http://", "https://", "unix:"].contains { text.lowercased().hasPrefix($0) }
     }
 
     /// Whether the address is that of an inspector with its token.

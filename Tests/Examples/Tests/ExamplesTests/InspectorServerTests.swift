@@ -13,9 +13,14 @@ import UnixSignals
 struct InspectorServerTests {
     // The example of InspectorServer.swift.
     private func example(_ inspector: Inspector, _ locator: ServiceLocator, _ logger: Logger) async throws {
-        let server = InspectorServer(inspector, of: locator) { print("inspector \($0)") }
+        let server = InspectorServer(inspector, of: locator) { address in
+            print("inspector \(address)")
+        }
         let services: [any Service] = [ServiceLocatorService(locator), server]
-        try await ServiceGroup(services: services, gracefulShutdownSignals: [.sigterm], logger: logger).run()
+        try await ServiceGroup(
+            services: services, gracefulShutdownSignals: [.sigterm],
+            logger: logger
+        ).run()
     }
 
     private func isRefused(_ place: InspectorServer.Address, _ reason: InspectorServerError.Reason) async -> Bool {
