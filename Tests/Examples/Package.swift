@@ -61,8 +61,7 @@ let package = Package(
             name: "ExamplesTests",
             dependencies: [
                 essentials, testKit, configuration, lifecycle, logging, signals, "shop-server", "Names",
-                .product(name: "EssentialsInspector", package: "ServiceEssentials"),
-            ],
+            ] + observability,
             swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

@@ -18,8 +18,13 @@ struct ExampleProcess {
 
     /// Starts an example with these environment variables in addition to those of the tests.
     init(_ name: String, _ arguments: [String] = [], environment: [String: String] = [:]) throws {
-        folder = try TemporaryFolder()
         let program: URL = try #require(Self.executable(name), "no executable “\(name)” beside the tests")
+        try self.init(program, arguments, environment: environment)
+    }
+
+    /// Starts a program.
+    init(_ program: URL, _ arguments: [String], environment: [String: String] = [:]) throws {
+        folder = try TemporaryFolder()
         process.executableURL = program
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
