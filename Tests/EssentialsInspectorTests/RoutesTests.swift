@@ -56,6 +56,8 @@ struct RoutesTests {
         #expect(page.head.headerFields[try #require(.init("Cross-Origin-Resource-Policy"))] == "same-origin")
         let head = await routes.respond(to: request("/inspector/", .head, fields: await cookie(routes)))
         #expect(head.head.status == .ok && text(head).isEmpty)
+        #expect((head.head.headerFields[.contentLength].flatMap { Int($0) } ?? 0) > 1_000)
+        #expect(page.head.headerFields[.contentLength] == nil)
         #expect(await routes.respond(to: request("/inspector", fields: await cookie(routes))).head.status == .seeOther)
         #expect(await routes.respond(to: request("/other/", fields: await cookie(routes))).head.status == .notFound)
         #expect(InspectorRoutes(inspector).token != routes.token)

@@ -114,7 +114,8 @@
                         }
                     }
                 }
-                try await group.waitForAll()
+                // The first error ends the other server too.
+                for try await _ in group {}
             }
         }
 

@@ -23,7 +23,7 @@ struct Browser {
         let port = try await process.line(after: "ChromeDriver was started successfully on port ").dropLast()
         let service = try HTTPDataRequestService(environment: ConstantEnvironment("http://127.0.0.1:\(port)/"))
         let arguments = [
-            "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+            "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
             "--user-data-dir=\(process.folder.path("profile"))",
         ]
         let wanted: JSONValue = [
