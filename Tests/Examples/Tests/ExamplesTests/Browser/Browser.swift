@@ -19,7 +19,7 @@ struct Browser {
     static func run(_ body: (Browser) async throws -> Void) async throws {
         guard let driver else { throw CommandError(text: "chromedriver is not installed") }
         let process = try ExampleProcess(driver, ["--port=0"])
-        // The end of its session ends Chromium. The driver itself inherits blocked signals, so only this one ends it.
+        // The end of its session ends Chromium. The driver itself stays after SIGTERM.
         defer { process.signal(SIGKILL) }
         let port = try await process.line(after: "ChromeDriver was started successfully on port ").dropLast()
         let service = try HTTPDataRequestService(environment: ConstantEnvironment("http://127.0.0.1:\(port)/"))
