@@ -61,7 +61,7 @@ extension CurlTransport {
         public var addressOverrides: [AddressOverride] = []
         /// Receives one debug message for each exchange, without query, fields or bodies. The default logs nothing.
         public var logger = Logger(label: "essentials.http", factory: { _ in SwiftLogNoOpLogHandler() })
-        /// Are told when connections open and close. The default is none.
+        /// The observers that receive an event when a connection opens or closes. The default is none.
         public var connectionObservers: [any ConnectionObserver] = []
 
         /// Creates a configuration of defaults.

@@ -19,6 +19,7 @@ import EssentialsTools
 ///
 /// It is an observer of any number of services, resource services and stores. It keeps the last 500 exchanges and 2,000 events of
 /// resources and stores, in about 8 MiB. Secrets are hidden as in the logs of each service; see `HARRecorder`.
+/// Paths, and the names of services, are shown as they are.
 ///
 /// It can be used from any thread.
 public final class Inspector: RequestObserver, LoadObserver, StoreObserver {
@@ -96,7 +97,7 @@ public final class Inspector: RequestObserver, LoadObserver, StoreObserver {
     /// - Parameter locator: Its services are drawn and asked for their health. The default is `nil`, which leaves them out.
     public func report(of locator: ServiceLocator? = nil) async -> InspectorReport {
         let health = await locator?.health()
-        let sample = if let locator { await ServiceSample(of: locator) } else { ServiceSample() }
+        let sample = if let locator { await ServiceSample.take(of: locator) } else { ServiceSample() }
         let changes = changes(since: nil)
         var report = InspectorReport(program: program)
         report.cursor = changes.now.text

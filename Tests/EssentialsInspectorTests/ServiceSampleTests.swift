@@ -97,6 +97,48 @@ struct ServiceSampleTests {
         server.stop()
     }
 
+    @Test("A report changes nothing: a new environment is adopted by the program itself")
+    func changesNothing() async throws {
+        let environment = try MutableEnvironment(server.url + "/v1/")
+        let service = HTTPDataRequestService(environment: environment, transport: try CurlTransport())
+        let resources = try HTTPResourceService(requests: service, environment: environment)
+        let app = ServiceLocator(name: "changing")
+        try app.register(resources, as: (any ResourceService).self)
+        let film: Resource<String> = resources.resource("film")
+        let observation = film.observe { _ in }
+        _ = try await film.load()
+        try environment.set(baseURL: server.url + "/v2/")
+        let shown = await inspector.report(of: app).resources?.map(\.url)
+        #expect(shown == [server.url + "/v1/film"] && server.requestCount == 1)
+        observation.cancel()
+        await app.close()
+        await service.shutdown()
+        await locator.close()
+        server.stop()
+    }
+
+    @Test("A service that does not answer is missing, and the report comes nevertheless")
+    func silent() async throws {
+        struct Silent: LoadReporting {
+            func send(_ request: TransportRequest) async throws(RequestFailure) -> TransportResponse {
+                throw RequestFailure(.closed, "It sends nothing.")
+            }
+            func shutdown() async {}
+            var load: TransportLoad {
+                get async {
+                    try? await Task.sleep(for: .seconds(100))
+                    return TransportLoad()
+                }
+            }
+        }
+        try locator.register(Silent(), as: Silent.self)
+        let begin = ContinuousClock.now
+        let report = await inspector.report(of: locator)
+        #expect(report.connections == nil && report.health != nil && ContinuousClock.now - begin < .seconds(60))
+        await locator.close()
+        server.stop()
+    }
+
     @Test("A page that follows receives only the parts that have changed")
     func difference() async throws {
         let first = await InspectorState(of: locator, nil)

@@ -17,7 +17,7 @@ extension ToolTests {
                 read -t 60 -r word address <&3
                 for ((n = 0; n < 100; n++)); do
                     essentials inspect "$address" --to page.html || break
-                    grep -q '"served":[1-9]' page.html && grep -q '/v1/report' page.html && break
+                    grep -q '"served":[1-9]' page.html && grep -q '/v1/slow' page.html && break
                 done
                 echo "$word $(stat -c %a page.html)"
                 for text in '"resources":[{' '"caches":[{' '"limits":[{' 'DataRequestService' '"reason":"cancelled"'; do

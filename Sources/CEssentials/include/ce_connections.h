@@ -14,7 +14,7 @@ typedef struct ce_pooled {
     bool http2;
     unsigned served;  // the number of requests that it has carried
     unsigned running; // the number of requests that it carries now
-    int64_t opened_ms, idle_since_ms; // monotonic; the second is of a connection that carries none
+    int64_t opened_ms; // monotonic
 } ce_pooled;
 
 /// A connection that has carried its first request, or that was closed.
@@ -31,7 +31,7 @@ typedef struct ce_connection_counts {
     uint64_t opened, closed;
 } ce_connection_counts;
 
-/// The next open connection, beginning with the place 0. False if there is none. The cost of all is that of all descriptors.
+/// The next open connection, beginning with the place 0. False if there is none. A walk visits all descriptors.
 bool ce_loop_next_connection(const ce_loop *_Nonnull loop, size_t *_Nonnull place, ce_pooled *_Nonnull connection);
 ce_connection_counts ce_loop_connection_counts(const ce_loop *_Nonnull loop);
 /// What has changed since `ce_loop_forget_changes`, if the settings want to know. Valid until the loop runs again.

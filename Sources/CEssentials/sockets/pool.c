@@ -1,6 +1,6 @@
-// Counts connections and their requests. libcurl does not tell which connection a request is sent on, so the request gate finds
-// it by its two addresses. A socket counts as a connection from its first request, so that one that was only tried, or whose
-// peer was refused, is none.
+// Counts connections and their requests. libcurl does not show which connection a request is sent on, so the request gate
+// finds it by its two addresses. A socket counts as a connection from its first request, so that one that was only tried,
+// or whose peer was refused, does not.
 #include "pool.h"
 
 #include "../base/clock.h"
@@ -27,7 +27,6 @@ static void tell(ce_loop *loop, ce_connection_change change) {
 static bool open_connection(ce_loop *loop, struct ce_socket *entry, const ce_transfer *transfer) {
     entry->origin = transfer->origin ? strdup(transfer->origin) : NULL;
     if (!entry->origin) return false;
-    entry->speaks_http2 = transfer->run.gates.speaks_http2;
     loop->openings++;
     if (!loop->settings.tells_connections) return true;
     ce_connection_change change = {.origin = strdup(entry->origin), .http2 = entry->speaks_http2};
@@ -40,6 +39,8 @@ void ce_pool_carry(ce_transfer *transfer, int fd) {
     ce_pool_leave(transfer);
     if (fd < 0 || (size_t)fd >= loop->socket_count) return;
     struct ce_socket *entry = &loop->sockets[fd];
+    // The functions of sockets.c need it even if there is no memory for the origin.
+    if (transfer->run.gates.speaks_http2) entry->speaks_http2 = true;
     if (!entry->ours || (!entry->origin && !open_connection(loop, entry, transfer))) return;
     entry->served++;
     entry->running++;
@@ -56,7 +57,6 @@ void ce_pool_leave(ce_transfer *transfer) {
     // The connection may have been closed, and its number used again.
     if (entry->generation != run->pooled_generation || entry->running == 0) return;
     entry->running--;
-    entry->idle_since_ms = loop->now_ms;
 }
 
 void ce_pool_forget(ce_loop *loop, int fd) {
@@ -95,7 +95,6 @@ bool ce_loop_next_connection(const ce_loop *loop, size_t *place, ce_pooled *conn
             .served = entry->served,
             .running = entry->running,
             .opened_ms = entry->opened_ms,
-            .idle_since_ms = entry->idle_since_ms,
         };
         return true;
     }

@@ -1,10 +1,11 @@
-// The connections of an engine thread as numbers: for whom each was opened, and how many requests it carries. Engine thread.
+// The connections of an engine thread as numbers: for which origin each was opened, and how many requests it carries.
+// Engine thread.
 #ifndef CE_POOL_H
 #define CE_POOL_H
 
 #include "../state/transfer_state.h"
 
-// Notes that a transfer is about to send its request on a connection, and on no other one. -1 if it is not known on which.
+// Notes that a transfer is about to send its request on a connection, and on no other one. -1 for an unknown one.
 void ce_pool_carry(ce_transfer *transfer, int fd);
 // Notes that the transfer has no connection any more. It may be called without one.
 void ce_pool_leave(ce_transfer *transfer);

@@ -84,25 +84,31 @@ void ce_route_forget(ce_loop *loop, int fd) {
     loop->route_count--;
 }
 
-static bool has_local_port(int fd, int port) {
-    struct sockaddr_storage address;
-    socklen_t size = sizeof address;
-    if (getsockname(fd, (struct sockaddr *)&address, &size) != 0) return false;
-    if (address.ss_family == AF_INET) return ntohs(((struct sockaddr_in *)&address)->sin_port) == port;
-    return address.ss_family == AF_INET6 && ntohs(((struct sockaddr_in6 *)&address)->sin6_port) == port;
+// The port is at the same place for both families.
+static bool has_port(const struct sockaddr_storage *address, int port) {
+    bool has = address->ss_family == AF_INET || address->ss_family == AF_INET6;
+    return has && ntohs(((const struct sockaddr_in *)address)->sin_port) == port;
 }
 
-static bool may_be(const ce_loop *loop, int fd, int port) {
+// Connections to several peers can have the same local port, so that of the peer counts too.
+static bool has_ports(int fd, const ce_route *route) {
+    struct sockaddr_storage local, remote;
+    socklen_t local_size = sizeof local, remote_size = sizeof remote;
+    return getsockname(fd, (struct sockaddr *)&local, &local_size) == 0 && has_port(&local, route->local_port) &&
+           getpeername(fd, (struct sockaddr *)&remote, &remote_size) == 0 && has_port(&remote, route->remote_port);
+}
+
+static bool may_be(const ce_loop *loop, int fd, const ce_route *route) {
     if (fd < 0 || (size_t)fd >= loop->socket_count) return false;
     const struct ce_socket *entry = &loop->sockets[fd];
-    return entry->ours && !entry->route_key && has_local_port(fd, port);
+    return entry->ours && !entry->route_key && has_ports(fd, route);
 }
 
 int ce_route_learn(ce_transfer *transfer, const ce_route *route) {
     ce_loop *loop = transfer->handle.multi->loop;
     int fd = transfer->run.socket;
     // If two addresses were tried at the same time, the one tried last need not have won.
-    for (size_t i = 0; !may_be(loop, fd, route->local_port); i++) {
+    for (size_t i = 0; !may_be(loop, fd, route); i++) {
         if (i == loop->socket_count) return -1;
         fd = (int)i;
     }

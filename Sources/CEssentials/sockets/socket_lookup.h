@@ -12,7 +12,7 @@ typedef struct ce_route {
 
 // The descriptor of a connection, or -1 if it is not known.
 int ce_route_find(ce_loop *loop, const ce_route *route);
-// Notes the addresses of the connection that was just opened for `transfer`. Returns its descriptor, or -1 if it is not known.
+// Notes the addresses of a connection of `transfer` that is not known yet. Returns its descriptor, or -1 if there is none.
 int ce_route_learn(ce_transfer *transfer, const ce_route *route);
 // Must be called when the descriptor is closed.
 void ce_route_forget(ce_loop *loop, int fd);

@@ -39,7 +39,6 @@ struct ce_socket {
     int route_next;        // descriptor + 1
     char *origin;          // of the request that opened the connection; NULL until it carries one. Owned
     int64_t opened_ms;
-    int64_t idle_since_ms;
     unsigned served;  // requests that it has carried, those that it carries now among them
     unsigned running; // requests that it carries now
 };

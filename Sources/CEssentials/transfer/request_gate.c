@@ -127,7 +127,11 @@ static int connection_of(ce_transfer *transfer, const ce_route *route) {
     ce_loop *loop = transfer->handle.multi->loop;
     // The addresses of Unix sockets are empty. Each request opens a connection, and its socket is the only one.
     if (loop->settings.unix_socket) return transfer->run.opened - 1;
-    return ce_transfer_on_kept_connection(transfer) ? ce_route_find(loop, route) : ce_route_learn(transfer, route);
+    int fd = ce_route_find(loop, route);
+    // A request that libcurl sends again can be on a connection that another request has opened meanwhile. Over HTTP/1.1
+    // a kept connection that is not known is stale.
+    bool may_learn = !ce_transfer_on_kept_connection(transfer) || transfer->run.gates.speaks_http2;
+    return fd >= 0 || !may_learn ? fd : ce_route_learn(transfer, route);
 }
 
 // Excess bytes from a server would be taken for the response to the next request on the connection (response

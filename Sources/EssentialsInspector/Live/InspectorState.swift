@@ -17,7 +17,7 @@ struct InspectorState: Encodable, Equatable {
         guard let locator else { return }
         health = InspectorReport.Health(await locator.health())
         self.locator = InspectorReport.Drawing(svg: locator.graph().svg)
-        let sample = await ServiceSample(of: locator)
+        let sample = await ServiceSample.take(of: locator)
         (connections, limits) = (sample.connections, sample.limits)
         (resources, caches) = (sample.resources, sample.caches)
     }

@@ -3,9 +3,10 @@ import EssentialsHTTP
 import EssentialsLocator
 import EssentialsRequests
 import EssentialsResources
+import EssentialsTools
 import EssentialsTransport
 
-/// What the services of a locator say of themselves when they are asked. They are asked only while somebody looks.
+/// What the services of a locator say of themselves when they are asked. They are asked only while a page is open.
 struct ServiceSample: Sendable {
     /// The number of resources that are shown.
     private static let maximumResources = 500
@@ -17,7 +18,17 @@ struct ServiceSample: Sendable {
 
     init() {}
 
-    init(of locator: ServiceLocator) async {
+    /// Asks the services. The sample is empty if they do not answer within a second.
+    static func take(of locator: ServiceLocator) async -> ServiceSample {
+        let taken = Taken()
+        await limited(by: { try? await Task.sleep(for: .seconds(1)) }) {
+            let sample = await ServiceSample(of: locator)
+            taken.value.withLock { $0 = sample }
+        }
+        return taken.value.withLock { $0 }
+    }
+
+    private init(of locator: ServiceLocator) async {
         let services = locator.builtServices(as: HTTPDataRequestService.self)
         connections = await Self.connections(of: services.map(\.service), locator)
         limits = Self.limits(of: services.map(\.service))
@@ -28,14 +39,20 @@ struct ServiceSample: Sendable {
     private static func connections(
         of services: [HTTPDataRequestService], _ locator: ServiceLocator
     ) async -> InspectorReport.Connections? {
-        // Several services can share a transport.
-        var sources: [ObjectIdentifier: any LoadReporting] = [:]
+        // Several services can share a transport, which has an identity if it is an object.
+        var (seen, sources) = (Set<ObjectIdentifier>(), [any LoadReporting]())
         for source in services.compactMap(\.loadSource)
             + locator.builtServices(as: (any LoadReporting).self).map(\.service)
-        { sources[ObjectIdentifier(source as AnyObject)] = source }
+        {
+            guard type(of: source) is AnyClass else {
+                sources.append(source)
+                continue
+            }
+            if seen.insert(ObjectIdentifier(source as AnyObject)).inserted { sources.append(source) }
+        }
         guard !sources.isEmpty else { return nil }
         var load = TransportLoad()
-        for source in sources.values { load.add(await source.load) }
+        for source in sources { load.add(await source.load) }
         return InspectorReport.Connections(load)
     }
 
@@ -79,6 +96,11 @@ struct ServiceSample: Sendable {
         }
         return found.isEmpty ? nil : found
     }
+}
+
+/// A sample that was taken in time.
+private final class Taken: Sendable {
+    let value = Mutex(ServiceSample())
 }
 
 extension InspectorReport.Connections {

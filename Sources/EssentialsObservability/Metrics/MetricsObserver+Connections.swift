@@ -17,8 +17,8 @@
         /// group.addTask { await metrics.follow { await requests.transportLoad } }
         /// ```
         ///
-        /// Several transports can be followed at the same time: the values of one server add up. At its end it takes back what
-        /// it has recorded.
+        /// Several transports can be followed at the same time: the values of one server add up. So follow a transport that several
+        /// services share only once. At the end, what was recorded is taken back.
         ///
         /// - Parameters:
         ///   - interval: The time between two looks, at least a millisecond. The default is 10 seconds.

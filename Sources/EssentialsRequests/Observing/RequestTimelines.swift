@@ -7,6 +7,9 @@ import EssentialsTools
 /// configuration.observers = [timelines]
 /// ```
 ///
+/// A call is recorded from its beginning, so one that had begun before the observer was added is not. While 10,000 calls run, a
+/// further one is not recorded.
+///
 /// It can be used from any thread.
 public final class RequestTimelines: RequestObserver {
     private let calls: Mutex<RecordedCalls>

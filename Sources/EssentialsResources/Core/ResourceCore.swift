@@ -101,6 +101,9 @@ final class ResourceCore: Sendable {
         return state.withLock { $0.observers.count }
     }
 
+    /// The number of observers at this moment, which may include some that end soon.
+    var attachedObservers: Int { state.withLock { $0.observers.count } }
+
     /// Lets observers end by themselves if nothing needs them any more.
     func sweep() {
         guard flags.current.contains(.hasEndingObservers) else { return }

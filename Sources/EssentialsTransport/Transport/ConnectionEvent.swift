@@ -2,7 +2,8 @@
 public struct ConnectionEvent: Sendable, Hashable {
     /// What has happened.
     public enum Kind: Sendable, Hashable {
-        /// The connection is about to carry its first request. One that was only tried, or whose server was refused, is not told.
+        /// The connection is about to carry its first request. A connection that was only tried, or whose server was refused, has
+        /// no events.
         case opened
         /// It was closed.
         ///
@@ -25,7 +26,7 @@ public struct ConnectionEvent: Sendable, Hashable {
     }
 }
 
-/// Is told when a transport's connections open and close.
+/// Receives an event when a connection of a transport opens or closes.
 ///
 /// ```swift
 /// struct ConnectionLog: ConnectionObserver {
@@ -36,7 +37,9 @@ public struct ConnectionEvent: Sendable, Hashable {
 /// configuration.connectionObservers = [ConnectionLog()]
 /// ```
 public protocol ConnectionObserver: Sendable {
-    /// Receives an event. It is called on a thread that does the input and output of the transport, in the order of the events, so
-    /// it must not block.
+    /// Receives an event.
+    ///
+    /// It is called on the thread that does the input and output, so it must not block. The events of one connection come in their
+    /// order. A transport with several shards, or one for each policy, has several threads, which call it at the same time.
     func observe(_ event: ConnectionEvent)
 }

@@ -6,13 +6,15 @@
 /// for origin in load.origins { print(origin.origin, origin.active, origin.idle) }
 /// ```
 public struct TransportLoad: Sendable, Hashable {
-    /// The number of requests that have a connection or are opening one.
+    /// The number of requests that have a connection, are opening one, or pause before they are sent again. Over HTTP/2 there can
+    /// be more of them than connections.
     public var inFlight: Int
     /// The number of requests that wait for their turn.
     public var waiting: Int
     /// How long the oldest of the waiting requests has waited.
     public var longestWait: Duration
-    /// The number of connections that have carried a request, since the transport was created.
+    /// The number of connections that have carried a request, since the transport was created. It is 0 after a shutdown, and a
+    /// transport for several policies forgets those of a policy that it drops.
     public var opened: Int
     /// The number of these connections that were closed.
     public var closed: Int

@@ -15,7 +15,7 @@ struct RunningProgram {
     ///     a socket, a colon and the rest of a URL.
     ///   - socket: The Unix socket that the program listens on; `nil` for that of the address.
     init(_ address: String, socket: String?) throws(RequestFailure) {
-        guard address.hasPrefix("unix:") else {
+        guard address.lowercased().hasPrefix("unix:") else {
             url = try RequestURL(URLArgument.absolute(address))
             self.socket = socket
             return
@@ -63,10 +63,11 @@ struct RunningProgram {
         var path = String(url.path)
         let query = url.query.map { "?\($0)" } ?? ""
         if hasToken {
-            // The redirect of the token leads to the page, which is not needed.
-            var request = DataRequest(.get, path + query, expecting: [303...303])
+            // The redirect of the token leads to the page, which is not needed. A route that has a token of its own has none.
+            var request = DataRequest(.get, path + query, expecting: [200...399, 503...503])
             request.redirects = .refused
-            _ = try await service.send(request)
+            let response = try await service.send(request)
+            guard response.status == .seeOther else { return try await response.body.collect(upTo: Self.maximumSize) }
             path = (path.split(separator: "/") + [Substring(page)]).joined(separator: "/")
         } else {
             path += query

@@ -41,6 +41,7 @@ final class DemoAPI: Sendable {
         case ("GET", "/v1/users/1"): json(#"{"id":1,"name":"Ada Lovelace"}"#, cacheControl: "max-age=2")
         case ("POST", "/v1/users"): created(request)
         case ("GET", "/v1/report"): .raw([.gate(gate), .head(headers: [("Content-Length", "0")]), .keepAlive])
+        case ("GET", "/v1/slow"): .raw([.pause(.seconds(1)), .head(headers: [("Content-Length", "0")]), .keepAlive])
         default: json(#"{"error":"no such resource"}"#, status: 404)
         }
     }

@@ -63,7 +63,13 @@ struct InspectDemo {
         api.reportReleased.open()
         // The pages that follow end with the locator.
         await locator.close()
-        pages.stop()
+        // A server waits for its threads, and these for tasks, so it is stopped where no task runs.
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { [pages] in
+                pages.stop()
+                continuation.resume()
+            }
+        }
     }
 
     private func sendSome(_ user: Resource<User>) async {
@@ -71,7 +77,8 @@ struct InspectDemo {
         async let one = try? requests.send(DataRequest(.get, "users/1"))
         async let other = try? requests.send(DataRequest(.get, "users/2"))
         async let created = try? requests.send(DataRequest(.post, "users", body: .model(NewUser(name: "Grace Hopper"))))
-        let slow = Task { try await requests.send(DataRequest(.get, "report")) }
+        // The server waits before this response, which is cancelled meanwhile.
+        let slow = Task { try await requests.send(DataRequest(.get, "slow")) }
         _ = await (one, other, created)
         slow.cancel()
         _ = try? await slow.value
@@ -82,6 +89,7 @@ struct InspectDemo {
     /// Responds on the thread of a connection, which waits meanwhile.
     private static func reply(to request: ServerRequest, from routes: InspectorRoutes) -> ServerReply {
         var head = HTTPRequest(
+            // A method that is none is refused like every other one that is not known.
             method: HTTPRequest.Method(request.method) ?? .put, scheme: "http", authority: request.header("Host"),
             path: request.target)
         for (name, value) in request.headers {
