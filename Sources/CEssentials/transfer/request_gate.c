@@ -130,8 +130,8 @@ static int connection_of(ce_transfer *transfer, const ce_route *route) {
     int fd = ce_route_find(loop, route);
     // A request that libcurl sends again can be on a connection that another request has opened meanwhile. Over HTTP/1.1
     // a kept connection that is not known is stale.
-    bool may_learn = !ce_transfer_on_kept_connection(transfer) || transfer->run.gates.speaks_http2;
-    return fd >= 0 || !may_learn ? fd : ce_route_learn(transfer, route);
+    if (fd >= 0 || (!transfer->run.gates.speaks_http2 && ce_transfer_on_kept_connection(transfer))) return fd;
+    return ce_route_learn(transfer, route);
 }
 
 // Excess bytes from a server would be taken for the response to the next request on the connection (response
