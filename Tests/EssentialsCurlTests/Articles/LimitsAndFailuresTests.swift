@@ -151,7 +151,7 @@ struct LimitsAndFailuresTests {
     func properties() throws {
         let others: Set = [
             "trust", "priority", "protocolVersion", "decompresses", "proxy", "proxyTrust", "unixSocket",
-            "networkInterface", "userAgent", "addressOverrides", "logger", "recordsTrust",
+            "networkInterface", "userAgent", "addressOverrides", "logger", "connectionObservers", "recordsTrust",
         ]
         for (value, heading) in [
             (TransportOptions() as Any, "Limits of one request"),
