@@ -137,7 +137,7 @@ struct ReadmeTests {
             .deletingLastPathComponent()
         let path = root.appending(path: "README.md").path
         var shown = try blocks(of: path, after: { $0 == "```swift" }) { $0 == "```" }
-        try #require(shown.count == 7)
+        try #require(shown.count == 8)
 
         // The tutorial's manifest has the same dependencies.
         let resources = root.appending(path: "Sources/ServiceEssentials/ServiceEssentials.docc/Resources")
@@ -158,10 +158,15 @@ struct ReadmeTests {
         let begin = try #require(program.firstIndex { $0.contains("users") })
         let end = try #require(program.lastIndex { $0.contains("users") })
         let caching = try lines(of: root.appending(path: "Tests/Tutorials/CachingProgram/main.swift").path)
-        let replacement = shown.remove(at: 4).map { "    " + $0 }
+        let replacement = shown.remove(at: 5).map { "    " + $0 }
         #expect(program[..<begin] + replacement.map { $0[...] } + program[(end + 1)...] == caching[...])
 
         // What needs a trait is compiled in another target.
+        let server = root.appending(path: "Tests/Examples/Tests/ExamplesTests/InspectorServerTests.swift")
+        let served = try blocks(of: server.path, after: { $0.hasSuffix("// README begins") }) {
+            $0.hasSuffix("// README ends")
+        }
+        #expect([shown.remove(at: 3)] == served.map { block in block.map { $0.dropFirst(8) } })
         let persistence = root.appending(
             path: "Tests/ServiceEssentialsTests/Persistence/ReadmePersistenceTests.swift")
         let stored = try blocks(of: persistence.path, after: { $0.hasSuffix("// README begins") }) {

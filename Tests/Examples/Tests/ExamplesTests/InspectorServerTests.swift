@@ -23,6 +23,17 @@ struct InspectorServerTests {
         ).run()
     }
 
+    // The example of README.md.
+    private func readme(_ locator: ServiceLocator) -> (InspectorServer, HTTPDataRequestService.Configuration) {
+        var configuration = HTTPDataRequestService.Configuration()
+        // README begins
+        let inspector = Inspector(program: "shop 1.4")
+        configuration.observers = [inspector]
+        let server = InspectorServer(inspector, of: locator) { print($0) }  // trait Inspector; a service of a group
+        // README ends
+        return (server, configuration)
+    }
+
     private func isRefused(_ place: InspectorServer.Address, _ reason: InspectorServerError.Reason) async -> Bool {
         do {
             try await RunningInspector(at: place).end()
