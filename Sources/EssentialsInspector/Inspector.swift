@@ -96,19 +96,13 @@ public final class Inspector: RequestObserver, LoadObserver, StoreObserver {
     ///
     /// - Parameter locator: Its services are drawn and asked for their health. The default is `nil`, which leaves them out.
     public func report(of locator: ServiceLocator? = nil) async -> InspectorReport {
-        let health = await locator?.health()
-        let sample = if let locator { await ServiceSample.take(of: locator) } else { ServiceSample() }
         let changes = changes(since: nil)
         var report = InspectorReport(program: program)
         report.cursor = changes.now.text
         report.har.entries = changes.entries.suffix(Self.maximumExchanges)
         report.har.comment = changes.comment
         report.events = changes.events
-        report.stores = changes.stores
-        (report.connections, report.limits) = (sample.connections, sample.limits)
-        (report.resources, report.caches) = (sample.resources, sample.caches)
-        report.locator = locator.map { InspectorReport.Drawing(svg: $0.graph().svg) }
-        report.health = health.map(InspectorReport.Health.init)
+        report.take(await InspectorState(of: locator, changes.stores))
         return report
     }
 

@@ -69,7 +69,7 @@ public struct InspectorEvents: AsyncSequence, Sendable {
             cursor = changes.now
             if ContinuousClock.now >= nextState {
                 nextState = .now + .seconds(1)
-                let state = await InspectorState(of: locator, changes.stores)
+                let state = await InspectorState(of: locator, changes.stores, after: lastState)
                 if let difference = state.difference(from: lastState) {
                     messages.append(Self.message("state", difference))
                 }

@@ -4,14 +4,17 @@ import EssentialsLocator
 import EssentialsRequests
 import EssentialsResources
 import EssentialsTestKit
+import EssentialsTools
+import EssentialsTransport
 import FoundationEssentials
 import ServiceEssentials
+import TestTools
 import Testing
 
 @testable import EssentialsInspector
 
 @Suite("What services say of themselves in a report", .timeLimit(.minutes(5)))
-struct ServiceSampleTests {
+struct InspectorStateTests {
     private let gate = LoopbackGate()
     private let server: LoopbackServer
     private let locator = ServiceLocator(name: "app")
@@ -97,21 +100,41 @@ struct ServiceSampleTests {
         server.stop()
     }
 
-    @Test("A report sends nothing, also after a change of the environment")
-    func sendsNothing() async throws {
-        let environment = try MutableEnvironment(server.url + "/v1/")
-        let service = HTTPDataRequestService(environment: environment, transport: try CurlTransport())
-        let resources = try HTTPResourceService(requests: service, environment: environment)
-        let app = ServiceLocator(name: "changing")
+    /// An environment that changes without saying so.
+    private final class QuietEnvironment: EnvironmentService {
+        let current: Mutex<EnvironmentSnapshot>
+        /// Opens when the resource service has adopted the first environment and waits for changes.
+        let isFollowed = Latch()
+
+        init(_ snapshot: EnvironmentSnapshot) { current = Mutex(snapshot) }
+
+        var snapshot: EnvironmentSnapshot { current.withLock { $0 } }
+        var baseURL: RequestURL { snapshot.baseURL }
+        var changes: AsyncStream<EnvironmentSnapshot> {
+            AsyncStream { [isFollowed] in
+                isFollowed.open()
+                return nil
+            }
+        }
+    }
+
+    @Test("A report changes nothing: it lets no resource move to a new environment")
+    func changesNothing() async throws {
+        let environment = QuietEnvironment(EnvironmentSnapshot(baseURL: try RequestURL(server.url + "/v1/")))
+        let resources = try HTTPResourceService(requests: requests, environment: environment)
+        let app = ServiceLocator(name: "quiet")
         try app.register(resources, as: (any ResourceService).self)
         let film: Resource<String> = resources.resource("film")
-        _ = try await film.load()
-        try environment.set(baseURL: server.url + "/v2/")
-        for _ in 0..<3 { #expect(await inspector.report(of: app).resources?.count == 1) }
-        #expect(server.requestCount == 1)
-        withExtendedLifetime(film) {}
+        await environment.isFollowed.wait()
+        let next = EnvironmentSnapshot(baseURL: try RequestURL(server.url + "/v2/"))
+        environment.current.withLock { $0 = next }
+        let before = await inspector.report(of: app).resources?.map(\.url)
+        #expect(before == [server.url + "/v1/film"])
+        let other: Resource<String> = resources.resource("other")
+        let after = await inspector.report(of: app).resources?.map(\.url) ?? []
+        #expect(after.sorted() == [server.url + "/v2/film", server.url + "/v2/other"])
+        withExtendedLifetime((film, other)) {}
         await app.close()
-        await service.shutdown()
         await locator.close()
         server.stop()
     }
@@ -132,6 +155,9 @@ struct ServiceSampleTests {
         }
         try locator.register(Silent(), as: Silent.self)
         let begin = ContinuousClock.now
+        var earlier = InspectorState()
+        earlier.caches = []
+        #expect(await InspectorState(of: locator, nil, after: earlier).caches == [])
         let report = await inspector.report(of: locator)
         #expect(report.connections == nil && report.health != nil && ContinuousClock.now - begin < .seconds(60))
         await locator.close()
@@ -143,11 +169,14 @@ struct ServiceSampleTests {
         let first = await InspectorState(of: locator, nil)
         #expect(await InspectorState(of: locator, nil).difference(from: first) == nil)
         _ = try await requests.send(DataRequest(.get, "a"))
-        let second = await InspectorState(of: locator, nil)
+        let second = await InspectorState(of: locator, nil, after: first)
         let changes = try #require(second.difference(from: first))
         let text = String(decoding: try JSONEncoder().encode(changes), as: UTF8.self)
         #expect(text.contains("\"connections\"") && text.contains("\"caches\""))
         #expect(!text.contains("\"locator\"") && !text.contains("\"stores\""))
+        let gone = try #require(InspectorState().difference(from: second))
+        let rest = String(decoding: try JSONEncoder().encode(gone), as: UTF8.self)
+        #expect(rest.contains("\"connections\":null") && !rest.contains("\"stores\""))
         await locator.close()
         server.stop()
     }

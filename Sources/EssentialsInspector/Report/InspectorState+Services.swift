@@ -7,33 +7,25 @@ import EssentialsTools
 import EssentialsTransport
 
 /// What the services of a locator say of themselves when they are asked. They are asked only while a page is open.
-struct ServiceSample: Sendable {
+extension InspectorState {
     /// The number of resources that are shown.
     private static let maximumResources = 500
+    /// The time within which all services answer.
+    private static let patience = Duration.seconds(1)
 
-    var connections: InspectorReport.Connections?
-    var limits: [InspectorReport.Limit]?
-    var resources: [InspectorReport.Resource]?
-    var caches: [InspectorReport.Cache]?
-
-    init() {}
-
-    /// Asks the services. The sample is empty if they do not answer within a second.
-    static func take(of locator: ServiceLocator) async -> ServiceSample {
-        let taken = Taken()
-        await limited(by: { try? await Task.sleep(for: .seconds(1)) }) {
-            let sample = await ServiceSample(of: locator)
-            taken.value.withLock { $0 = sample }
+    /// The parts that the services of a locator know; `nil` if they do not answer in time.
+    static func asked(_ locator: ServiceLocator) async -> InspectorState? {
+        let answer = Answer()
+        await limited(by: { try? await Task.sleep(for: patience) }) {
+            let services = locator.builtServices(as: HTTPDataRequestService.self)
+            var state = InspectorState()
+            state.connections = await connections(of: services.map(\.service), locator)
+            state.limits = limits(of: services.map(\.service))
+            state.resources = resources(of: locator.builtServices(as: HTTPResourceService.self).map(\.service))
+            state.caches = await caches(of: services, locator)
+            answer.value.withLock { [state] in $0 = state }
         }
-        return taken.value.withLock { $0 }
-    }
-
-    private init(of locator: ServiceLocator) async {
-        let services = locator.builtServices(as: HTTPDataRequestService.self)
-        connections = await Self.connections(of: services.map(\.service), locator)
-        limits = Self.limits(of: services.map(\.service))
-        resources = Self.resources(of: locator.builtServices(as: HTTPResourceService.self).map(\.service))
-        caches = await Self.caches(of: services, locator)
+        return answer.value.withLock { $0 }
     }
 
     private static func connections(
@@ -98,9 +90,9 @@ struct ServiceSample: Sendable {
     }
 }
 
-/// A sample that was taken in time.
-private final class Taken: Sendable {
-    let value = Mutex(ServiceSample())
+/// What was answered in time.
+private final class Answer: Sendable {
+    let value = Mutex<InspectorState?>(nil)
 }
 
 extension InspectorReport.Connections {
