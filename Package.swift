@@ -174,7 +174,8 @@ let package = Package(
         .target(
             name: "EssentialsInspector",
             dependencies: [
-                "EssentialsTools", "EssentialsLocator", "EssentialsTransport", "EssentialsHTTP", "EssentialsRequests",
+                "EssentialsTools", "EssentialsStorage", "EssentialsLocator", "EssentialsTransport", "EssentialsHTTP",
+                "EssentialsRequests",
                 "EssentialsFetching", "EssentialsResources", "EssentialsPersistence", "EssentialsObservability",
                 httpTypes, logging, lifecycle("ServiceLifecycle"),
             ] + inspectorServer,

@@ -141,7 +141,7 @@
 
         /// What is wrong.
         public let reason: Reason
-        /// A sentence for the person who has started the program. It has no token.
+        /// What happened, in a sentence that can be logged. It never contains the token.
         public let description: String
 
         init(_ reason: Reason, _ description: String) { (self.reason, self.description) = (reason, description) }

@@ -1,5 +1,7 @@
 #if Inspector
+    import EssentialsStorage
     import EssentialsTools
+    import EssentialsTransport
 
     /// The file of a Unix-domain socket that only its owner can open.
     ///
@@ -13,7 +15,7 @@
         private let path: String
         private let parent: String
         private let folder: String
-        private let isPublished = Mutex<(dev_t, ino_t)?>(nil)
+        private let published = Mutex<FileStatus.Identity?>(nil)
 
         /// The path at which the socket is bound.
         var boundPath: String { folder + "/s" }
@@ -28,46 +30,46 @@
                 throw InspectorServerError(.path, "“\(path)” is longer than the path of a socket may be.")
             }
             guard mkdtemp(&template) != nil else {
-                throw InspectorServerError(.path, "“\(parent)” cannot hold a socket: \(Self.text(of: errno))")
+                throw InspectorServerError(.path, "“\(parent)” cannot hold a socket: \(SystemError.last)")
             }
             folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         }
 
         /// Moves the bound socket to its path, in the place of one that an ended program has left.
         func publish() throws(InspectorServerError) {
-            // Two programs that start with one path look and move one after the other.
-            let lock = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-            defer { if lock >= 0 { close(lock) } }
-            guard lock >= 0, flock(lock, LOCK_EX | LOCK_NB) == 0 else {
-                throw InspectorServerError(.path, "“\(parent)” cannot be locked: \(Self.text(of: errno))")
+            let calls = FileCalls.system
+            do throws(FileError) {
+                // Two programs that start with one path look and move one after the other.
+                let lock = try FileLock.wait(directory: parent, .brief)
+                defer { withExtendedLifetime(lock) {} }
+                guard problem() == nil else { throw FileError(code: EEXIST) }
+                guard chmod(boundPath, 0o600) == 0 else { throw FileError.last }
+                let status = try FileStatus(of: boundPath, followsLink: false)
+                try calls.rename(boundPath, path)
+                published.withLock { $0 = status.identity }
+            } catch {
+                if let problem = problem() { throw problem }
+                throw InspectorServerError(.path, "“\(path)” cannot be created: \(SystemError(code: error.code))")
             }
-            try checkIsFree()
-            var status = stat()
-            guard chmod(boundPath, 0o600) == 0, lstat(boundPath, &status) == 0, rename(boundPath, path) == 0 else {
-                throw InspectorServerError(.path, "“\(path)” cannot be created: \(Self.text(of: errno))")
-            }
-            isPublished.withLock { $0 = (status.st_dev, status.st_ino) }
         }
 
         /// Removes the socket, unless another program has replaced it, and the folder.
         func remove() {
-            var status = stat()
-            if let (device, number) = isPublished.withLock({ $0 }), lstat(path, &status) == 0,
-                status.st_dev == device, status.st_ino == number
+            let calls = FileCalls.system
+            if let identity = published.withLock({ $0 }),
+                (try? FileStatus(of: path, followsLink: false))?.identity == identity
             {
-                unlink(path)
+                try? calls.remove(path)
             }
-            unlink(boundPath)
+            try? calls.remove(boundPath)
             rmdir(folder)
         }
 
-        private func checkIsFree() throws(InspectorServerError) {
-            var status = stat()
-            guard lstat(path, &status) == 0 else { return }
-            guard status.st_mode & S_IFMT == S_IFSOCK else {
-                throw InspectorServerError(.path, "“\(path)” is a file that is no socket.")
-            }
-            guard isStale() else { throw InspectorServerError(.path, "Another program listens on “\(path)”.") }
+        /// Why the path is not free; `nil` if it is.
+        private func problem() -> InspectorServerError? {
+            guard let status = try? FileStatus(of: path, followsLink: false) else { return nil }
+            guard status.isSocket else { return InspectorServerError(.path, "“\(path)” is a file that is no socket.") }
+            return isStale() ? nil : InspectorServerError(.path, "Another program listens on “\(path)”.")
         }
 
         /// Whether the socket at the path refuses connections, as one does whose program has ended.
@@ -86,7 +88,5 @@
             }
             return result != 0 && errno == ECONNREFUSED
         }
-
-        private static func text(of number: Int32) -> String { String(cString: strerror(number)) }
     }
 #endif

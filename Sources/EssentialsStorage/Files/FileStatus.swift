@@ -33,6 +33,7 @@ package struct FileStatus: Sendable, Hashable {
     package var isRegular: Bool { kind == S_IFREG }
     package var isDirectory: Bool { kind == S_IFDIR }
     package var isLink: Bool { kind == S_IFLNK }
+    package var isSocket: Bool { kind == S_IFSOCK }
 
     /// Reads the status of the file at a path, following a symbolic link or not.
     package init(of path: String, followsLink: Bool = true) throws(FileError) {
