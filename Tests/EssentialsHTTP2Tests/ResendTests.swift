@@ -1,6 +1,7 @@
 import EssentialsCurl
 import EssentialsHTTP
 import EssentialsTestKit
+import EssentialsTools
 import FoundationEssentials
 import Testing
 
@@ -108,6 +109,42 @@ struct ResendTests {
             #expect(try await waiting.value == "older")
             #expect(try await bench.text("/later") == "connection 1")
             #expect(bench.server.record.requests == ["/older": 1, "/refused": 2, "/later": 1])
+        }
+    }
+
+    /// The requests that closed connections have carried.
+    private final class CarriedRequests: ConnectionObserver {
+        let count = Mutex(0)
+
+        func observe(_ event: ConnectionEvent) {
+            if case .closed(_, let served) = event.kind { count.withLock { $0 += served } }
+        }
+    }
+
+    @Test("Every sending of a request counts for the connection that carried it", arguments: [1, 2, 3])
+    func carried(seed: Int) async throws {
+        try await TestBench.secure(handler: { request in
+            let number = Int(request.path.dropFirst()) ?? 0
+            guard request.ordinal == 1, number % 4 == seed else { return .text("ok") }
+            return .unanswered(number % 8 < 4 ? .reset(.refusedStream) : .goAwayUnprocessed)
+        }) { bench in
+            let carried = CarriedRequests()
+            var configuration = CurlTransport.Configuration()
+            configuration.connectionObservers = [carried]
+            configuration.streamsPerConnection = 8
+            let policy = try TrustPolicy(anchors: TestIdentity.shared().anchors())
+            let transport = try CurlTransport(trust: policy, configuration: configuration)
+            let sendings = try await withThrowingTaskGroup(of: Int.self) { group in
+                for number in 0..<60 {
+                    let request = try bench.request("/\(number)")
+                    group.addTask { try await transport.send(request).metrics.sendings }
+                }
+                return try await group.reduce(0, +)
+            }
+            let load = await transport.load
+            #expect(sendings > 60 && load.origins.allSatisfy { $0.active == 0 })
+            await transport.shutdown()
+            #expect(carried.count.withLock { $0 } == sendings)
         }
     }
 }
