@@ -97,9 +97,10 @@ public final class HTTPDataRequestService: DataRequestService, AuthorizationServ
     }
     /// The transport, if it knows its load.
     package var loadSource: (any LoadReporting)? { transport as? any LoadReporting }
-    /// The trust policy of the current environment, or that of the transport; `nil` if neither has one.
-    package var trustPolicy: TrustPolicy? {
-        currentEnvironment.trust ?? (transport as? any TrustBearing)?.trustPolicy
+    /// When the first pins of the current environment expire, or those of the transport if it has no policy.
+    package var pinExpiry: (date: String, isOver: Bool)? {
+        let policy = currentEnvironment.trust ?? (transport as? any TrustBearing)?.trustPolicy
+        return policy?.pinExpiry(by: configuration.clock)
     }
     /// The response cache; `nil` without one.
     package var responseCache: ResponseCache? { configuration.cache }

@@ -13,7 +13,7 @@ extension HTTPDataRequestService: HealthReporting {
         guard !isClosed else { return ServiceHealth(.failed, "It was shut down.") }
         var health = ServiceHealth(.ok, facts: ["requests": "\(requestsInFlight)"])
         if let load = await transportLoad { health.add(load) }
-        if let trustPolicy { health.add(expiryOf: trustPolicy) }
+        health.add(pinExpiry)
         let open = (limits?.openOrigins ?? []).map(\.description).sorted()
         if let first = open.first {
             health.worsen("Circuit breakers are open: \(open.count), such as that of \(first).")
@@ -28,7 +28,7 @@ extension CurlTransport: HealthReporting {
     public func health() async -> ServiceHealth {
         var health = ServiceHealth(.ok)
         health.add(await load)
-        health.add(expiryOf: trustPolicy)
+        health.add(trustPolicy.pinExpiry(by: .system))
         return health
     }
 }
@@ -74,8 +74,8 @@ extension ServiceHealth {
         (status, message) = (max(status, .degraded), message.map { "\($0) \(text)" } ?? text)
     }
 
-    fileprivate mutating func add(expiryOf policy: TrustPolicy) {
-        guard let expiry = policy.pinExpiry else { return }
+    fileprivate mutating func add(_ expiry: (date: String, isOver: Bool)?) {
+        guard let expiry else { return }
         facts["pins expire"] = expiry.date
         guard expiry.isOver else { return }
         worsen("Pins have expired on \(expiry.date): they are not checked, or their hosts are refused.")
