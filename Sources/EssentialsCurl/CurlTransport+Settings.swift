@@ -77,7 +77,7 @@ extension CurlTransport.Configuration {
         settings.connection_lifetime_s = connectionLifetime.map { max(1, $0.wholeSeconds) } ?? 0
         settings.keep_alive_s = keepAliveInterval.map { max(1, min($0.wholeSeconds, 32_767)) } ?? 0
         settings.connection_cache = min(connectionCacheSize, 1 << 30)
-        settings.tells_connections = !connectionObservers.isEmpty
+        settings.notes_connections = !connectionObservers.isEmpty
         settings.streams_per_connection = min(streamsPerConnection, 1 << 30)
     }
 

@@ -8,8 +8,8 @@ import Testing
 
 @Suite("The connections of a transport as numbers", .timeLimit(.minutes(5)))
 struct ConnectionLoadTests {
-    /// What a transport has told of its connections.
-    private final class Told: ConnectionObserver {
+    /// The events of a transport's connections.
+    private final class RecordedConnections: ConnectionObserver {
         let events = Mutex<[ConnectionEvent]>([])
 
         func observe(_ event: ConnectionEvent) { events.withLock { $0.append(event) } }
@@ -22,18 +22,19 @@ struct ConnectionLoadTests {
         }
     }
 
-    private let told = Told()
+    private let recorded = RecordedConnections()
 
     private func transport(
         trust: TrustPolicy = .system, _ change: (inout CurlTransport.Configuration) -> Void = { _ in }
     ) throws -> CurlTransport {
         var configuration = CurlTransport.Configuration()
-        configuration.connectionObservers = [told]
+        configuration.connectionObservers = [recorded]
         change(&configuration)
         return try CurlTransport(trust: trust, configuration: configuration)
     }
 
-    @Test("Connections are active while they carry a request, idle afterwards, and told once when they open and close")
+    @Test(
+        "Connections are active while they carry a request, idle afterwards, and each opening and closing is an event")
     func life() async throws {
         let gate = LoopbackGate()
         let server = try LoopbackServer { _ in
@@ -60,22 +61,22 @@ struct ConnectionLoadTests {
         load = await transport.load
         #expect(load.origins[0].active == 0 && load.origins[0].served == 6 && load.origins[0].waiting == 0)
         #expect(load.origins[0].oldest >= .zero)
-        #expect(told.opened == 3 && told.served.isEmpty)
+        #expect(recorded.opened == 3 && recorded.served.isEmpty)
         await transport.shutdown()
-        #expect(told.opened == 3 && told.served.count == 3 && told.served.reduce(0, +) == 6)
+        #expect(recorded.opened == 3 && recorded.served.count == 3 && recorded.served.reduce(0, +) == 6)
         #expect(await transport.load == TransportLoad())
         server.stop()
     }
 
-    @Test("A connection that its server closes is told with its time and its one request")
+    @Test("A connection that its server closes has one event with its time and its one request")
     func closed() async throws {
         let server = try LoopbackServer { _ in .response(headers: [("Connection", "close")], body: "ok") }
         let transport = try transport()
         for _ in 0..<3 { #expect(try await transport.send(request(server)).text == "ok") }
         #expect(try await eventually { await transport.load.closed == 3 })
-        #expect(told.served == [1, 1, 1])
+        #expect(recorded.served == [1, 1, 1])
         #expect(await transport.load.origins.isEmpty)
-        let origins = told.events.withLock { Set($0.map(\.origin)) }
+        let origins = recorded.events.withLock { Set($0.map(\.origin)) }
         #expect(origins == [try RequestURL(server.url).origin])
         await transport.shutdown()
         server.stop()
@@ -91,7 +92,7 @@ struct ConnectionLoadTests {
         await transport.shutdown()
         let other = try self.transport()
         #expect(await failure { try await other.send(get("http://127.0.0.1:1/")) } != nil)
-        #expect(await other.load.opened == 0 && told.events.withLock { $0.isEmpty })
+        #expect(await other.load.opened == 0 && recorded.events.withLock { $0.isEmpty })
         await other.shutdown()
     }
 
@@ -99,7 +100,7 @@ struct ConnectionLoadTests {
     func random() async throws {
         var numbers = SeededNumbers(state: 0x10ad)
         for _ in 0..<4 {
-            let told = Told()
+            let recorded = RecordedConnections()
             let servers = try (0..<3).map { _ in
                 try LoopbackServer { request in
                     let text = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -112,7 +113,7 @@ struct ConnectionLoadTests {
                 }
             }
             var configuration = CurlTransport.Configuration()
-            configuration.connectionObservers = [told]
+            configuration.connectionObservers = [recorded]
             configuration.connectionsPerOrigin = 1 + Int.random(in: 0..<6, using: &numbers)
             configuration.connectionCacheSize = Int.random(in: 0..<8, using: &numbers)
             let transport = try CurlTransport(configuration: configuration)
@@ -133,10 +134,10 @@ struct ConnectionLoadTests {
             #expect(load.opened - load.closed == load.origins.reduce(0) { $0 + $1.active + $1.idle })
             #expect(load.inFlight == 0 && load.waiting == 0)
             await transport.shutdown()
-            #expect(told.opened == load.opened && told.served.count == load.opened)
+            #expect(recorded.opened == load.opened && recorded.served.count == load.opened)
             // A request that is cancelled just when it is sent may not arrive.
             let received = servers.reduce(0) { $0 + $1.requestCount }
-            #expect(told.served.reduce(0, +) >= received && told.served.allSatisfy { $0 > 0 })
+            #expect(recorded.served.reduce(0, +) >= received && recorded.served.allSatisfy { $0 > 0 })
             for server in servers { server.stop() }
         }
     }

@@ -183,7 +183,7 @@ typedef struct ce_settings {
     long keep_alive_s;               // idle time before the system probes the peer; 0 for no probes
     long connection_cache;           // how many idle connections are kept
     long streams_per_connection;     // HTTP/2 streams
-    bool tells_connections;          // each opening and closing of a connection is noted, until the caller has read it
+    bool notes_connections;          // each opening and closing of a connection is noted, until the caller has read it
 } ce_settings;
 
 /// Creates an epoll loop. `settings` are copied. `wakeup_fd` wakes the loop and is not closed by it. NULL with errno

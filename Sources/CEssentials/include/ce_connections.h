@@ -9,13 +9,13 @@
 typedef struct ce_loop ce_loop;
 
 /// An open connection that has carried a request. The text is valid until the loop runs again.
-typedef struct ce_pooled {
+typedef struct ce_open_connection {
     const char *_Nullable origin; // never NULL once it was filled; of the request that opened it
     bool http2;
     unsigned served;  // the number of requests that it has carried
     unsigned running; // the number of requests that it carries now
     int64_t opened_ms; // monotonic
-} ce_pooled;
+} ce_open_connection;
 
 /// A connection that has carried its first request, or that was closed.
 typedef struct ce_connection_change {
@@ -32,7 +32,7 @@ typedef struct ce_connection_counts {
 } ce_connection_counts;
 
 /// The next open connection, beginning with the place 0. False if there is none. A walk visits all descriptors.
-bool ce_loop_next_connection(const ce_loop *_Nonnull loop, size_t *_Nonnull place, ce_pooled *_Nonnull connection);
+bool ce_loop_next_connection(const ce_loop *_Nonnull loop, size_t *_Nonnull place, ce_open_connection *_Nonnull connection);
 ce_connection_counts ce_loop_connection_counts(const ce_loop *_Nonnull loop);
 /// What has changed since `ce_loop_forget_changes`, if the settings want to know. Valid until the loop runs again.
 size_t ce_loop_change_count(const ce_loop *_Nonnull loop);

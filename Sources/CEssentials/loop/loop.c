@@ -1,6 +1,6 @@
 // The loop of an engine thread: one epoll set and the timers of all its multi handles.
 #include "../base/clock.h"
-#include "../sockets/pool.h"
+#include "../sockets/carried_requests.h"
 #include "../sockets/sockets.h"
 #include "../state/loop_state.h"
 #include "../transfer/early_responses.h"
@@ -71,7 +71,7 @@ void ce_loop_destroy(ce_loop *loop) {
     if (loop->epoll >= 0) close(loop->epoll);
     free_settings(loop);
     ce_chunk_pool_release(loop->chunks);
-    ce_pool_free(loop);
+    ce_sockets_free_counts(loop);
     free(loop->routes);
     free(loop->sockets);
     free(loop);

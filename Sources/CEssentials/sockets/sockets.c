@@ -14,7 +14,7 @@
 
 #include "../base/clock.h"
 #include "../state/transfer_state.h"
-#include "pool.h"
+#include "carried_requests.h"
 #include "socket_lookup.h"
 
 #include <errno.h>
@@ -192,7 +192,7 @@ int ce_close_socket(void *user, curl_socket_t fd) {
     ce_loop *loop = user;
     if (fd >= 0 && (size_t)fd < loop->socket_count) {
         ce_route_forget(loop, fd);
-        ce_pool_forget(loop, fd);
+        ce_socket_note_closed(loop, fd);
         loop->sockets[fd] = (struct ce_socket){.generation = loop->sockets[fd].generation};
     }
     return close(fd); // the kernel removes a closed descriptor from the epoll set

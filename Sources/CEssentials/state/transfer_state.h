@@ -148,8 +148,8 @@ typedef struct ce_run {
     ce_ended ended;
     int socket;          // the last one that libcurl used for it
     int opened;          // descriptor + 1 of the last socket that was opened for it; 0 for none
-    int pooled;          // descriptor + 1 of the connection that carries it; 0 if that is not known
-    uint32_t pooled_generation;
+    int carrying;          // descriptor + 1 of the connection that carries it; 0 if that is not known
+    uint32_t carrying_generation;
     int64_t started_us, sent_us, response_us; // monotonic
     int64_t last_activity_ms;                 // monotonic
     int64_t moved_bytes;                      // the total when libcurl was last queried

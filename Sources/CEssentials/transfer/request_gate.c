@@ -5,7 +5,7 @@
 #include "request_gate.h"
 
 #include "../base/text.h"
-#include "../sockets/pool.h"
+#include "../sockets/carried_requests.h"
 #include "../sockets/socket_lookup.h"
 #include "../trust/peek.h"
 #include "../trust/pins.h"
@@ -196,7 +196,7 @@ int ce_request_gate(void *user, char *remote, char *local, int remote_port, int 
     bool is_encrypted = request->secure || request->proxy_is_secure;
     int fd = connection_of(transfer, &route);
     if (is_stale(transfer, is_encrypted ? ssl : NULL, fd)) return stop(transfer, CE_REFUSED_STALE);
-    ce_pool_carry(transfer, fd);
+    ce_socket_carry(transfer, fd);
     run->send_count++;
     run->sent_on_kept = ce_transfer_on_kept_connection(transfer);
     run->sent_over_http2 = gates->speaks_http2;

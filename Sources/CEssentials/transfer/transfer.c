@@ -2,7 +2,7 @@
 #include "../base/bytes.h"
 #include "../base/clock.h"
 #include "../base/text.h"
-#include "../sockets/pool.h"
+#include "../sockets/carried_requests.h"
 #include "../state/touched.h"
 #include "early_responses.h"
 #include "first_field.h"
@@ -58,7 +58,7 @@ static void end_run(ce_transfer *transfer) {
     empty_buffers(transfer);
     ce_connection_release(gates->connection);
     ce_transfer_leave_carrier(transfer);
-    ce_pool_leave(transfer);
+    ce_socket_leave(transfer);
     free(gates->report);
     free(gates->trust);
     transfer->run = (ce_run){0};
@@ -70,7 +70,7 @@ void ce_transfer_destroy(ce_transfer *transfer) {
     // libcurl writes its error text there.
     ce_transfer_untouch(transfer);
     ce_early_response_reset(transfer);
-    ce_pool_leave(transfer);
+    ce_socket_leave(transfer);
     free_handle(transfer);
     end_run(transfer);
     if (transfer->url) curl_url_cleanup(transfer->url);

@@ -29,7 +29,7 @@ extension EngineThread {
         var origins: [Origin: OriginLoad] = [:]
         var known: [String: Origin] = [:]
         var place = 0
-        var connection = ce_pooled()
+        var connection = ce_open_connection()
         while ce_loop_next_connection(loop, &place, &connection) {
             guard let name = connection.origin else { continue }
             let text = String(cString: name)
@@ -44,8 +44,8 @@ extension EngineThread {
         return origins
     }
 
-    /// Tells the observers which connections have opened and closed since the last turn.
-    func tellConnections() {
+    /// Sends the observers the connections that have opened or closed since the last turn.
+    func reportConnections() {
         let count = ce_loop_change_count(loop)
         guard count > 0, let changes = ce_loop_changes(loop) else { return }
         for change in UnsafeBufferPointer(start: changes, count: count) {

@@ -72,7 +72,7 @@ final class EngineThread: @unchecked Sendable {
             endOverdue()
             startWaiting()
             resumes.resumeAll()
-            tellConnections()
+            reportConnections()
             if isStopping && active.isEmpty && !isPausing && admission.waiting == 0 { break }
             let canSleep = engine.prepareToSleep()
             // Waiting on epoll costs more than serving a message, so new messages are served first, a few times.
@@ -83,7 +83,7 @@ final class EngineThread: @unchecked Sendable {
         }
         transfers.destroyAll()
         multis.destroyAll()
-        tellConnections()
+        reportConnections()
         ce_loop_destroy(loop)
         engine.terminated()
     }

@@ -131,7 +131,7 @@
             public static let token = Reason(value: .token)
             /// The certificate or its key cannot be used.
             public static let certificate = Reason(value: .certificate)
-            /// The address is taken, or is none of this machine.
+            /// The address is in use, or does not belong to this machine.
             public static let address = Reason(value: .address)
             /// The file of the Unix-domain socket cannot be created.
             public static let path = Reason(value: .path)

@@ -89,7 +89,7 @@ struct InspectDemo {
     /// Responds on the thread of a connection, which waits meanwhile.
     private static func reply(to request: ServerRequest, from routes: InspectorRoutes) -> ServerReply {
         var head = HTTPRequest(
-            // A method that is none is refused like every other one that is not known.
+            // An invalid method becomes one that the routes refuse.
             method: HTTPRequest.Method(request.method) ?? .put, scheme: "http", authority: request.header("Host"),
             path: request.target)
         for (name, value) in request.headers {

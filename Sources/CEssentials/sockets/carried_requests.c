@@ -1,15 +1,15 @@
 // Counts connections and their requests. libcurl does not show which connection a request is sent on, so the request gate
 // finds it by its two addresses. A socket counts as a connection from its first request, so that one that was only tried,
 // or whose peer was refused, does not.
-#include "pool.h"
+#include "carried_requests.h"
 
 #include "../base/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-// Takes the text. Without memory the change is not told; the numbers of openings and closings count it.
-static void tell(ce_loop *loop, ce_connection_change change) {
+// Takes the text. Without memory the change is left out. The numbers of openings and closings count it nevertheless.
+static void note(ce_loop *loop, ce_connection_change change) {
     struct ce_changes *changes = &loop->changes;
     if (changes->count == changes->capacity) {
         size_t capacity = changes->capacity ? 2 * changes->capacity : 16;
@@ -28,15 +28,15 @@ static bool open_connection(ce_loop *loop, struct ce_socket *entry, const ce_tra
     entry->origin = transfer->origin ? strdup(transfer->origin) : NULL;
     if (!entry->origin) return false;
     loop->openings++;
-    if (!loop->settings.tells_connections) return true;
+    if (!loop->settings.notes_connections) return true;
     ce_connection_change change = {.origin = strdup(entry->origin), .http2 = entry->speaks_http2};
-    if (change.origin) tell(loop, change);
+    if (change.origin) note(loop, change);
     return true;
 }
 
-void ce_pool_carry(ce_transfer *transfer, int fd) {
+void ce_socket_carry(ce_transfer *transfer, int fd) {
     ce_loop *loop = transfer->handle.multi->loop;
-    ce_pool_leave(transfer);
+    ce_socket_leave(transfer);
     if (fd < 0 || (size_t)fd >= loop->socket_count) return;
     struct ce_socket *entry = &loop->sockets[fd];
     // The functions of sockets.c need it even if there is no memory for the origin.
@@ -44,27 +44,27 @@ void ce_pool_carry(ce_transfer *transfer, int fd) {
     if (!entry->ours || (!entry->origin && !open_connection(loop, entry, transfer))) return;
     entry->served++;
     entry->running++;
-    transfer->run.pooled = fd + 1;
-    transfer->run.pooled_generation = entry->generation;
+    transfer->run.carrying = fd + 1;
+    transfer->run.carrying_generation = entry->generation;
 }
 
-void ce_pool_leave(ce_transfer *transfer) {
+void ce_socket_leave(ce_transfer *transfer) {
     ce_run *run = &transfer->run;
-    if (!run->pooled) return;
+    if (!run->carrying) return;
     ce_loop *loop = transfer->handle.multi->loop;
-    struct ce_socket *entry = &loop->sockets[run->pooled - 1];
-    run->pooled = 0;
+    struct ce_socket *entry = &loop->sockets[run->carrying - 1];
+    run->carrying = 0;
     // The connection may have been closed, and its number used again.
-    if (entry->generation != run->pooled_generation || entry->running == 0) return;
+    if (entry->generation != run->carrying_generation || entry->running == 0) return;
     entry->running--;
 }
 
-void ce_pool_forget(ce_loop *loop, int fd) {
+void ce_socket_note_closed(ce_loop *loop, int fd) {
     struct ce_socket *entry = &loop->sockets[fd];
     if (!entry->origin) return;
     loop->closings++;
-    if (loop->settings.tells_connections) {
-        tell(loop, (ce_connection_change){
+    if (loop->settings.notes_connections) {
+        note(loop, (ce_connection_change){
                        .origin = entry->origin,
                        .http2 = entry->speaks_http2,
                        .closed = true,
@@ -77,7 +77,7 @@ void ce_pool_forget(ce_loop *loop, int fd) {
     entry->origin = NULL;
 }
 
-void ce_pool_free(ce_loop *loop) {
+void ce_sockets_free_counts(ce_loop *loop) {
     for (size_t fd = 0; fd < loop->socket_count; fd++) free(loop->sockets[fd].origin);
     for (size_t i = 0; i < loop->changes.count; i++) free(loop->changes.all[i].origin);
     free(loop->changes.all);
@@ -85,11 +85,11 @@ void ce_pool_free(ce_loop *loop) {
 
 // MARK: Read
 
-bool ce_loop_next_connection(const ce_loop *loop, size_t *place, ce_pooled *connection) {
+bool ce_loop_next_connection(const ce_loop *loop, size_t *place, ce_open_connection *connection) {
     while (*place < loop->socket_count) {
         const struct ce_socket *entry = &loop->sockets[(*place)++];
         if (!entry->origin) continue;
-        *connection = (ce_pooled){
+        *connection = (ce_open_connection){
             .origin = entry->origin,
             .http2 = entry->speaks_http2,
             .served = entry->served,
