@@ -77,6 +77,16 @@ private func dataRequestExample() async throws {
 }
 
 // Request/DataRequest.swift
+private func dataRequestTemplateExample(id: Int) {
+    var request = DataRequest(.get, "users/\(id)")
+    request.urlTemplate = "/users/{id}"
+    use(request)
+    use(
+        RequestBuilder(.get, template: "users/{id}/posts", ["id": id])
+    )
+}
+
+// Request/DataRequest.swift
 private func dataRequestExample2() async throws {
     request.downloadProgress = ProgressReport(every: .milliseconds(50)) { bar.show($0.fraction ?? 0) }
     let film: Film = try await requests.model(of: request)

@@ -30,7 +30,7 @@
 
         private var errors: [String] {
             metrics.timers(label: "http.client.request.duration").flatMap { timer in
-                timer.values.map { _ in timer.dimensions.last?.1 ?? "" }
+                timer.values.map { _ in timer.dimensions.first { $0.0 == "error.type" }?.1 ?? "" }
             }.sorted()
         }
 

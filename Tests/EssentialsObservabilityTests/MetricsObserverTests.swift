@@ -22,10 +22,11 @@
         init() throws { fixture = try ObservedFixture([MetricsObserver(factory: metrics)]) }
 
         private func attributes(
-            _ method: String = "GET", status: String = "", error: String = ""
+            _ method: String = "GET", status: String = "", error: String = "", template: String = ""
         ) -> [(String, String)] {
             [("http.request.method", method)] + Self.server + [
                 ("network.protocol.version", ""), ("http.response.status_code", status), ("error.type", error),
+                ("url.template", template),
             ]
         }
 
@@ -47,6 +48,24 @@
                 "essentials.client.call.duration",
                 [("http.request.method", "POST")] + Self.server + [("outcome", "completed")])
             #expect(call.values.count == 1 && call.values[0] >= duration.values[0])
+        }
+
+        @Test("Requests of one kind share a series by their template, and what follows a redirect has none")
+        func templates() async throws {
+            fixture.transport.on(.get, "/v1/users/1").answer(.ok)
+            fixture.transport.on(.get, "/v1/users/2").answer(.found, headerFields: [.location: "/v1/archive/2"])
+            fixture.transport.on(.get, "/v1/archive/2").answer(.ok)
+            for id in 1...2 {
+                await fixture.send(try RequestBuilder(.get, template: "users/{id}", ["id": id]).build())
+            }
+            let found = durations.map { "\($0.dimensions.map(\.1))" }
+            #expect(
+                Set(found)
+                    == Set(
+                        [
+                            attributes(status: "200", template: "/users/{id}"),
+                            attributes(status: "302", template: "/users/{id}"), attributes(status: "200"),
+                        ].map { "\($0.map(\.1))" }))
         }
 
         @Test("A status from 400 on and a failure are errors, and a refused call has no server")
@@ -200,7 +219,7 @@
                 await fixture.send(DataRequest(.get, "\(status)"))
             }
             let found = metrics.timers(label: "http.client.request.duration").map { $0.dimensions.map(\.1) }
-            #expect(found.count == 3 && found.contains(["_OTHER", "_OTHER", "_OTHER", "", "", "_OTHER"]))
+            #expect(found.count == 3 && found.contains(["_OTHER", "_OTHER", "_OTHER", "", "", "_OTHER", "_OTHER"]))
         }
 
         @Test("The calls of a store are recorded with the name of its file")

@@ -50,6 +50,17 @@
             #expect(tracer.activeSpans.isEmpty)
         }
 
+        @Test("A span is named by its template, and one that follows a redirect by its method")
+        func templates() async throws {
+            let fixture = try fixture()
+            fixture.transport.on(.get, "/v1/users/2").answer(.found, headerFields: [.location: "/v1/archive/2"])
+            fixture.transport.on(.get, "/v1/archive/2").answer(.ok)
+            await fixture.send(try RequestBuilder(.get, template: "users/{id}", ["id": 2]).build())
+            let spans = tracer.finishedSpans
+            #expect(spans.map(\.operationName) == ["GET /users/{id}", "GET"])
+            #expect(spans.map { $0.attributes.get("url.template") } == ["/users/{id}", nil])
+        }
+
         @Test("Statuses from 400 on and failures are errors")
         func errors() async throws {
             let fixture = try fixture()

@@ -15,10 +15,12 @@
             var version = ""
             var status = ""
             var error = other
+            var template = other
 
             var attributes: [(String, String)] {
                 [("http.request.method", method)] + server.attributes + [
                     ("network.protocol.version", version), ("http.response.status_code", status), ("error.type", error),
+                    ("url.template", template),
                 ]
             }
         }

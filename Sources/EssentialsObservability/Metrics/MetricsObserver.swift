@@ -21,6 +21,7 @@
     public final class MetricsObserver: RequestObserver, StoreObserver {
         private struct Attempt {
             let call: ClientInstruments.Call
+            let template: String
             let began: ContinuousClock.Instant
             let requestSize: Int?
         }
@@ -84,7 +85,8 @@
             let server = servers[request.origin]
             let call = ClientInstruments.Call(method: request.method.attribute, server: server, outcome: "")
             calls.change(event.call.id) { known, _ in known = server }
-            let attempt = Attempt(call: call, began: event.instant, requestSize: request.bodySize)
+            let attempt = Attempt(
+                call: call, template: request.urlTemplate ?? "", began: event.instant, requestSize: request.bodySize)
             if let (before, end) = calls.begin(attempt, of: event.call.id) ?? nil {
                 record(before, end, until: event.instant)
             }
@@ -108,7 +110,7 @@
             client.activeRequests[attempt.call].decrement(by: 1)
             let key = ClientInstruments.Attempt(
                 method: attempt.call.method, server: attempt.call.server, version: end?.version ?? "",
-                status: end?.status.map { "\($0)" } ?? "", error: end?.error ?? "")
+                status: end?.status.map { "\($0)" } ?? "", error: end?.error ?? "", template: attempt.template)
             client.requestDuration[key].recordNanoseconds((instant - attempt.began).wholeNanoseconds)
             if let size = attempt.requestSize { client.requestSize[key].record(Int64(size)) }
             guard let end, end.status != nil else { return }

@@ -78,7 +78,7 @@
             guard let parent = calls.change(call.id, { parent, _ in parent }) else { return nil }
             let time = SpanTime(instant)
             let span = tracer.startSpan(
-                request.method.spanName, context: parent, ofKind: .client, at: time.instant(at: instant),
+                Self.name(of: request), context: parent, ofKind: .client, at: time.instant(at: instant),
                 function: "send", file: "EssentialsRequests/HTTPDataRequestService.swift", line: 0)
             Self.describe(span, request, number)
             let attempt = Attempt(span: span, time: time)
@@ -92,6 +92,12 @@
             return attempt
         }
 
+        /// The method, or `HTTP` for one that is not known, and the template of the URL.
+        private static func name(of request: ObservedRequest) -> String {
+            let method = request.method.attribute == other ? "HTTP" : request.method.attribute
+            return request.urlTemplate.map { "\(method) \($0)" } ?? method
+        }
+
         private static func describe(_ span: any Tracing.Span, _ request: ObservedRequest, _ number: Int) {
             guard span.isRecording else { return }
             let origin = request.origin
@@ -103,6 +109,7 @@
                 attributes["server.address"] = origin.host.text
                 attributes["server.port"] = Int64(origin.port)
                 attributes["url.full"] = request.url
+                if let template = request.urlTemplate { attributes["url.template"] = template }
                 if number > 1 { attributes["http.request.resend_count"] = Int64(number - 1) }
             }
         }
@@ -188,10 +195,5 @@
             }
             return phases
         }
-    }
-
-    extension HTTPRequest.Method {
-        /// The name of a span: the method, or `HTTP` for one that is not known.
-        fileprivate var spanName: String { attribute == other ? "HTTP" : attribute }
     }
 #endif

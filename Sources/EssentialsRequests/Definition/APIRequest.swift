@@ -111,6 +111,9 @@ public struct APIRequest<Response: Sendable>: TypedRequest {
         } catch {
             throw error.naming(method, wholePath.encoded)
         }
+        var template = endpointPath.template
+        template.append(path.template)
+        request.template = .path(template, request.path)
         request.base = base
         request.isDefined = true
         request.codecs = codecs
@@ -131,6 +134,8 @@ public struct APIRequest<Response: Sendable>: TypedRequest {
     public var path: RequestPath {
         context.inherited.joined(to: own.path, { $0.path }, { $0.append($1) })
     }
+    /// The whole path with its values replaced, such as `/users/{}`; see ``RequestPath/urlTemplate``.
+    public var urlTemplate: String? { wholePath.urlTemplate }
     /// The query items, including the inherited ones.
     public var query: RequestQuery {
         context.inherited.joined(to: own.query, { $0.query }, { $0.append($1) })

@@ -27,13 +27,15 @@ final class ObservedCall: Sendable {
     let redaction: Redaction
     /// The largest limit for bodies of all observers.
     let bodyLimit: Int
+    /// What stands for the call's URL in metrics and traces; `nil` if its request has none.
+    private let template: String?
     /// The log, which is told first; `nil` without one.
     private let log: RequestLog?
     private let observers: [any RequestObserver]
     private let state: Mutex<State>
 
-    init(_ call: RequestCall, _ log: RequestLog?, _ observers: [any RequestObserver]) {
-        (self.log, self.observers, redaction) = (log, observers, call.redaction)
+    init(_ call: RequestCall, template: String? = nil, _ log: RequestLog?, _ observers: [any RequestObserver]) {
+        (self.template, self.log, self.observers, redaction) = (template, log, observers, call.redaction)
         bodyLimit = observers.reduce(0) { max($0, $1.bodyLimit) }
         state = Mutex(State(call: call))
     }
@@ -81,7 +83,14 @@ final class ObservedCall: Sendable {
     func attempt(_ request: TransportRequest, isOfEnvironment: Bool) -> ObservedAttempt {
         let (call, number) = state.withLock { ($0.call, $0.attempt + 1) }
         return ObservedAttempt(
-            call: call, number: number, request: ObservedRequest(request, redaction), isOfEnvironment: isOfEnvironment)
+            call: call, number: number, request: observed(request), isOfEnvironment: isOfEnvironment)
+    }
+
+    /// A request of the call as observers see it. After a redirect it is another one than the template stands for.
+    func observed(_ request: TransportRequest) -> ObservedRequest {
+        guard let template else { return ObservedRequest(request, redaction) }
+        let isOwn = state.withLock { $0.call }.isPrepared(for: request.url)
+        return ObservedRequest(request, redaction, urlTemplate: isOwn ? template : nil)
     }
 
     private func tell(_ event: RequestEvent, _ observer: any RequestObserver) {

@@ -13,12 +13,15 @@ public struct ObservedRequest: Sendable, CustomStringConvertible, CustomReflecta
     public let bodySize: Int?
     /// Whether there is a body, which can be empty.
     let hasBody: Bool
+    /// The path with its values replaced; see ``DataRequest/urlTemplate``. `nil` if the request has none, and after a redirect.
+    public let urlTemplate: String?
     private let target: RequestURL
     private let fields: HTTPFields
     package let redaction: Redaction
 
     /// The request without its body, which is not kept alive.
-    init(_ request: TransportRequest, _ redaction: Redaction) {
+    init(_ request: TransportRequest, _ redaction: Redaction, urlTemplate: String? = nil) {
+        self.urlTemplate = urlTemplate
         (method, target, fields) = (request.method, request.url, request.headerFields)
         hasBody = !request.body.isEmpty
         switch request.body.content {

@@ -74,12 +74,22 @@ public struct RequestEvent: Sendable {
         public var url: String? { target.map { redaction.text(of: $0) } }
         let target: RequestURL?
         let redaction: Redaction
+        /// The path with its values replaced; see ``DataRequest/urlTemplate``. `nil` if the request has none.
+        public let urlTemplate: String?
         /// The name of the service's environment; `nil` for a request to another base or in the background, and for an
         /// environment without a name.
         public let environment: String?
+
+        init(target: RequestURL?, redaction: Redaction, urlTemplate: String? = nil, environment: String?) {
+            (self.target, self.redaction) = (target, redaction)
+            (self.urlTemplate, self.environment) = (urlTemplate, environment)
+        }
+
         /// The properties for debuggers and `dump`, also without secrets.
         public var customMirror: Mirror {
-            Mirror(self, children: ["url": url as Any, "environment": environment as Any])
+            Mirror(
+                self,
+                children: ["url": url as Any, "urlTemplate": urlTemplate as Any, "environment": environment as Any])
         }
     }
 

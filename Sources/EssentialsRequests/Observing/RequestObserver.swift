@@ -95,6 +95,12 @@ public struct RequestCall: Sendable, CustomReflectable {
             Facts(facts.id, facts.method, target, facts.redaction, facts.began, isBackground: facts.isBackground))
     }
 
+    /// Whether a URL is that of the prepared request, whatever its query.
+    func isPrepared(for url: RequestURL) -> Bool {
+        guard let target = facts.target else { return false }
+        return target.path == url.path && target.origin == url.origin
+    }
+
     /// Identifies the call.
     public var id: RequestID { facts.id }
     /// The method.

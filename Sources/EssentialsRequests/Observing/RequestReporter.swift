@@ -41,20 +41,21 @@ struct RequestReporter: Sendable {
         let environment = isOfEnvironment ? current : try? request.environment(in: current).snapshot
         let url = environment.flatMap { try? request.url(in: $0, settings) }
         self.init(
-            settings, id, request.method, url, environment: isOfEnvironment ? current.name : nil, isBackground: false,
-            isLogged: isLogged)
+            settings, id, request.method, url, template: request.urlTemplate,
+            environment: isOfEnvironment ? current.name : nil, isBackground: false, isLogged: isLogged)
     }
 
     /// Begins the report of a call.
     ///
     /// - Parameters:
     ///   - url: The URL; `nil` if it is not known.
+    ///   - template: What stands for it in metrics and traces; `nil` if the request has none.
     ///   - environment: The name of the service's environment; `nil` for a call to another base.
     ///   - isBackground: Whether the service itself makes the call.
     ///   - isLogged: Whether the log has messages of the call.
     init(
         _ settings: ServiceSettings, _ id: RequestID, _ method: HTTPRequest.Method, _ url: RequestURL? = nil,
-        environment: String? = nil, isBackground: Bool, isLogged: Bool = true
+        template: String? = nil, environment: String? = nil, isBackground: Bool, isLogged: Bool = true
     ) {
         let configuration = settings.configuration
         let log =
@@ -66,9 +67,10 @@ struct RequestReporter: Sendable {
         }
         let redaction = configuration.redaction
         call = ObservedCall(
-            RequestCall(id, method, redaction, isBackground: isBackground), log, configuration.observers)
+            RequestCall(id, method, redaction, isBackground: isBackground), template: template, log,
+            configuration.observers)
         let name = environment.flatMap { $0.isEmpty ? nil : $0 }
-        call?.tell(.began(.init(target: url, redaction: redaction, environment: name)))
+        call?.tell(.began(.init(target: url, redaction: redaction, urlTemplate: template, environment: name)))
     }
 
     /// Whether anybody listens.
@@ -97,7 +99,7 @@ struct RequestReporter: Sendable {
     func begins(_ request: TransportRequest) {
         guard let call else { return }
         call.prepared(request)
-        call.tell(.prepared(ObservedRequest(request, call.redaction)))
+        call.tell(.prepared(call.observed(request)))
     }
 
     func received(_ response: DataResponse, _ record: ExchangeRecord) {
@@ -128,7 +130,7 @@ struct RequestReporter: Sendable {
 
     func sends(_ request: TransportRequest) {
         guard let call else { return }
-        call.tell(.sent(ObservedRequest(request, call.redaction)))
+        call.tell(.sent(call.observed(request)))
         guard call.bodyLimit > 0, case .bytes(let bytes) = request.body.content else { return }
         tell(bytes, isOfResponse: false, call)
     }

@@ -67,6 +67,8 @@ public struct DataRequest: Sendable {
     /// let film: Film = try await requests.model(of: request)
     /// ```
     public var downloadProgress: ProgressReport?
+    /// What stands for the URL in metrics and traces; see ``urlTemplate``.
+    var template = RequestTemplate.none
     /// What few requests have; `nil` for most.
     private var companions: RequestCompanions?
     /// The kind of value that will be read from the response, for the `Accept` field.
@@ -109,6 +111,22 @@ public struct DataRequest: Sendable {
     public subscript<Value>(dynamicMember setting: WritableKeyPath<RequestSettings, Value>) -> Value {
         get { settings[keyPath: setting] }
         set { settings[keyPath: setting] = newValue }
+    }
+
+    /// The path with its values replaced, such as `/users/{id}`, by which metrics and traces put requests together:
+    /// OpenTelemetry's `url.template`. It is below the base URL, and begins with a slash.
+    ///
+    /// A request of a definition has that of its path; see ``RequestPath/urlTemplate``. Others have none unless it is set. It
+    /// changes nothing that is sent, and a request that is stored to be sent later loses it. Backends keep each text that they
+    /// receive, so it must not contain values that vary without bound.
+    ///
+    /// ```swift
+    /// var request = DataRequest(.get, "users/\(id)")
+    /// request.urlTemplate = "/users/{id}"
+    /// ```
+    public var urlTemplate: String? {
+        get { template.text }
+        set { template = newValue.map { .text($0.hasPrefix("/") ? $0 : "/" + $0) } ?? .none }
     }
 
     /// Receives the progress for the handler and the token of one call, in addition to ``uploadProgress``.

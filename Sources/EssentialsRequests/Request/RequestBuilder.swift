@@ -25,6 +25,26 @@ public struct RequestBuilder: BuildableRequest {
     /// Creates a builder for a method and a path below the base URL.
     public init(_ method: HTTPRequest.Method, _ path: String) { request = DataRequest(method, path) }
 
+    /// Creates a builder for a method and a path from a template, which is the ``DataRequest/urlTemplate`` of the request too.
+    ///
+    /// ```swift
+    /// RequestBuilder(.get, template: "users/{id}/posts", ["id": id])
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - template: The path below the base URL. A placeholder is a name in braces; see ``RequestPath/init(template:_:)``.
+    ///   - values: The value for each placeholder, which is one segment, whatever it contains.
+    public init(
+        _ method: HTTPRequest.Method, template: String,
+        _ values: KeyValuePairs<String, any CustomStringConvertible & Sendable>
+    ) {
+        let path = RequestPath(template: template, values)
+        self.init(method, path.encoded)
+        request.template = .path(path.template, path.encoded)
+        failure = path.failure
+    }
+
     /// Creates a builder that changes an existing request.
     public init(_ request: DataRequest) {
         self.request = request
@@ -170,7 +190,12 @@ public struct RequestBuilder: BuildableRequest {
         }
     }
 
-    // MARK: Response
+    // MARK: Response and metrics
+
+    /// Sets the name of the request in metrics and traces; see ``DataRequest/urlTemplate``.
+    public func urlTemplate(_ template: String?) -> RequestBuilder {
+        changed { builder throws(RequestFailure) in builder.request.urlTemplate = template }
+    }
 
     /// Sets the statuses that are a success.
     public func expecting(_ code: Int, _ others: Int...) -> RequestBuilder {

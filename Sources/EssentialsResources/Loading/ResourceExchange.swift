@@ -279,6 +279,7 @@ extension ResourceExchange {
         } else {
             request.codecs = definition?.codecs
             request.errorModel = definition?.errorModel
+            request.urlTemplate = definition?.urlTemplate
         }
         if address.place == .below {
             request = request.pinned(to: environment.snapshot, at: url)

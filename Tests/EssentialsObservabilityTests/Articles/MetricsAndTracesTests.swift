@@ -43,6 +43,19 @@
             await requests.shutdown()
         }
 
+        @Test("The article on metrics and traces shows what gives a request a template")
+        func templates() throws {
+            let id = 7
+            // Article begins
+            let request = RequestBuilder(.get, template: "users/{id}", ["id": id])
+            var list = DataRequest(.get, "users")
+            list.urlTemplate = "/users"
+            // Article ends
+            #expect(try request.build().urlTemplate == "/users/{id}")
+            #expect(list.urlTemplate == "/users")
+            #expect(("users/\(id)" as RequestPath).urlTemplate == "/users/{}")
+        }
+
         @Test("The article on metrics and traces shows which requests carry a trace")
         func propagation() throws {
             let tracer = InMemoryTracer()

@@ -5,7 +5,7 @@ extension RequestPath {
     ) {
         var unused = values.map(\.key)
         for segment in template.utf8.split(separator: UInt8(ascii: "/")) {
-            var (text, rest) = ("", Substring(segment).utf8)
+            var (text, rest) = (SegmentText(), Substring(segment).utf8)
             var opened = 0
             while let open = rest.firstIndex(of: UInt8(ascii: "{")) {
                 guard let close = rest[open...].firstIndex(of: UInt8(ascii: "}")) else {
@@ -20,7 +20,7 @@ extension RequestPath {
                         "Add it to the values.")
                 }
                 if let failure = (value as? RequestPath)?.failure { return refuse(failure) }
-                let parts = SegmentText.parts(of: value)
+                let parts = ValuePart.all(of: value, shown: "{\(name)}")
                 guard !parts.isEmpty else {
                     return refuse(
                         "The value for “\(name)” in the path template “\(RequestFailure.shown(template))” is empty.",
@@ -28,11 +28,8 @@ extension RequestPath {
                 }
                 unused.removeAll { $0 == name }
                 opened += 1
-                text += Substring(rest[..<open])
-                for (index, part) in parts.enumerated() {
-                    if index > 0 { append(component: text); text = "" }
-                    text += part
-                }
+                text.write(Substring(rest[..<open]))
+                text.fill(parts, endingSegmentsIn: &self)
                 rest = rest[rest.index(after: close)...]
             }
             guard segment.count(where: { $0 == UInt8(ascii: "}") }) == opened else {
@@ -40,7 +37,8 @@ extension RequestPath {
                     "The path template “\(RequestFailure.shown(template))” has a “}” without “{”.",
                     "Write each placeholder as {name}.")
             }
-            append(component: text + Substring(rest))
+            text.write(Substring(rest))
+            text.end(in: &self)
         }
         if let name = unused.first {
             refuse(
@@ -50,13 +48,59 @@ extension RequestPath {
     }
 }
 
-/// The text of a value in a literal or a template.
-private enum SegmentText {
+/// A value in a literal or a template, or the part of it that is one segment.
+private struct ValuePart {
+    let text: String
+    /// What stands for it in the path's template; `nil` if it is not known whether it is a value.
+    let shown: String?
+
     /// The value, which is one part, or the segments of a path. Empty for an empty value.
-    static func parts(of value: some CustomStringConvertible) -> [String] {
-        if let path = value as? RequestPath { return path.components }
-        let text = value.description
-        return text.isEmpty ? [] : [text]
+    static func all(of value: some CustomStringConvertible, shown: String) -> [ValuePart] {
+        guard let path = value as? RequestPath else {
+            let text = value.description
+            return text.isEmpty ? [] : [ValuePart(text: text, shown: shown)]
+        }
+        let template = path.urlTemplate?.split(separator: "/").map(String.init)
+        return path.components.enumerated().map { ValuePart(text: $0.element, shown: template?[$0.offset]) }
+    }
+}
+
+/// A segment of a literal or a template that is not complete yet.
+private struct SegmentText {
+    private var text = ""
+    /// The text in the path's template, if the segment holds a value.
+    private var shown = ""
+    private var (holdsValue, isUnknown) = (false, false)
+
+    /// Appends written text.
+    mutating func write(_ written: Substring) {
+        text += written
+        if holdsValue { shown += written }
+    }
+
+    /// Appends a value. Each part but the last one ends a segment.
+    mutating func fill(_ parts: [ValuePart], endingSegmentsIn path: inout RequestPath) {
+        for (index, part) in parts.enumerated() {
+            if index > 0 { end(in: &path) }
+            if !holdsValue { shown = text }
+            text += part.text
+            holdsValue = true
+            if let more = part.shown { shown += more } else { isUnknown = true }
+        }
+    }
+
+    /// Appends the segment to a path, and begins an empty one.
+    mutating func end(in path: inout RequestPath) {
+        let kind: PathTemplate.Segment
+        if isUnknown {
+            kind = .unknown
+        } else if holdsValue {
+            kind = shown == PathTemplate.nameless ? .value : .named(shown)
+        } else {
+            kind = .written
+        }
+        path.append(component: text, kind)
+        self = SegmentText()
     }
 }
 
@@ -65,7 +109,7 @@ extension RequestPath: ExpressibleByStringInterpolation {
     public struct StringInterpolation: StringInterpolationProtocol {
         private var path = RequestPath()
         /// The segment that is not complete yet.
-        private var segment = ""
+        private var segment = SegmentText()
 
         /// Creates an empty literal.
         public init(literalCapacity: Int, interpolationCount: Int) {}
@@ -78,35 +122,27 @@ extension RequestPath: ExpressibleByStringInterpolation {
             for (index, part) in literal.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
                 .enumerated()
             {
-                if index > 0 { endSegment() }
-                segment += Substring(part)
+                if index > 0 { segment.end(in: &path) }
+                segment.write(Substring(part))
             }
         }
 
         /// Appends a value, which stays in one segment, or a path, which keeps its segments.
         public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
             if let failure = (value as? RequestPath)?.failure { path.refuse(failure) }
-            let parts = SegmentText.parts(of: value)
+            let parts = ValuePart.all(of: value, shown: PathTemplate.nameless)
             if parts.isEmpty {
                 path.refuse(
                     "A value in a path is empty.",
                     "Without it the path would name something else. Check where the value comes from.")
             }
-            for (index, part) in parts.enumerated() {
-                if index > 0 { endSegment() }
-                segment += part
-            }
-        }
-
-        private mutating func endSegment() {
-            path.append(component: segment)
-            segment = ""
+            segment.fill(parts, endingSegmentsIn: &path)
         }
 
         /// The path with its last segment.
         fileprivate var complete: RequestPath {
             var copy = self
-            copy.endSegment()
+            copy.segment.end(in: &copy.path)
             return copy.path
         }
     }
@@ -131,9 +167,13 @@ extension RequestPath: ExpressibleByStringInterpolation {
 public enum RequestPathBuilder {
     /// A value, which is one segment, or a path. `nil` and empty text are dropped.
     @inlinable
+    @_disfavoredOverload  // Written text is a `StaticString`.
     public static func buildExpression(_ value: (some CustomStringConvertible)?) -> RequestPath {
         (value as? RequestPath) ?? RequestPath(component: value?.description)
     }
+
+    /// Written text, which is one segment.
+    public static func buildExpression(_ text: StaticString) -> RequestPath { RequestPath(written: text) }
 
     /// Several values, each of which is one segment.
     public static func buildExpression(_ values: [some CustomStringConvertible]) -> RequestPath {
@@ -146,6 +186,7 @@ public enum RequestPathBuilder {
     }
 
     /// A path.
+    @_disfavoredOverload  // Written text is a `StaticString`.
     public static func buildExpression(_ path: RequestPath) -> RequestPath { path }
     /// No component.
     public static func buildBlock() -> RequestPath { RequestPath() }

@@ -13,9 +13,11 @@ import EssentialsHTTP
 /// allowed in a segment (RFC 3986, 3.3). Only the written text of a literal or a template is split at `/`. Empty
 /// segments are dropped. A value that is `.` or `..` would change the path, so the request fails as `invalidRequest`.
 /// A value that is itself a path keeps its segments, and is not escaped again.
-public struct RequestPath: Sendable, Hashable {
+public struct RequestPath: Sendable {
     /// The percent-encoded segments with a slash between them, without a slash at the beginning or the end.
     public private(set) var encoded = ""
+    /// Which segments hold values.
+    private(set) var template = PathTemplate()
     /// Why the path is invalid; `nil` if it is valid. It is thrown when the request is built.
     private(set) var failure: RequestFailure?
 
@@ -32,6 +34,9 @@ public struct RequestPath: Sendable, Hashable {
     @usableFromInline init(component: String?) {
         if let component { append(component: component) }
     }
+
+    /// Creates a path of at most one segment of written text.
+    init(written text: StaticString) { append(component: text.description, .written) }
 
     /// Creates a path from components; see ``RequestPathBuilder``.
     public init(@RequestPathBuilder _ content: () -> RequestPath) { self = content() }
@@ -50,6 +55,12 @@ public struct RequestPath: Sendable, Hashable {
 
     /// Whether the path has no segments.
     public var isEmpty: Bool { encoded.isEmpty }
+
+    /// The path with its values replaced, such as `/users/{id}`; see ``DataRequest/urlTemplate``.
+    ///
+    /// A value of a literal is `{}`, a placeholder of a template is as it was written. Text that was passed as a component may
+    /// be a value or not, and then the path has no template: `nil`.
+    public var urlTemplate: String? { failure == nil ? template.text(of: encoded) : nil }
 
     /// The segments, decoded.
     public var components: [String] {
@@ -70,6 +81,7 @@ public struct RequestPath: Sendable, Hashable {
     public mutating func append(_ path: RequestPath) {
         if failure == nil { failure = path.failure }
         guard !path.isEmpty else { return }
+        template.append(path.template)
         guard !isEmpty else {
             encoded = path.encoded
             return
@@ -84,13 +96,18 @@ public struct RequestPath: Sendable, Hashable {
     }
 
     /// Appends one segment.
-    mutating func append(component: String) {
+    ///
+    /// - Parameters:
+    ///   - component: Its text. An empty one is dropped.
+    ///   - segment: What the segment holds.
+    mutating func append(component: String, _ segment: PathTemplate.Segment = .unknown) {
         guard !component.isEmpty else { return }
         guard component != ".", component != ".." else {
             return refuse(
                 "The path component “\(component)” would change the path instead of naming a part of it.",
                 "Check where the value comes from.")
         }
+        template.append(segment)
         if !encoded.isEmpty { encoded += "/" }
         SegmentCoding.append(component, to: &encoded)
     }
@@ -100,7 +117,9 @@ public struct RequestPath: Sendable, Hashable {
         guard !text.utf8.contains(where: { $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "}") }) else {
             return refusePlaceholder(in: text)
         }
-        for segment in text.utf8.split(separator: UInt8(ascii: "/")) { append(component: String(Substring(segment))) }
+        for segment in text.utf8.split(separator: UInt8(ascii: "/")) {
+            append(component: String(Substring(segment)), .written)
+        }
     }
 
     mutating func refusePlaceholder(in text: String) {
@@ -150,6 +169,20 @@ enum SegmentCoding {
     /// The bytes of `pchar` without escapes. The semicolon is escaped, because some servers cut the segment there.
     private static func isAllowed(_ byte: UInt8) -> Bool {
         byte.isURLUnreserved || "!$&'()*+,=:@".utf8.contains(byte)
+    }
+}
+
+/// Paths are equal if their segments are, whatever they were made from.
+extension RequestPath: Hashable {
+    /// Compares the encoded paths, or the failures.
+    public static func == (one: RequestPath, other: RequestPath) -> Bool {
+        one.encoded == other.encoded && one.failure == other.failure
+    }
+
+    /// Hashes what `==` compares.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(encoded)
+        hasher.combine(failure)
     }
 }
 
