@@ -144,6 +144,22 @@ if Context.environment["BENCHMARK_STORE"] == "1" {
             swiftSettings: settings))
 }
 
+// Backends of metrics and traces need a trait too.
+if Context.environment["BENCHMARK_SERVER"] == "1",
+    let requests = targets.first(where: { $0.name == "bench-requests" })
+{
+    dependencies[0] = .package(name: "ServiceEssentials", path: "../..", traits: ["Server"])
+    dependencies += [
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+    ]
+    requests.dependencies += [
+        .product(name: "CoreMetrics", package: "swift-metrics"),
+        .product(name: "Tracing", package: "swift-distributed-tracing"),
+    ]
+    requests.swiftSettings = settings + [.define("BENCHMARK_SERVER")]
+}
+
 let package = Package(
     name: "Benchmarks",
     dependencies: dependencies,

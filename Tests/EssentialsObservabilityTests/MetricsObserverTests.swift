@@ -50,6 +50,20 @@
             #expect(call.values.count == 1 && call.values[0] >= duration.values[0])
         }
 
+        @Test("Observers without a backend are not called, and others are")
+        func withoutBackend() async throws {
+            let (idle, untraced) = (MetricsObserver(), TracingObserver())
+            #expect(!idle.isEnabled && !untraced.isEnabled && MetricsObserver(factory: metrics).isEnabled)
+            let fixture = try ObservedFixture([idle, untraced])
+            fixture.transport.on(.get, "/v1/a").answer(.ok)
+            await fixture.send(DataRequest(.get, "a"))
+            #expect(idle.client.requestDuration.count == 0)
+            let mixed = try ObservedFixture([idle, MetricsObserver(factory: metrics)])
+            mixed.transport.on(.get, "/v1/a").answer(.ok)
+            await mixed.send(DataRequest(.get, "a"))
+            #expect(durations.count == 1 && idle.client.requestDuration.count == 0)
+        }
+
         @Test("Requests of one kind share a series by their template, and what follows a redirect has none")
         func templates() async throws {
             fixture.transport.on(.get, "/v1/users/1").answer(.ok)

@@ -17,6 +17,8 @@
     /// for each combination of attributes, for at most so many servers and series; what is beyond is recorded with the
     /// attribute `_OTHER`. URLs and names of accounts are never attributes; the name of a store's file is.
     ///
+    /// Without a backend it costs a request nothing: a service then does not call it.
+    ///
     /// It can be used from any thread.
     public final class MetricsObserver: RequestObserver, StoreObserver {
         private struct Attempt {
@@ -26,6 +28,8 @@
             let requestSize: Int?
         }
 
+        /// Whether there is a backend.
+        public let isEnabled: Bool
         let client: ClientInstruments
         private let stores: StoreInstruments
         let servers: OriginTable
@@ -43,6 +47,7 @@
         public init(
             factory: any MetricsFactory = MetricsSystem.factory, maximumServers: Int = 100, maximumSeries: Int = 2_000
         ) {
+            isEnabled = !(factory is NOOPMetricsHandler)
             client = ClientInstruments(factory, limit: max(maximumSeries, 0))
             stores = StoreInstruments(factory, limit: max(maximumServers, 0))
             servers = OriginTable(limit: max(maximumServers, 0))

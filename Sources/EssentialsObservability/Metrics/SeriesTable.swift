@@ -17,6 +17,9 @@
             (self.limit, self.overflow, self.make) = (limit, overflow, make)
         }
 
+        /// The number of series.
+        var count: Int { handles.withLock { $0.count } }
+
         /// The handle for some attributes. The backend makes it outside the lock. If two threads make one at the same time, the
         /// second is let go and not destroyed, because both can stand for the same series of the backend.
         subscript(key: Key) -> Handle {

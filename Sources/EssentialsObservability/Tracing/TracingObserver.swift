@@ -18,6 +18,8 @@
     /// Which fields a request carries is decided by the tracer, such as `traceparent` and `baggage`. They are added after the
     /// interceptors and signed with the rest. Fields that a request already has stay as they are.
     ///
+    /// Without a backend it costs a request nothing: a service then does not call it.
+    ///
     /// It can be used from any thread.
     public final class TracingObserver: RequestObserver {
         private struct Attempt {
@@ -42,6 +44,8 @@
             tracer: any Tracer = InstrumentationSystem.tracer, propagation: TracePropagation = .environment
         ) { (self.tracer, self.propagation) = (tracer, propagation) }
 
+        /// Whether there is a backend.
+        public var isEnabled: Bool { !(tracer is NoOpTracer) }
         /// Fields are added.
         public var addsFields: Bool { propagation != .none }
 

@@ -118,7 +118,7 @@ struct Chain: Sendable {
         // Breaker, rate and concurrency: what waits here has its token, and nothing that waits above holds a permit.
         add { GateStage(next: $0) }
         // What observers add, such as the context of a trace, is signed too.
-        let adding = settings.configuration.observers.filter(\.addsFields)
+        let adding = settings.observers.filter(\.addsFields)
         if !adding.isEmpty { add { ObserversStage(observers: adding, next: $0) } }
         // Signatures are created last, so that their dates are recent and they cover every other field, cookies included.
         if isIntercepted {

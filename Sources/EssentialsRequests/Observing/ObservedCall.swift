@@ -16,11 +16,25 @@ final class ObservedCall: Sendable {
         /// Whether the log receives no further events.
         var isUnlogged = false
 
-        /// The next event.
-        mutating func event(_ kind: RequestEvent.Kind) -> RequestEvent {
-            if case .sent = kind { attempt += 1 }
-            if case .ended = kind { hasEnded = true }
-            return RequestEvent(call: call, attempt: attempt, instant: .now, kind: kind)
+        /// What an event has beside its kind.
+        struct Moment {
+            let call: RequestCall
+            let attempt: Int
+            let instant: ContinuousClock.Instant
+
+            func event(_ kind: RequestEvent.Kind) -> RequestEvent {
+                RequestEvent(call: call, attempt: attempt, instant: instant, kind: kind)
+            }
+        }
+
+        /// The moment of the next event.
+        mutating func moment(of kind: RequestEvent.Kind) -> Moment {
+            switch kind {
+            case .sent: attempt += 1
+            case .ended: hasEnded = true
+            default: break
+            }
+            return Moment(call: call, attempt: attempt, instant: .now)
         }
     }
 
@@ -45,23 +59,24 @@ final class ObservedCall: Sendable {
     /// An event can happen while another one is being told, on another thread or because an observer has caused it. It is then
     /// told after that one, by the same thread.
     func tell(_ kind: RequestEvent.Kind) {
-        let first = state.withLock { state -> RequestEvent? in
+        let first = state.withLock { state -> State.Moment? in
             guard !state.hasEnded else { return nil }
-            let event = state.event(kind)
+            let moment = state.moment(of: kind)
             guard !state.isTelling else {
-                state.waiting.append(event)
+                state.waiting.append(moment.event(kind))
                 return nil
             }
             state.isTelling = true
-            return event
+            return moment
         }
-        guard var event = first else { return }
-        while true {
-            if let log, !state.withLock({ $0.isUnlogged }) { log.observe(event) }
-            for observer in observers { tell(event, observer) }
-            guard let next = next() else { return }
-            event = next
-        }
+        guard let first else { return }
+        tellAll(first.event(kind))
+        while let next = next() { tellAll(next) }
+    }
+
+    private func tellAll(_ event: RequestEvent) {
+        if let log, !state.withLock({ $0.isUnlogged }) { log.observe(event) }
+        for observer in observers { tell(event, observer) }
     }
 
     private func next() -> RequestEvent? {
@@ -75,7 +90,7 @@ final class ObservedCall: Sendable {
     /// Tells an event, also if the call has ended, but then only the log: others can share an exchange whose first call has
     /// ended, and what happens to it stands in the log of that call.
     func tellAlsoLate(_ kind: RequestEvent.Kind) {
-        let late = state.withLock { state in state.hasEnded ? state.event(kind) : nil }
+        let late = state.withLock { state in state.hasEnded ? state.moment(of: kind).event(kind) : nil }
         if let late { log?.observe(late) } else { tell(kind) }
     }
 

@@ -1,4 +1,5 @@
 public import EssentialsHTTP
+import EssentialsTools
 import FoundationEssentials
 
 /// A request as observers see it: without secrets.
@@ -7,40 +8,54 @@ import FoundationEssentials
 /// if case .sent(let request) = event.kind { print(request.method, request.url) }
 /// ```
 public struct ObservedRequest: Sendable, CustomStringConvertible, CustomReflectable {
-    /// The method.
-    public let method: HTTPRequest.Method
-    /// The size of the body in bytes, 0 without one; `nil` if it is not known before it is sent.
-    public let bodySize: Int?
-    /// Whether there is a body, which can be empty.
-    let hasBody: Bool
-    /// The path with its values replaced; see ``DataRequest/urlTemplate``. `nil` if the request has none, and after a redirect.
-    public let urlTemplate: String?
-    private let target: RequestURL
-    private let fields: HTTPFields
-    package let redaction: Redaction
+    private struct Parts {
+        let method: HTTPRequest.Method
+        let bodySize: Int?
+        let hasBody: Bool
+        let urlTemplate: String?
+        let target: RequestURL
+        let fields: HTTPFields
+        let redaction: Redaction
+    }
+
+    /// It is an object, because an event is copied often.
+    private let parts: Shared<Parts>
 
     /// The request without its body, which is not kept alive.
     init(_ request: TransportRequest, _ redaction: Redaction, urlTemplate: String? = nil) {
-        self.urlTemplate = urlTemplate
-        (method, target, fields) = (request.method, request.url, request.headerFields)
-        hasBody = !request.body.isEmpty
-        switch request.body.content {
-        case .none: bodySize = 0
-        case .bytes(let data): bodySize = data.count
-        case .stream(let length, _, _): bodySize = length
-        }
-        self.redaction = redaction
+        let bodySize: Int? =
+            switch request.body.content {
+            case .none: 0
+            case .bytes(let data): data.count
+            case .stream(let length, _, _): length
+            }
+        parts = Shared(
+            Parts(
+                method: request.method, bodySize: bodySize, hasBody: !request.body.isEmpty, urlTemplate: urlTemplate,
+                target: request.url, fields: request.headerFields, redaction: redaction))
     }
 
+    /// The method.
+    public var method: HTTPRequest.Method { parts.values.method }
+    /// The size of the body in bytes, 0 without one; `nil` if it is not known before it is sent.
+    public var bodySize: Int? { parts.values.bodySize }
+    /// Whether there is a body, which can be empty.
+    var hasBody: Bool { parts.values.hasBody }
+    /// The path with its values replaced; see ``DataRequest/urlTemplate``. `nil` if the request has none, and after a redirect.
+    public var urlTemplate: String? { parts.values.urlTemplate }
+    package var redaction: Redaction { parts.values.redaction }
     /// The URL as the redaction shows it.
-    public var url: String { redaction.text(of: target) }
+    public var url: String { redaction.text(of: parts.values.target) }
     /// The origin.
-    public var origin: Origin { target.origin }
+    public var origin: Origin { parts.values.target.origin }
     /// The header fields in their order, with `…` as the value of a secret. Those that the transport itself adds, such as
     /// `Host`, are missing.
-    public var headerFields: HTTPFields { redaction.shown(fields) }
+    public var headerFields: HTTPFields { redaction.shown(parts.values.fields) }
     /// The bytes of the URL, without its origin, and of the header fields.
-    package var size: Int { target.path.utf8.count + (target.query?.utf8.count ?? 0) + fields.size }
+    package var size: Int {
+        let target = parts.values.target
+        return target.path.utf8.count + (target.query?.utf8.count ?? 0) + parts.values.fields.size
+    }
     /// The method and the URL.
     public var description: String { "\(method.rawValue) \(url)" }
     /// The properties for debuggers and `dump`, also without secrets.

@@ -93,7 +93,7 @@ package struct RecordedCalls: Sendable {
     }
 
     private mutating func add(_ event: RequestEvent, to call: Call) {
-        let size = event.recordedSize
+        let size = event.recordedSize(after: call.attempts)
         // The calls that run may take half of the memory, so that the others are not dropped for them. Their ends are small.
         if case .ended = event.kind {
         } else if runningBytes + size > memory / 2 {
@@ -149,14 +149,17 @@ package struct RecordedCalls: Sendable {
 }
 
 extension RequestEvent {
-    /// The bytes that the event takes in memory, about.
-    fileprivate var recordedSize: Int {
+    /// The bytes that the event takes in memory, about. The first attempt has the fields of the prepared request, and the
+    /// response that is returned those of the last attempt, which are counted once.
+    ///
+    /// - Parameter attempts: The number of attempts before it.
+    fileprivate func recordedSize(after attempts: Int) -> Int {
         switch kind {
         case .body(let body): 200 + body.bytes.count
         case .prepared(let request): 200 + request.size
-        case .sent(let request): 400 + request.size
+        case .sent(let request): 400 + (attempts == 0 ? 0 : request.size)
         case .head(let response): 400 + response.size
-        case .received(let reception): 400 + reception.response.size
+        case .received(let reception): 400 + (attempts == 0 ? reception.response.size : 0)
         case .attemptFailed(let failure): 400 + failure.recordedSize
         case .retrying(let retry): 400 + retry.failure.recordedSize
         case .ended(let ending): 400 + (ending.failure?.recordedSize ?? 0)

@@ -1,4 +1,5 @@
 public import EssentialsHTTP
+import EssentialsTools
 public import FoundationEssentials
 
 /// Something that happens to a request, as a ``RequestObserver`` is told it.
@@ -69,22 +70,29 @@ public struct RequestEvent: Sendable {
 
     /// The beginning of a call.
     public struct Beginning: Sendable, CustomReflectable {
-        /// The URL before the interceptors and without parameters, as the redaction shows it; `nil` if the request has none,
-        /// because it is invalid.
-        public var url: String? { target.map { redaction.text(of: $0) } }
-        let target: RequestURL?
-        let redaction: Redaction
-        /// The path with its values replaced; see ``DataRequest/urlTemplate``. `nil` if the request has none.
-        public let urlTemplate: String?
-        /// The name of the service's environment; `nil` for a request to another base or in the background, and for an
-        /// environment without a name.
-        public let environment: String?
-
-        init(target: RequestURL?, redaction: Redaction, urlTemplate: String? = nil, environment: String?) {
-            (self.target, self.redaction) = (target, redaction)
-            (self.urlTemplate, self.environment) = (urlTemplate, environment)
+        private struct Parts {
+            let target: RequestURL?
+            let redaction: Redaction
+            let urlTemplate: String?
+            let environment: String?
         }
 
+        /// It is an object, because an event is copied often.
+        private let parts: Shared<Parts>
+
+        init(target: RequestURL?, redaction: Redaction, urlTemplate: String? = nil, environment: String?) {
+            parts = Shared(
+                Parts(target: target, redaction: redaction, urlTemplate: urlTemplate, environment: environment))
+        }
+
+        /// The URL before the interceptors and without parameters, as the redaction shows it; `nil` if the request has none,
+        /// because it is invalid.
+        public var url: String? { parts.values.target.map { parts.values.redaction.text(of: $0) } }
+        /// The path with its values replaced; see ``DataRequest/urlTemplate``. `nil` if the request has none.
+        public var urlTemplate: String? { parts.values.urlTemplate }
+        /// The name of the service's environment; `nil` for a request to another base or in the background, and for an
+        /// environment without a name.
+        public var environment: String? { parts.values.environment }
         /// The properties for debuggers and `dump`, also without secrets.
         public var customMirror: Mirror {
             Mirror(
@@ -138,9 +146,16 @@ public struct RequestEvent: Sendable {
         /// The number of redirects that were followed.
         public let redirects: Int
         /// What the response cache has done for the last hop; `nil` without one.
-        public let cache: CacheUse?
+        public var cache: CacheUse? { cacheUse?.values }
         /// The response.
         public let response: ObservedResponse
+        /// It is an object, because few responses have it, and an event is copied often.
+        private let cacheUse: Shared<CacheUse>?
+
+        init(attempts: Int, redirects: Int, cache: CacheUse?, response: ObservedResponse) {
+            (self.attempts, self.redirects, self.response) = (attempts, redirects, response)
+            cacheUse = cache.map { Shared($0) }
+        }
     }
 
     /// The bytes of a body, up to the limit of the observer.
@@ -177,9 +192,22 @@ public struct RequestEvent: Sendable {
         public let bytesRead: Int64?
         /// The metrics of a streamed body or a download that was read to its end; `nil` for other calls, whose metrics are in
         /// ``RequestEvent/Kind/received(_:)``.
-        public let metrics: TransportMetrics?
+        public var metrics: TransportMetrics? { rest?.values.metrics }
         /// The progress of a call that has failed in the stages that send it; `nil` for others.
-        public let progress: Progress?
+        public var progress: Progress? { rest?.values.progress }
+        /// It is an object, because few calls have it, and an event is copied often.
+        private let rest: Shared<Rest>?
+
+        private struct Rest {
+            let metrics: TransportMetrics?
+            let progress: Progress?
+        }
+
+        init(outcome: Outcome, bytesRead: Int64?, metrics: TransportMetrics?, progress: Progress?) {
+            (self.outcome, self.bytesRead) = (outcome, bytesRead)
+            let isPlain = metrics == nil && progress == nil
+            rest = isPlain ? nil : Shared(Rest(metrics: metrics, progress: progress))
+        }
 
         /// The failure; `nil` if there was none.
         public var failure: RequestFailure? { if case .failed(let failure) = outcome { failure } else { nil } }

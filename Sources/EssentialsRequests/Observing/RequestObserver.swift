@@ -14,6 +14,9 @@ public import EssentialsHTTP
 ///
 /// A service without observers, whose logger is above the level debug, makes no events: a request then costs a few comparisons.
 public protocol RequestObserver: Sendable {
+    /// Whether the observer is told anything. The default is `true`. It never changes. A service whose observers are not enabled
+    /// makes no events.
+    var isEnabled: Bool { get }
     /// The maximum number of bytes of each body that the observer is told; see ``RequestEvent/Kind/body(_:)``. The default is
     /// 0, which means none. It never changes.
     var bodyLimit: Int { get }
@@ -38,6 +41,8 @@ public protocol RequestObserver: Sendable {
 }
 
 extension RequestObserver {
+    /// The observer is told.
+    public var isEnabled: Bool { true }
     /// No bodies.
     public var bodyLimit: Int { 0 }
     /// No fields.

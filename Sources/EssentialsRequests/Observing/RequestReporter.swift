@@ -68,7 +68,7 @@ struct RequestReporter: Sendable {
         let redaction = configuration.redaction
         call = ObservedCall(
             RequestCall(id, method, redaction, isBackground: isBackground), template: template, log,
-            configuration.observers)
+            settings.observers)
         let name = environment.flatMap { $0.isEmpty ? nil : $0 }
         call?.tell(.began(.init(target: url, redaction: redaction, urlTemplate: template, environment: name)))
     }

@@ -5,6 +5,8 @@ import EssentialsHTTP
 /// It is an object, so that a request carries one reference instead of copies of its parts.
 final class ServiceSettings: Sendable {
     let configuration: HTTPDataRequestService.Configuration
+    /// The observers that are enabled.
+    let observers: [any RequestObserver]
     /// Whether the service has no environment, and sends only requests with a whole URL.
     let isForAnyServer: Bool
     /// The groups of equal requests; `nil` if an interceptor makes each request different.
@@ -19,6 +21,7 @@ final class ServiceSettings: Sendable {
     init(_ configuration: HTTPDataRequestService.Configuration, isForAnyServer: Bool = false) {
         self.isForAnyServer = isForAnyServer
         self.configuration = configuration
+        observers = configuration.observers.filter(\.isEnabled)
         joins = configuration.interceptors.contains(where: \.preventsJoining) ? nil : JoinedExchanges()
         hops = HopRulesTable(configuration.settings, clock: configuration.clock)
         cachePolicy = configuration.settings.cachePolicy ?? .standard
@@ -27,7 +30,7 @@ final class ServiceSettings: Sendable {
     }
 
     /// Whether requests have observers.
-    var hasObservers: Bool { !configuration.observers.isEmpty }
+    var hasObservers: Bool { !observers.isEmpty }
 
     /// Adds the service's fields, unless the request has them already.
     func complete(_ fields: inout HTTPFields, of request: DataRequest) {

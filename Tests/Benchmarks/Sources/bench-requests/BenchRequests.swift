@@ -7,6 +7,7 @@
 //   CurlTransport: over the loopback interface, one at a time and 64 at a time;
 // - a small GET over a transport that responds at once, which measures the service's own work;
 // - the same GET with each stage on and nothing for it to do; allocations over the goals are a failure;
+//   metrics and traces with a backend are measured too if BENCHMARK_SERVER=1 is set while it is built and resolved;
 // - a JSON array of 1 MB decoded by the service, compared with JSONDecoder;
 // - a JSON object of 1 MB read as JSONValue, compared with JSONDecoder and a known type, and a
 //   document 512 levels deep;

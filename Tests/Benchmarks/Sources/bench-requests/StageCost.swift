@@ -74,19 +74,31 @@ enum StageCost {
             ("an observer", (3_000, 30), [.observer]),
             ("a recorder of exchanges", (3_000, 60), [.recorder]),
             ("an inspector", (3_000, 60), [.inspector]),
+            ("metrics and traces without a backend", (200, 0), [.unused]),
+            ("metrics, with a backend that adds", (3_500, 30), [.metrics]),
+            ("spans, with a backend that forgets them", (6_000, 60), [.spans]),
             ("joining, without an equal request", (4_000, 25), [.joining]),
             ("all of them but joining", (4_000, 25), [.retry, .tokens, .limits, .cookies]),
             ("all of them", (4_000, 25), [.retry, .tokens, .limits, .cookies, .joining]),
         ]
         var sides = [Side(what: "no stage", service: try await service([]))]
-        for (what, goal, used) in stages {
+        for (what, goal, used) in stages where used.isDisjoint(with: Stage.missing) {
             sides.append(Side(what: what, service: try await service(used), goal: goal))
         }
         return sides
     }
 
     private enum Stage {
-        case retry, tokens, limits, cookies, joining, observer, recorder, inspector
+        case retry, tokens, limits, cookies, joining, observer, recorder, inspector, unused, metrics, spans
+
+        /// Those that this program was built without.
+        static var missing: Set<Stage> {
+            #if BENCHMARK_SERVER
+                []
+            #else
+                [.unused, .metrics, .spans]
+            #endif
+        }
     }
 
     private static func service(_ stages: Set<Stage>) async throws -> HTTPDataRequestService {
@@ -99,6 +111,11 @@ enum StageCost {
         if stages.contains(.observer) { configuration.observers = [Counter()] }
         if stages.contains(.recorder) { configuration.observers = [HARRecorder()] }
         if stages.contains(.inspector) { configuration.observers = [Inspector()] }
+        #if BENCHMARK_SERVER
+            if stages.contains(.unused) { configuration.observers = [MetricsObserver(), TracingObserver()] }
+            if stages.contains(.metrics) { configuration.observers = [MetricsObserver(factory: CountingMetrics())] }
+            if stages.contains(.spans) { configuration.observers = [TracingObserver(tracer: CountingTracer())] }
+        #endif
         configuration.joins = stages.contains(.joining)
         let service = HTTPDataRequestService(
             environment: try ConstantEnvironment("https://api.example.com/v1/"), transport: transport,
