@@ -4,43 +4,57 @@
 
     /// How an attempt has ended, as metrics and traces show it.
     struct AttemptEnd: Sendable {
-        /// The status of the response; `nil` without one.
-        var status: Int?
-        /// The HTTP version, such as `1.1` or `2`; empty if it is unknown.
-        var version = ""
-        /// What went wrong: the reason of a failure, or the status of a response from 400 on; `nil` if nothing did.
-        var error: String?
-        /// The metrics; those of a streamed body that was not read to its end are incomplete.
-        var metrics = TransportMetrics()
+        /// `nil` without a response.
+        private let response: ObservedResponse?
+        /// The reason of the failure that is shown; `nil` if there was none.
+        private(set) var reason: String?
+        /// The end of the body, if that was streamed.
+        private var ending: RequestEvent.Ending?
         /// Whether the size of the body is known: not if a stage has read or left it for another attempt.
         var isBodyKnown = true
-        /// The connection; `nil` without a response.
-        var connection: ConnectionFacts?
 
         /// An attempt that has failed in the transport.
-        init(_ failure: RequestFailure) { error = failure.reason.name }
+        init(_ failure: RequestFailure) { (response, reason) = (nil, failure.reason.name) }
 
         /// An attempt with a response.
-        init(_ response: ObservedResponse) {
-            let code = response.status.code
-            (status, metrics, connection) = (code, response.metrics, response.connection)
-            version = Self.version(of: response.connection.protocolName)
-            error = code >= 400 ? "\(code)" : nil
+        init(_ response: ObservedResponse) { self.response = response }
+
+        /// The status of the response; `nil` without one.
+        var status: Int? { response?.status.code }
+        /// The HTTP version, such as `1.1` or `2`; empty if it is unknown.
+        var version: String { response.map { Self.version(of: $0.connection.protocolName) } ?? "" }
+        /// What went wrong: the reason of a failure, or the status of a response from 400 on; `nil` if nothing did. An error
+        /// status says more than a failure that only names it, or one that comes after it.
+        var error: String? {
+            if let status, status >= 400 { return "\(status)" }
+            return reason
         }
+        /// The metrics; those of a streamed body that was not read to its end are incomplete.
+        var metrics: TransportMetrics {
+            // The body of a response that is a failure was read by a stage.
+            if let metrics = ending?.metrics { return metrics }
+            var metrics = ending?.progress?.response?.metrics ?? response?.metrics ?? TransportMetrics()
+            if let count = ending?.bytesRead { metrics.bodyBytesReceived = Int(clamping: count) }
+            return metrics
+        }
+        /// The connection; `nil` without a response.
+        var connection: ConnectionFacts? { response?.connection }
 
         /// The end of a body that was streamed.
         mutating func end(_ ending: RequestEvent.Ending) {
-            // The body of a response that is a failure was read by a stage.
-            if let metrics = ending.metrics ?? ending.progress?.response?.metrics { self.metrics = metrics }
-            if let count = ending.bytesRead, ending.metrics == nil { metrics.bodyBytesReceived = Int(clamping: count) }
+            self.ending = ending
             if let failure = ending.failure { fail(failure) }
         }
 
-        /// What went wrong. An error status says more than a failure that only names it, or one that comes after it.
-        mutating func fail(_ failure: RequestFailure) { error = error ?? failure.reason.name }
+        /// What went wrong.
+        mutating func fail(_ failure: RequestFailure) { reason = reason ?? failure.reason.name }
 
         private static func version(of name: String) -> String {
-            name.hasPrefix("HTTP/") ? String(name.dropFirst(5)) : ""
+            switch name {
+            case "HTTP/1.1": "1.1"
+            case "HTTP/2": "2"
+            default: name.hasPrefix("HTTP/") ? String(name.dropFirst(5)) : ""
+            }
         }
     }
 

@@ -11,14 +11,18 @@
         /// An attempt that has ended, and how; `nil` if nothing is known of that.
         typealias Ended = (attempt: Attempt, end: AttemptEnd?)
 
-        private struct State {
+        /// It is an object, so that it is changed in place. It is used only with the lock of its part, and by the end of its
+        /// call alone after it was removed, so it can be sent to another thread.
+        private final class State: @unchecked Sendable {
             var facts: Facts
             var attempt: Attempt?
             /// The response of the attempt whose body is streamed.
             var streamed: AttemptEnd?
 
+            init(facts: Facts) { self.facts = facts }
+
             /// Removes the attempt.
-            mutating func takeAttempt() -> Ended? {
+            func takeAttempt() -> Ended? {
                 defer { streamed = nil }
                 return attempt.take().map { ($0, streamed) }
             }
@@ -38,7 +42,7 @@
 
         /// Changes or reads the facts of a call, and its attempt; `nil` if it does not run.
         @discardableResult
-        func change<Result>(_ id: RequestID, _ change: (inout Facts, inout Attempt?) -> Result) -> Result? {
+        func change<Result: Sendable>(_ id: RequestID, _ change: (inout Facts, inout Attempt?) -> Result) -> Result? {
             changeState(id) { change(&$0.facts, &$0.attempt) }
         }
 
@@ -87,7 +91,7 @@
         ///
         /// - Returns: What is known of it, and its attempt if that ends with it; `nil` if it does not run.
         func end(_ id: RequestID, _ ending: RequestEvent.Ending) -> (facts: Facts, ended: Ended?)? {
-            guard var state = part(id).states.withLock({ $0.removeValue(forKey: id) }) else { return nil }
+            guard let state = part(id).states.withLock({ $0.removeValue(forKey: id) }) else { return nil }
             guard var ended = state.takeAttempt() else { return (state.facts, nil) }
             // A call can end, such as by its cancellation, before its attempt does, or before it is sent.
             if ended.end == nil, let failure = ending.failure { ended.end = AttemptEnd(failure) }
@@ -97,12 +101,10 @@
 
         private func part(_ id: RequestID) -> Part { parts[Int(truncatingIfNeeded: id.number) & 15] }
 
-        private func changeState<Result>(_ id: RequestID, _ change: (inout State) -> Result) -> Result? {
-            part(id).states.withLock { states in
-                guard var state = states[id] else { return nil }
-                let result = change(&state)
-                states[id] = state
-                return result
+        private func changeState<Result: Sendable>(_ id: RequestID, _ change: (State) -> Result) -> Result? {
+            part(id).states.withLock { states -> Result? in
+                guard let state = states[id] else { return nil }
+                return change(state)
             }
         }
     }

@@ -13,12 +13,17 @@
             var method = other
             var server = Server.others
             var version = ""
-            var status = ""
-            var error = other
+            /// 0 without a response.
+            var status = 0
+            /// The reason of a failure.
+            var reason = other
             var template = other
 
             var attributes: [(String, String)] {
-                [("http.request.method", method)] + server.attributes + [
+                let status = status == 0 ? "" : "\(status)"
+                // An error status says more than a failure that comes after it.
+                let error = self.status >= 400 ? status : reason
+                return [("http.request.method", method)] + server.attributes + [
                     ("network.protocol.version", version), ("http.response.status_code", status), ("error.type", error),
                     ("url.template", template),
                 ]

@@ -115,13 +115,14 @@
             client.activeRequests[attempt.call].decrement(by: 1)
             let key = ClientInstruments.Attempt(
                 method: attempt.call.method, server: attempt.call.server, version: end?.version ?? "",
-                status: end?.status.map { "\($0)" } ?? "", error: end?.error ?? "", template: attempt.template)
+                status: end?.status ?? 0, reason: end?.reason ?? "", template: attempt.template)
             client.requestDuration[key].recordNanoseconds((instant - attempt.began).wholeNanoseconds)
             if let size = attempt.requestSize { client.requestSize[key].record(Int64(size)) }
             guard let end, end.status != nil else { return }
-            if end.isBodyKnown { client.responseSize[key].record(Int64(end.metrics.bodyBytesReceived)) }
-            if end.metrics != TransportMetrics() {
-                client.queueDuration[attempt.call.server].recordNanoseconds(end.metrics.queued.wholeNanoseconds)
+            let metrics = end.metrics
+            if end.isBodyKnown { client.responseSize[key].record(Int64(metrics.bodyBytesReceived)) }
+            if metrics != TransportMetrics() {
+                client.queueDuration[attempt.call.server].recordNanoseconds(metrics.queued.wholeNanoseconds)
             }
         }
     }
