@@ -18,6 +18,10 @@ let observability: [Target.Dependency] = [
     .product(name: "EssentialsObservability", package: "ServiceEssentials"),
     .product(name: "EssentialsInspector", package: "ServiceEssentials"),
 ]
+let telemetry: [Target.Dependency] = [
+    .product(name: "CoreMetrics", package: "swift-metrics"),
+    .product(name: "Tracing", package: "swift-distributed-tracing"),
+]
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
 let package = Package(
@@ -26,6 +30,7 @@ let package = Package(
         .package(name: "ServiceEssentials", path: "../..", traits: [.defaults, "Inspector"]),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["CommandLineArguments"]),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -38,8 +43,11 @@ let package = Package(
         .executableTarget(name: "status-client", dependencies: [essentials, arguments], swiftSettings: settings),
         .executableTarget(
             name: "shop-server",
-            dependencies: [essentials, hummingbird, lifecycle, logging, configuration] + observability,
+            dependencies: [essentials, hummingbird, lifecycle, logging, configuration, "Telemetry"] + telemetry
+                + observability,
             swiftSettings: settings),
+        // Backends of metrics and traces, small enough to read.
+        .target(name: "Telemetry", dependencies: telemetry, swiftSettings: settings),
         .executableTarget(
             name: "feed-daemon", dependencies: [essentials, lifecycle, logging, signals], swiftSettings: settings),
         .executableTarget(
@@ -60,8 +68,8 @@ let package = Package(
         .testTarget(
             name: "ExamplesTests",
             dependencies: [
-                essentials, testKit, configuration, lifecycle, logging, signals, "shop-server", "Names",
-            ] + observability,
+                essentials, testKit, configuration, lifecycle, logging, signals, "shop-server", "Telemetry", "Names",
+            ] + telemetry + observability,
             swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

@@ -1,8 +1,9 @@
 import FoundationEssentials
 import Hummingbird
 import ServiceEssentials
+import Telemetry
 
-/// The page for the people who operate the server.
+/// The pages for the people who operate the server.
 extension Router {
     /// The answer of a readiness probe, with the health of all services.
     func addHealth(of locator: ServiceLocator) {
@@ -12,6 +13,15 @@ extension Router {
             return Response(
                 status: report.isReady ? .ok : .serviceUnavailable, headers: [.contentType: "application/json"],
                 body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
+        }
+    }
+
+    /// The values of all instruments, for Prometheus.
+    func addMetrics(of metrics: PrometheusMetrics) {
+        get("metrics") { _, _ -> Response in
+            Response(
+                status: .ok, headers: [.contentType: "text/plain; version=0.0.4"],
+                body: ResponseBody(byteBuffer: ByteBuffer(string: metrics.text)))
         }
     }
 }

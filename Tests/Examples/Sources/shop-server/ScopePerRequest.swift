@@ -11,21 +11,24 @@ struct ShopContext: RequestContext {
     init(source: Source) { coreContext = CoreRequestContextStorage(source: source) }
 }
 
-/// The identifier that joins the log lines of all servers that took part in a request.
-struct TraceID: Sendable {
-    static let field = "X-Trace-ID"
+/// The reader for whom a request is answered.
+struct Reader: Sendable {
+    /// The languages that the reader prefers, as the field `Accept-Language` has them.
+    let languages: String
 
-    let text: String
-
-    /// The client's identifier, or a new one if the client sent none or an unsuitable one.
-    init(_ text: String?) {
-        if let text, (1...64).contains(text.count),
-            text.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") })
-        {
-            self.text = text
-        } else {
-            self.text = String(UInt64.random(in: 0 ... .max), radix: 16)
+    /// The client's choice, or English if the client sent none or an unsuitable one.
+    init(languages text: String?) {
+        let isSuitable = text.map { text in
+            (1...64).contains(text.utf8.count)
+                && text.utf8.allSatisfy { byte in byte.isASCIILetterOrDigit || "-,;=.*".utf8.contains(byte) }
         }
+        languages = isSuitable == true ? text ?? "en" : "en"
+    }
+}
+
+extension UInt8 {
+    fileprivate var isASCIILetterOrDigit: Bool {
+        (48...57).contains(self) || (65...90).contains(self) || (97...122).contains(self)
     }
 }
 
@@ -37,11 +40,11 @@ struct ScopePerRequest: RouterMiddleware {
         _ request: Request, context: ShopContext, next: (Request, ShopContext) async throws -> Response
     ) async throws -> Response {
         try await app.withScope("request") { scope in
-            try scope.register(TraceID(request.headers[TraceID.field]), as: TraceID.self)
+            try scope.register(Reader(languages: request.headers[.acceptLanguage]), as: Reader.self)
             try scope.registerLazy(Films.self) { scope in
                 Films(
                     requests: try scope.resolve((any DataRequestService).self),
-                    trace: try scope.resolve(TraceID.self))
+                    reader: try scope.resolve(Reader.self))
             }
             var context = context
             context.services = scope

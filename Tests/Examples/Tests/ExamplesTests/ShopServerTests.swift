@@ -3,6 +3,7 @@ import EssentialsTestKit
 import Glibc
 import Hummingbird
 import ServiceEssentials
+import Telemetry
 import Testing
 
 @testable import shop_server
@@ -23,7 +24,7 @@ struct ShopServerTests {
                 ConstantEnvironment("https://films.test/v1/"), as: (any EnvironmentService).self)
         }
         let reader = ConfigReader(provider: InMemoryProvider(values: [:]))
-        let locator = try Shop.services(reader).makeLocator(overriding: [doubles])
+        let locator = try Shop.services(reader, PrometheusMetrics()).makeLocator(overriding: [doubles])
         let (ports, port) = AsyncStream.makeStream(of: Int.self)
         let server = Task {
             try await Shop.application(locator, port: 0) { number in port.yield(number) }.run()
@@ -38,21 +39,19 @@ struct ShopServerTests {
         await locator.close()
     }
 
-    @Test("Every request has its own scope, whose identifier its outgoing requests carry")
-    func traces() async throws {
+    @Test("Every request has its own scope, whose languages its outgoing requests carry")
+    func scopes() async throws {
         try await withShop { client, transport in
             transport.on(.get, "/v1/films/*").answer(json: Film(id: 7, title: "Metropolis"))
             let request = RequestBuilder(.get, "films/7")
-            let first = try await client.model(of: request.header("X-Trace-ID", "abc-1"), as: Film.self)
+            let first = try await client.model(of: request.header("Accept-Language", "de, en;q=0.5"), as: Film.self)
             #expect(first == Film(id: 7, title: "Metropolis"))
-            for trace in [nil, "no spaces", String(repeating: "x", count: 65)] {
-                _ = try await client.send(trace.map { request.header("X-Trace-ID", $0) } ?? request)
+            let languages = ["de,en;q=0.5", nil, "fr", "<script>", String(repeating: "x", count: 65)]
+            for languages in languages {
+                _ = try await client.send(languages.map { request.header("Accept-Language", $0) } ?? request)
             }
-            let traces = transport.requests.map { $0.headerFields["X-Trace-ID"] ?? "" }
-            #expect(traces.count == 4)
-            #expect(traces[0] == "abc-1")
-            #expect(Set(traces).count == 4)
-            #expect(traces.allSatisfy { (1...64).contains($0.count) && !$0.contains(" ") })
+            let sent = transport.requests.map { $0.headerFields[.acceptLanguage] }
+            #expect(sent == ["en", "de,en;q=0.5", "en", "fr", "en", "en"])
         }
     }
 
@@ -98,26 +97,54 @@ struct ShopServerTests {
         }
     }
 
-    @Test("The built server serves requests from another server, and ends on a signal")
+    @Test(
+        "The built server serves requests from another server in the client's trace, counts them, and ends on a signal")
     func process() async throws {
         let films = try LoopbackServer { request in
             .response(
                 headers: [("Content-Type", "application/json")],
-                body: #"{"id": 7, "title": "\#(request.header("X-Trace-ID") ?? "-")"}"#)
+                body: #"{"id": 7, "title": "\#(request.header("traceparent") ?? "-")"}"#)
         }
         defer { films.stop() }
-        let process = try ExampleProcess("shop-server", ["0"], environment: ["HTTP_URL": "\(films.url)/v1/"])
+        let process = try ExampleProcess(
+            "shop-server", ["0"], environment: ["HTTP_URL": "\(films.url)/v1/", "SPANS_SHOWN": "true"])
         let port = try await process.line(after: "port ")
         let client = try HTTPDataRequestService(environment: ConstantEnvironment("http://127.0.0.1:\(port)/"))
-        let film: Film = try await client.model(of: RequestBuilder(.get, "films/7").header("X-Trace-ID", "t-1"))
-        #expect(film == Film(id: 7, title: "t-1"))
+        let own = TraceContext()
+        let film: Film = try await client.model(
+            of: RequestBuilder(.get, "films/7").header("traceparent", "\(own)"))
+        let outgoing = try #require(TraceContext(film.title))
+        #expect(outgoing.trace == own.trace && outgoing.span != own.span)
+        let inner = try await process.line(after: "span \(own.trace) GET /films/{id} in ")
+        let outer = try await process.line(after: "span \(own.trace) /films/{id} in ")
+        #expect(outer == own.span && inner != own.span && inner != outgoing.span)
         let health: String = try await client.get("health")
         #expect(health.contains("\"isReady\":true") && health.contains("DataRequestService"))
+        try await checkMetrics(client, films.port)
         let follower = try await checkInspector(process)
         process.signal(SIGTERM)
         let end = try await process.end()
         #expect(end.status == 0, "\(end.errors)")
         _ = await follower.result
         await client.shutdown()
+    }
+
+    /// The values that Prometheus reads.
+    private func checkMetrics(_ client: HTTPDataRequestService, _ port: UInt16) async throws {
+        var text: String = try await client.get("metrics")
+        // The connections are looked at once a second.
+        for _ in 0..<100 where !text.contains("http_client_open_connections") {
+            try await Task.sleep(for: .milliseconds(100))
+            text = try await client.get("metrics")
+        }
+        let server = #"server_address="127.0.0.1",server_port="\#(port)""#
+        let lines = text.split(separator: "\n")
+        let sent =
+            #"http_client_request_duration_seconds_count{http_request_method="GET",\#(server),"#
+            + #"network_protocol_version="1.1",http_response_status_code="200",error_type="",url_template="/films/{id}"} 1"#
+        #expect(lines.contains { $0 == sent }, "\(text)")
+        #expect(lines.contains { $0.hasPrefix("http_server_request_duration_seconds_count{") }, "\(text)")
+        #expect(lines.contains { $0.hasPrefix("http_client_open_connections{\(server),") }, "\(text)")
+        #expect(lines.contains("# TYPE http_client_request_duration_seconds histogram"))
     }
 }
