@@ -27,6 +27,9 @@ extension LoadEvent {
             switch kind {
             case .began(let reason): "load \(load) began: \(reason)"
             case .joined: "load \(load) joined"
+            case .stored(let storing):
+                storing.refusal.map { "not stored in the cache of \(storing.stage): \($0)" }
+                    ?? "stored in the cache of \(storing.stage)"
             case .requested: "load \(load) requested"
             case .ended(.failed(let failure)): "load \(load) failed: \(failure.reason)"
             case .ended(let outcome): "load \(load) ended: \(outcome)"

@@ -66,14 +66,25 @@ struct CachePlaces: Sendable {
     /// removed, because it would otherwise be shown again.
     func changes(for response: LoadedResponse, _ service: HTTPResourceService) -> CacheChanges {
         let isPersonal = isPersonal || response.result.origin.isPersonal
-        return changes(of: places) { place, isOfCredentials in
+        var storings: [LoadEvent.Storing] = []
+        var changes = changes(of: places) { place, isOfCredentials in
             let output = response.result.outputs.first { $0.cache.stage == place.cache.stage }
             let isForOne = isPersonal || output.map { CacheDirectives(of: $0.headerFields).isPrivate } == true
-            guard let output, isForOne == isOfCredentials || place.credentialsKey == nil,
-                let stored = entity(of: output, in: response, place, isPersonal: isForOne, service)
-            else { return .remove }
-            return .store(stored)
+            // It is stored under one of the two keys, if the cache stores it.
+            guard isForOne == isOfCredentials || place.credentialsKey == nil else { return .remove }
+            let stage = place.cache.stage.name
+            do throws(LoadEvent.Storing.Refusal) {
+                guard let output else { throw .unfit }
+                let stored = try entity(of: output, in: response, place, isPersonal: isForOne, service)
+                storings.append(LoadEvent.Storing(stage: stage, refusal: nil))
+                return .store(stored)
+            } catch {
+                storings.append(LoadEvent.Storing(stage: stage, refusal: error))
+                return .remove
+            }
         }
+        changes.storings = storings
+        return changes
     }
 
     /// The changes that a hit makes in the caches of later stages. The times of the entity stay.
@@ -114,7 +125,7 @@ struct CachePlaces: Sendable {
     private func entity(
         of output: StageCache.Output, in response: LoadedResponse, _ place: Place, isPersonal: Bool,
         _ service: HTTPResourceService
-    ) -> StoredEntity? {
+    ) throws(LoadEvent.Storing.Refusal) -> StoredEntity {
         // If the content could not be encoded, it has another type than the cache stores.
         let refusal =
             output.body == nil
@@ -125,9 +136,9 @@ struct CachePlaces: Sendable {
         if refusal == .personal { service.caching.refusedPersonal() }
         guard !place.cache.isNameless else {
             place.access.cannotName(place.cache.type)
-            return nil
+            throw .unnamed
         }
-        guard refusal == nil, let body = output.body else { return nil }
+        guard refusal == nil, let body = output.body else { throw .init(refusal ?? .unfit) }
         return StoredEntity(
             body: body, mediaType: output.mediaType, status: output.status,
             headerFields: EntityCacheRules.kept(output.headerFields), date: response.entity.date,
@@ -142,6 +153,14 @@ struct CacheChanges: Sendable {
     let environment: AdoptedEnvironment
     /// When the operation began.
     let begun: Epoch
+    /// What becomes of the response in each cache.
+    var storings: [LoadEvent.Storing] = []
+
+    /// What becomes of the response in each cache. After the end of the credentials nothing is stored.
+    var shownStorings: [LoadEvent.Storing] {
+        guard environment.hasEnded else { return storings }
+        return storings.map { LoadEvent.Storing(stage: $0.stage, refusal: $0.refusal ?? .ended) }
+    }
 
     /// Adds the changes to the pending ones. After the end of the credentials only removals are added: an accepted
     /// write makes the entity outdated for every account, and an unnecessary removal only costs a load. It may be

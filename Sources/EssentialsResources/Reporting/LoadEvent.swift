@@ -52,6 +52,9 @@ public struct LoadEvent: Sendable {
         /// The resource has changed: its content, its freshness or its failure. The events `attached`, `progress`, `requested`,
         /// `cancelled` and `superseded`, with which nothing of that changes, are not among them.
         case changed(ResourceEvent)
+        /// Whether an entity cache stores the response that has become the content. Each cache of the resource's pipeline is told.
+        /// The cache is written afterwards; if that fails, `HTTPResourceService.cacheProblems` counts it.
+        case stored(Storing)
     }
 
     /// Why a load has begun.
@@ -76,6 +79,30 @@ public struct LoadEvent: Sendable {
         case reachable
         /// A write has found that another client has changed the resource.
         case written
+    }
+
+    /// What an entity cache does with a response.
+    public struct Storing: Sendable, Hashable {
+        /// The stage of the pipeline that has the cache.
+        public let stage: String
+        /// Why the response is not stored; `nil` if it is. What was stored before is removed then.
+        public let refusal: Refusal?
+
+        /// Why a response is not stored.
+        public enum Refusal: String, Error, Sendable, Hashable {
+            /// It is no whole entity: another status than 200, 203 or 204, or a value that cannot be encoded.
+            case unfit
+            /// The server forbids it (`no-store`; RFC 9111, 5.2.2.5).
+            case forbidden
+            /// It may be for one account only, and no account was entered.
+            case personal
+            /// It depends on more than the request (`Vary: *`; RFC 9111, 4.1).
+            case varies
+            /// The type of its value has no name that is the same in another run.
+            case unnamed
+            /// The account or the environment that it was requested for has ended.
+            case ended
+        }
     }
 
     /// Why a load was not begun.
@@ -128,6 +155,18 @@ extension ResourceEvent {
         case .failed(let failure): .failed(failure.withoutContent)
         case .undone(let failure): .undone(failure.withoutContent)
         }
+    }
+}
+
+extension LoadEvent.Storing.Refusal {
+    init(_ refusal: EntityCacheRules.Refusal) {
+        self =
+            switch refusal {
+            case .unfit: .unfit
+            case .noStore: .forbidden
+            case .personal: .personal
+            case .varies: .varies
+            }
     }
 }
 

@@ -26,6 +26,13 @@ struct LoadLog: LoadObserver {
         case .skipped(let skip): log(skip, metadata)
         case .ended(let outcome): log(outcome, metadata)
         case .changed(let change): log(change, metadata)
+        case .stored(let storing):
+            metadata["stage"] = "\(storing.stage)"
+            guard let refusal = storing.refusal else {
+                return logger.debug("A response is stored in an entity cache.", metadata: metadata)
+            }
+            metadata["why"] = "\(refusal)"
+            logger.debug("A response is not stored in an entity cache.", metadata: metadata)
         }
     }
 

@@ -34,7 +34,7 @@ extension CoreState {
         case .changed:
             // The last change says what the resource has become.
             if case .changed? = reports.last?.kind { reports[reports.count - 1] = event } else { reports.append(event) }
-        case .began, .requested, .ended: reports.append(event)
+        case .began, .requested, .ended, .stored: reports.append(event)
         }
     }
 

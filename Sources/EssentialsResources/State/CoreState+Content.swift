@@ -129,6 +129,9 @@ extension CoreState {
             let age = origin.storedUse?.age ?? .zero
             facts.confirm(at: response.content.time - age, response.freshUntil, isInvalid: isInvalid)
         }
+        if isReported {
+            for storing in changes?.shownStorings ?? [] { report(.stored(storing), load: arrival.load?.number ?? 0) }
+        }
         let version = facts.contentVersion
         knownBody = origin.identity.map { KnownBody(body: $0.body, contentVersion: version) }
         return verdict

@@ -191,6 +191,47 @@ struct LoadEventTests {
         #expect(stories.take().map(Self.withoutNumber) == told)
     }
 
+    @Test(
+        "Observers are told whether an entity cache stores a response, and why not",
+        arguments: [
+            ([:], "stored"), ([.cacheControl: "no-store"], "not stored, forbidden"),
+            ([.vary: "*"], "not stored, varies"),
+        ] as [(HTTPFields, String)])
+    func storing(_ fields: HTTPFields, _ storing: String) async throws {
+        let stories = stories
+        let cached = CacheFixture()
+        let service = try cached.service { $0.observers = [stories] }
+        cached.transport.on(.get, "/v1/item").answer(json: ["name": "Ada"], headerFields: fields)
+        try await service.resource("item", as: Item.self).load()
+        await stories.wait(count: 5)
+        #expect(
+            stories.take().map(Self.withoutNumber) == [
+                "began, requested", "requested", "loaded", "new content, network", "decoding: \(storing)",
+            ])
+        #expect(stories.problems().isEmpty)
+        await service.close()
+        let kept = try await cached.cache.entity(for: CacheFixture.key)
+        #expect((kept != nil) == (storing == "stored"))
+    }
+
+    @Test("A personal response is not stored without an account, and nothing is told of a resource without a cache")
+    func personal() async throws {
+        let stories = stories
+        let cached = CacheFixture()
+        let service = try cached.service { $0.observers = [stories] }
+        cached.transport.on(.get, "/v1/item").answer(json: ["name": "Ada"])
+        try service.configure("item") { $0.headerFields[.authorization] = "Bearer x" }
+        try await service.resource("item", as: Item.self).load()
+        await stories.wait(count: 5)
+        #expect(stories.take().last.map(Self.withoutNumber) == "decoding: not stored, personal")
+        await service.close()
+        let plain = try cached.service(cached: false) { $0.observers = [stories] }
+        try await plain.resource("item", as: Item.self).load()
+        await stories.wait(count: 4)
+        #expect(!stories.take().contains { $0.contains("stored") })
+        await plain.close()
+    }
+
     @Test("What an observer causes is told after what it is being told")
     func reentrancy() async throws {
         final class Invalidating: LoadObserver {

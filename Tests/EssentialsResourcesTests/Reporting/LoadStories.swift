@@ -51,6 +51,7 @@ final class LoadStories: LoadObserver {
             case .changed(.failed(let failure)): "shows \(failure.reason.name)"
             case .changed(.undone(let failure)): "undone, \(failure.reason.name)"
             case .changed(let change): "\(change)"
+            case .stored(let storing): "\(storing.stage): \(storing.refusal.map { "not stored, \($0)" } ?? "stored")"
             }
         return event.load == 0 ? what : "\(event.load): \(what)"
     }
@@ -68,6 +69,9 @@ final class LoadStories: LoadObserver {
                 if !begun.contains(load) { problems.append("\(load) ended before it began") }
             case .joined, .requested:
                 if !begun.contains(load) || ended.contains(load) { problems.append("\(load): \(event.kind)") }
+            case .stored:
+                // It follows the content that the load has brought.
+                if event.load != 0, !ended.contains(load) { problems.append("\(load): \(event.kind)") }
             case .skipped, .changed:
                 if event.load != 0 { problems.append("\(load): \(event.kind)") }
             }
