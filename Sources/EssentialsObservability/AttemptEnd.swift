@@ -22,7 +22,7 @@
         /// The status of the response; `nil` without one.
         var status: Int? { response?.status.code }
         /// The HTTP version, such as `1.1` or `2`; empty if it is unknown.
-        var version: String { response.map { Self.version(of: $0.connection.protocolName) } ?? "" }
+        var version: String { connection.map(Self.version) ?? "" }
         /// What went wrong: the reason of a failure, or the status of a response from 400 on; `nil` if nothing did. An error
         /// status says more than a failure that only names it, or one that comes after it.
         var error: String? {
@@ -37,7 +37,7 @@
             if let count = ending?.bytesRead { metrics.bodyBytesReceived = Int(clamping: count) }
             return metrics
         }
-        /// The connection; `nil` without a response.
+        /// The connection; `nil` without a response. It is made each time.
         var connection: ConnectionFacts? { response?.connection }
 
         /// The end of a body that was streamed.
@@ -49,11 +49,12 @@
         /// What went wrong.
         mutating func fail(_ failure: RequestFailure) { reason = reason ?? failure.reason.name }
 
-        private static func version(of name: String) -> String {
-            switch name {
+        /// The HTTP version of a connection.
+        static func version(of connection: ConnectionFacts) -> String {
+            switch connection.protocolName {
             case "HTTP/1.1": "1.1"
             case "HTTP/2": "2"
-            default: name.hasPrefix("HTTP/") ? String(name.dropFirst(5)) : ""
+            case let name: name.hasPrefix("HTTP/") ? String(name.dropFirst(5)) : ""
             }
         }
     }

@@ -224,6 +224,34 @@
             #expect(durations.map { $0.dimensions[0].1 } == ["_OTHER"])
         }
 
+        @Test("An expected 404 and one that is a failure have one series, and a host has one for both schemes")
+        func sameAttributes() async throws {
+            let observer = MetricsObserver(factory: metrics)
+            let fixture = try ObservedFixture([observer])
+            fixture.transport.on(.get, "/v1/a").answer(.notFound)
+            await fixture.send(DataRequest(.get, "a"))
+            await fixture.send(DataRequest(.get, "a", expecting: .any))
+            #expect(observer.client.requestDuration.count == 1)
+            let table = OriginTable(limit: 2)
+            let (plain, secure) = (try RequestURL("http://h:8080/").origin, try RequestURL("https://h:8080/").origin)
+            #expect(table[plain] === table[secure])
+        }
+
+        @Test("Templates beyond the limit share one, and other requests keep their series")
+        func manyTemplates() async throws {
+            let metrics = TestMetrics()
+            let fixture = try ObservedFixture([MetricsObserver(factory: metrics, maximumTemplates: 2)])
+            fixture.transport.on { _ in true }.answer(.ok)
+            for id in 1...50 {
+                var request = DataRequest(.get, "users/\(id)")
+                request.urlTemplate = "/users/\(id)"
+                await fixture.send(request)
+            }
+            await fixture.send(DataRequest(.get, "plain"))
+            let found = metrics.timers(label: "http.client.request.duration").map { $0.dimensions.last?.1 ?? "" }
+            #expect(found.sorted() == ["", "/users/1", "/users/2", "_OTHER"])
+        }
+
         @Test("Series beyond the limit share one")
         func series() async throws {
             let metrics = TestMetrics()

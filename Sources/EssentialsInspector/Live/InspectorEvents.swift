@@ -8,6 +8,13 @@ import FoundationEssentials
 public struct InspectorEvents: AsyncSequence, Sendable {
     /// The time between two looks at what has changed. Without changes, a comment shows the server whether the browser is gone.
     fileprivate static let interval = Duration.milliseconds(250), heartbeat = Duration.seconds(1)
+    /// A look takes at most this part of the time until the next one, so that a busy program is not slowed much by a page that
+    /// nobody could read as fast. Looks are no further apart than the longest interval all the same.
+    fileprivate static let part = 20, longestInterval = Duration.milliseconds(750)
+
+    fileprivate static func pause(after needed: Duration) -> Duration {
+        Swift.min(Swift.max(interval, needed), longestInterval)
+    }
 
     private let inspector: Inspector
     private let locator: ServiceLocator?
@@ -51,8 +58,10 @@ public struct InspectorEvents: AsyncSequence, Sendable {
                     try? await Task.sleep(for: pause)
                     continue
                 }
-                nextLook = .now + InspectorEvents.interval
+                let began = ContinuousClock.now
                 let text = await changes()
+                let needed = (ContinuousClock.now - began) * InspectorEvents.part
+                nextLook = began + InspectorEvents.pause(after: needed)
                 guard !text.isEmpty || ContinuousClock.now - lastSent >= InspectorEvents.heartbeat else { continue }
                 lastSent = .now
                 return Array((text.isEmpty ? ":\n\n" : text).utf8)

@@ -47,12 +47,8 @@ struct InspectorPage {
         encoder.outputFormatting = [.withoutEscapingSlashes]
         guard let data = try? encoder.encode(report) else { return "{}" }
         // Bytes are compared, because some characters before a `<` make one character of both.
-        var escaped: [UInt8] = []
-        escaped.reserveCapacity(data.count)
-        for byte in data {
-            if byte == UInt8(ascii: "<") { escaped += Array("\\u003c".utf8) } else { escaped.append(byte) }
-        }
-        return text(escaped)
+        let pieces = Array(data).split(separator: UInt8(ascii: "<"), omittingEmptySubsequences: false)
+        return text(Array(pieces.joined(separator: Array("\\u003c".utf8))))
     }
 
     // MARK: The template

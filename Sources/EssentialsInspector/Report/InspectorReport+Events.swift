@@ -7,10 +7,11 @@ extension InspectorReport {
     /// The last events of all layers, the oldest first.
     static func events(_ events: [Inspector.Event], _ date: (ContinuousClock.Instant) -> Date) -> [Event] {
         // The order of events at the same instant stays as it is.
-        let sorted = events.enumerated().sorted { ($0.element.instant, $0.offset) < ($1.element.instant, $1.offset) }
-        return sorted.suffix(Inspector.maximumEvents).map { _, event in
-            let at = (date(event.instant).timeIntervalSince1970 * 1_000).rounded()
-            switch event {
+        let instants = events.map(\.instant)
+        let sorted = instants.indices.sorted { (instants[$0], $0) < (instants[$1], $1) }
+        return sorted.suffix(Inspector.maximumEvents).map { index in
+            let at = (date(instants[index]).timeIntervalSince1970 * 1_000).rounded()
+            switch events[index] {
             case .request(let request):
                 return Event(at: at, layer: "request", call: request.call.id.description, text: request.description)
             case .load(let load): return Event(at: at, layer: "load", call: nil, text: load.text)

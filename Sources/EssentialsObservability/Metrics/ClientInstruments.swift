@@ -15,13 +15,12 @@
             var version = ""
             /// 0 without a response.
             var status = 0
-            /// The reason of a failure.
+            /// The reason of a failure; empty if there is none, or if the status says it.
             var reason = other
             var template = other
 
             var attributes: [(String, String)] {
                 let status = status == 0 ? "" : "\(status)"
-                // An error status says more than a failure that comes after it.
                 let error = self.status >= 400 ? status : reason
                 return [("http.request.method", method)] + server.attributes + [
                     ("network.protocol.version", version), ("http.response.status_code", status), ("error.type", error),

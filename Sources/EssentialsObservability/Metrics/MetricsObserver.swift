@@ -33,6 +33,7 @@
         let client: ClientInstruments
         private let stores: StoreInstruments
         let servers: OriginTable
+        private let templates: TemplateTable
         private let breakers = BreakerTable()
         /// The calls, with the server of the last attempt.
         private let calls = RunningCalls<OriginTable.Server, Attempt>()
@@ -43,14 +44,17 @@
         ///   - factory: Makes the instruments. The default is that of the process, which is read once, here. So call
         ///     `MetricsSystem.bootstrap` first.
         ///   - maximumServers: The number of servers that have attributes of their own. The default is 100.
+        ///   - maximumTemplates: The number of templates of URLs that are attributes. The default is 500.
         ///   - maximumSeries: The number of series of each instrument. The default is 2,000.
         public init(
-            factory: any MetricsFactory = MetricsSystem.factory, maximumServers: Int = 100, maximumSeries: Int = 2_000
+            factory: any MetricsFactory = MetricsSystem.factory, maximumServers: Int = 100,
+            maximumTemplates: Int = 500, maximumSeries: Int = 2_000
         ) {
             isEnabled = !(factory is NOOPMetricsHandler)
             client = ClientInstruments(factory, limit: max(maximumSeries, 0))
             stores = StoreInstruments(factory, limit: max(maximumServers, 0))
             servers = OriginTable(limit: max(maximumServers, 0))
+            templates = TemplateTable(limit: max(maximumTemplates, 0))
         }
 
         /// Records an event of a store.
@@ -91,7 +95,8 @@
             let call = ClientInstruments.Call(method: request.method.attribute, server: server, outcome: "")
             calls.change(event.call.id) { known, _ in known = server }
             let attempt = Attempt(
-                call: call, template: request.urlTemplate ?? "", began: event.instant, requestSize: request.bodySize)
+                call: call, template: request.urlTemplate.map { templates[$0] } ?? "", began: event.instant,
+                requestSize: request.bodySize)
             if let (before, end) = calls.begin(attempt, of: event.call.id) ?? nil {
                 record(before, end, until: event.instant)
             }
@@ -113,9 +118,11 @@
 
         private func record(_ attempt: Attempt, _ end: AttemptEnd?, until instant: ContinuousClock.Instant) {
             client.activeRequests[attempt.call].decrement(by: 1)
+            let status = end?.status ?? 0
+            // An error status says more than a failure that only names it, or one that comes after it.
             let key = ClientInstruments.Attempt(
-                method: attempt.call.method, server: attempt.call.server, version: end?.version ?? "",
-                status: end?.status ?? 0, reason: end?.reason ?? "", template: attempt.template)
+                method: attempt.call.method, server: attempt.call.server, version: end?.version ?? "", status: status,
+                reason: status >= 400 ? "" : end?.reason ?? "", template: attempt.template)
             client.requestDuration[key].recordNanoseconds((instant - attempt.began).wholeNanoseconds)
             if let size = attempt.requestSize { client.requestSize[key].record(Int64(size)) }
             guard let end, end.status != nil else { return }

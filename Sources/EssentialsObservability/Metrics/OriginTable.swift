@@ -4,7 +4,7 @@
 
     /// The servers as attributes: at most so many, and one for all others.
     final class OriginTable: Sendable {
-        /// A server as attributes. The table makes one for each origin, so that comparing two is comparing references.
+        /// A server as attributes. The table makes one for each host and port, so that comparing two is comparing references.
         final class Server: Hashable, Sendable {
             let attributes: [(String, String)]
 
@@ -20,8 +20,13 @@
             func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
         }
 
+        private struct Address: Hashable {
+            let host: String
+            let port: UInt16
+        }
+
         private struct State {
-            var servers: [Origin: Server] = [:]
+            var servers: [Address: Server] = [:]
             /// The server that was asked for last. The next request usually has the same one.
             var last: (origin: Origin, server: Server)?
         }
@@ -34,16 +39,17 @@
         subscript(origin: Origin) -> Server {
             state.withLock { state in
                 if let last = state.last, last.origin == origin { return last.server }
-                let server = state.servers[origin] ?? make(origin, &state)
+                let address = Address(host: origin.host.text, port: origin.port)
+                let server = state.servers[address] ?? make(address, &state)
                 state.last = (origin, server)
                 return server
             }
         }
 
-        private func make(_ origin: Origin, _ state: inout State) -> Server {
+        private func make(_ address: Address, _ state: inout State) -> Server {
             guard state.servers.count < limit else { return .others }
-            let server = Server(address: origin.host.text, port: "\(origin.port)")
-            state.servers[origin] = server
+            let server = Server(address: address.host, port: "\(address.port)")
+            state.servers[address] = server
             return server
         }
     }

@@ -140,10 +140,13 @@
         private static func describe(_ span: any Tracing.Span, _ end: AttemptEnd, _ time: SpanTime) {
             span.updateAttributes { attributes in
                 if let status = end.status { attributes["http.response.status_code"] = Int64(status) }
-                if !end.version.isEmpty { attributes["network.protocol.version"] = end.version }
-                if let connection = end.connection, !connection.peerAddress.isEmpty {
-                    attributes["network.peer.address"] = connection.peerAddress
-                    attributes["network.peer.port"] = Int64(connection.peerPort)
+                if let connection = end.connection {
+                    let version = AttemptEnd.version(of: connection)
+                    if !version.isEmpty { attributes["network.protocol.version"] = version }
+                    if !connection.peerAddress.isEmpty {
+                        attributes["network.peer.address"] = connection.peerAddress
+                        attributes["network.peer.port"] = Int64(connection.peerPort)
+                    }
                 }
                 if let error = end.error { attributes["error.type"] = error }
             }

@@ -43,7 +43,11 @@ final class BackgroundValidations: Sendable {
     }
 
     /// The report of a validation.
-    func reporter(_ place: RequestsInFlight.Place, _ request: TransportRequest) -> RequestReporter {
-        RequestReporter(settings, place.id, request.method, request.url, isBackground: true)
+    ///
+    /// - Parameter template: What the call is shown as that was served with the stored response; see `DataRequest.urlTemplate`.
+    func reporter(
+        _ place: RequestsInFlight.Place, _ request: TransportRequest, template: String?
+    ) -> RequestReporter {
+        RequestReporter(settings, place.id, request.method, request.url, template: template, isBackground: true)
     }
 }

@@ -51,10 +51,12 @@ private struct BackgroundExchange: Sendable {
     private let submission: Submission
     private let hasLeftOrigin: Bool
     private let place: RequestsInFlight.Place
+    private let template: String?
 
     init(_ exchange: CacheExchange, _ place: RequestsInFlight.Place, _ entry: StoredResponse) {
         let record = exchange.record
         (stage, key, self.entry, self.place) = (exchange.stage, exchange.lookup.key, entry, place)
+        template = record.reporter.template(of: exchange.request)
         partitions = exchange.lookup.partitions
         var request = exchange.request
         request.raisablePriority = nil
@@ -80,7 +82,7 @@ private struct BackgroundExchange: Sendable {
         let exchange = CacheExchange(stage, lookup, await cache.store.lookup(key), request, record)
         // Another request may have validated the response since it was served.
         guard await exchange.isCurrent(entry) else { return .stored(exchange.newest(after: entry)) }
-        let reporter = stage.background.reporter(place, request)
+        let reporter = stage.background.reporter(place, request, template: template)
         record.reporter = reporter
         do throws(RequestFailure) {
             let isValidated = try await exchange.validateAgain()

@@ -111,9 +111,7 @@ public struct APIRequest<Response: Sendable>: TypedRequest {
         } catch {
             throw error.naming(method, wholePath.encoded)
         }
-        var template = endpointPath.template
-        template.append(path.template)
-        request.template = .path(template, request.path)
+        request.template = template(of: request.path)
         request.base = base
         request.isDefined = true
         request.codecs = codecs
@@ -134,8 +132,9 @@ public struct APIRequest<Response: Sendable>: TypedRequest {
     public var path: RequestPath {
         context.inherited.joined(to: own.path, { $0.path }, { $0.append($1) })
     }
-    /// The whole path with its values replaced, such as `/users/{}`; see ``RequestPath/urlTemplate``.
-    public var urlTemplate: String? { wholePath.urlTemplate }
+    /// The whole path with its values replaced, such as `/users/{}`; see ``RequestPath/urlTemplate``. `nil` if the definition is
+    /// invalid, and for a whole URL, whose path is not known to have values or not.
+    public var urlTemplate: String? { (try? encodedPath()).flatMap { template(of: $0).text } }
     /// The query items, including the inherited ones.
     public var query: RequestQuery {
         context.inherited.joined(to: own.query, { $0.query }, { $0.append($1) })
@@ -229,6 +228,14 @@ public struct APIRequest<Response: Sendable>: TypedRequest {
             return nil
         }
         return try idempotencyKey?.field(name, random: { 0 })
+    }
+
+    /// - Parameter path: The encoded path.
+    private func template(of path: String) -> RequestTemplate {
+        guard !path.isEmpty || base.isEnvironment else { return .none }
+        var template = endpointPath.template
+        template.append(self.path.template)
+        return .path(template, path)
     }
 
     private var wholePath: RequestPath {

@@ -103,9 +103,13 @@ final class ObservedCall: Sendable {
 
     /// A request of the call as observers see it. After a redirect it is another one than the template stands for.
     func observed(_ request: TransportRequest) -> ObservedRequest {
-        guard let template else { return ObservedRequest(request, redaction) }
-        let isOwn = state.withLock { $0.call }.isPrepared(for: request.url)
-        return ObservedRequest(request, redaction, urlTemplate: isOwn ? template : nil)
+        ObservedRequest(request, redaction, urlTemplate: template(of: request))
+    }
+
+    /// The template, unless the request is another one than it stands for.
+    func template(of request: TransportRequest) -> String? {
+        guard let template else { return nil }
+        return state.withLock { $0.call }.isPrepared(for: request.url) ? template : nil
     }
 
     private func tell(_ event: RequestEvent, _ observer: any RequestObserver) {

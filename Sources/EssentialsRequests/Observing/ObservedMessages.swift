@@ -41,7 +41,8 @@ public struct ObservedRequest: Sendable, CustomStringConvertible, CustomReflecta
     public var bodySize: Int? { parts.values.bodySize }
     /// Whether there is a body, which can be empty.
     var hasBody: Bool { parts.values.hasBody }
-    /// The path with its values replaced; see ``DataRequest/urlTemplate``. `nil` if the request has none, and after a redirect.
+    /// The path with its values replaced; see ``DataRequest/urlTemplate``. `nil` if the request has none, and after a
+    /// redirect to another path or origin.
     public var urlTemplate: String? { parts.values.urlTemplate }
     package var redaction: Redaction { parts.values.redaction }
     /// The URL as the redaction shows it.

@@ -149,17 +149,17 @@ package struct RecordedCalls: Sendable {
 }
 
 extension RequestEvent {
-    /// The bytes that the event takes in memory, about. The first attempt has the fields of the prepared request, and the
-    /// response that is returned those of the last attempt, which are counted once.
+    /// The bytes that the event takes in memory, about. The fields of a response from the server are counted with its head.
     ///
     /// - Parameter attempts: The number of attempts before it.
     fileprivate func recordedSize(after attempts: Int) -> Int {
         switch kind {
         case .body(let body): 200 + body.bytes.count
         case .prepared(let request): 200 + request.size
-        case .sent(let request): 400 + (attempts == 0 ? 0 : request.size)
+        case .sent(let request): 400 + request.size
         case .head(let response): 400 + response.size
-        case .received(let reception): 400 + (attempts == 0 ? reception.response.size : 0)
+        case .received(let reception):
+            400 + (attempts == 0 || reception.cache?.isFromCache == true ? reception.response.size : 0)
         case .attemptFailed(let failure): 400 + failure.recordedSize
         case .retrying(let retry): 400 + retry.failure.recordedSize
         case .ended(let ending): 400 + (ending.failure?.recordedSize ?? 0)

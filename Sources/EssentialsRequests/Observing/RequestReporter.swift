@@ -85,6 +85,9 @@ struct RequestReporter: Sendable {
         call.tell(kind())
     }
 
+    /// What stands for the URL of a request of this call; `nil` if nothing does, or if nobody listens.
+    func template(of request: TransportRequest) -> String? { call?.template(of: request) }
+
     // MARK: Before and after the chain
 
     /// Notes the URL of the request for the later events.

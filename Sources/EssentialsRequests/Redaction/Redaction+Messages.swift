@@ -28,7 +28,12 @@ extension Redaction {
 
     /// Whether a value may contain a URL, in a field that usually has none.
     private static func mayHoldURL(_ field: HTTPField) -> Bool {
-        field.value.utf8.contains(UInt8(ascii: "=")) || field.value.contains("//")
+        var last: UInt8 = 0
+        for byte in field.value.utf8 {
+            if byte == UInt8(ascii: "=") || (byte == UInt8(ascii: "/") && last == byte) { return true }
+            last = byte
+        }
+        return false
     }
 
     /// A failure without the body and the secret fields of its response.

@@ -91,6 +91,7 @@ struct CurlCommand {
     /// The text in single quotes, in which the shell interprets only a single quote. The shell reads bytes, so quotes
     /// are found by scalar: a quote that a combining mark follows is not a `Character` of its own.
     static func quoted(_ text: String) -> String {
+        guard text.utf8.contains(UInt8(ascii: "'")) else { return "'\(text)'" }
         var quoted = "'"
         for scalar in text.unicodeScalars {
             if scalar == "'" { quoted += #"'\''"# } else { quoted.unicodeScalars.append(scalar) }

@@ -156,20 +156,18 @@ struct CacheChanges: Sendable {
     /// What becomes of the response in each cache.
     var storings: [LoadEvent.Storing] = []
 
-    /// What becomes of the response in each cache. After the end of the credentials nothing is stored.
-    var shownStorings: [LoadEvent.Storing] {
-        guard environment.hasEnded else { return storings }
-        return storings.map { LoadEvent.Storing(stage: $0.stage, refusal: $0.refusal ?? .ended) }
-    }
-
     /// Adds the changes to the pending ones. After the end of the credentials only removals are added: an accepted
     /// write makes the entity outdated for every account, and an unnecessary removal only costs a load. It may be
     /// called under the lock of the resource, so that the changes have the same order as the contents.
-    func add() {
+    ///
+    /// - Returns: Whether what is to be stored was added.
+    @discardableResult
+    func add() -> Bool {
         let hasEnded = environment.hasEnded
         for (access, key, change) in changes where !hasEnded || change == .remove {
             access.add(change, for: key, since: begun)
         }
+        return !hasEnded
     }
 
     /// Begins to write the changes.

@@ -15,7 +15,7 @@ import FoundationEssentials
 /// ```
 public struct LoadEvent: Sendable {
     /// The number of the load in its resource. A load with a greater number began later. It is 0 for events of no single load:
-    /// ``Kind/skipped(_:)`` and ``Kind/changed(_:)``.
+    /// ``Kind/skipped(_:)``, ``Kind/changed(_:)`` and ``Kind/stored(_:)``.
     public let load: UInt64
     /// When it happened.
     public let instant: ContinuousClock.Instant
@@ -53,7 +53,8 @@ public struct LoadEvent: Sendable {
         /// `cancelled` and `superseded`, with which nothing of that changes, are not among them.
         case changed(ResourceEvent)
         /// Whether an entity cache stores the response that has become the content. Each cache of the resource's pipeline is told.
-        /// The cache is written afterwards; if that fails, `HTTPResourceService.cacheProblems` counts it.
+        /// The cache is written afterwards, unless its entities are removed before. If that fails, `HTTPResourceService.cacheProblems`
+        /// counts it.
         case stored(Storing)
     }
 
@@ -87,6 +88,11 @@ public struct LoadEvent: Sendable {
         public let stage: String
         /// Why the response is not stored; `nil` if it is. What was stored before is removed then.
         public let refusal: Refusal?
+
+        init(stage: String, refusal: Refusal?) { (self.stage, self.refusal) = (stage, refusal) }
+
+        /// The same, but not stored.
+        func refused(_ refusal: Refusal) -> Storing { Storing(stage: stage, refusal: self.refusal ?? refusal) }
 
         /// Why a response is not stored.
         public enum Refusal: String, Error, Sendable, Hashable {

@@ -121,7 +121,7 @@ extension CoreState {
         let origin = response.result.origin
         let verdict = end(arrival, origin.identity, as: .loaded)
         guard verdict == .commits else { return verdict }
-        changes?.add()
+        let isStoring = changes?.add() ?? false
         kept = KeptValue(response.result.value.kept)
         let (isInvalid, provenance) = (machine.isInvalid, Provenance(of: origin.storedUse))
         replace(content, shown: shown, .newContent(provenance)) { facts in
@@ -129,8 +129,8 @@ extension CoreState {
             let age = origin.storedUse?.age ?? .zero
             facts.confirm(at: response.content.time - age, response.freshUntil, isInvalid: isInvalid)
         }
-        if isReported {
-            for storing in changes?.shownStorings ?? [] { report(.stored(storing), load: arrival.load?.number ?? 0) }
+        if isReported, let changes {
+            for storing in changes.storings { report(.stored(isStoring ? storing : storing.refused(.ended))) }
         }
         let version = facts.contentVersion
         knownBody = origin.identity.map { KnownBody(body: $0.body, contentVersion: version) }

@@ -159,10 +159,9 @@ struct HARRecorderTests {
         #expect(entries.map(\.request.url) == ["https://h/stored", "https://h/moved", "https://h/stored"])
         recorder.removeAll()
         let task = Task { try await service.send(DataRequest(.get, "busy")) }
-        while !Task.isCancelled, transport.requestCount < 4 {
-            await Task.yield()
-            transport.clock.advance(by: .seconds(1))
-        }
+        // The clock stands still while an attempt runs, whose times are those of the clock.
+        await transport.clock.waitForSleepers(count: 1)
+        transport.clock.advanceToNextDeadline()
         _ = try await task.value
         entries = recorder.har.entries
         #expect(entries.map(\.response.status) == [503, 200])

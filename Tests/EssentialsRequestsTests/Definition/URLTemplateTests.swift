@@ -33,8 +33,12 @@ struct URLTemplateTests {
         #expect(
             RequestPath {
                 "films"; id
-            }.urlTemplate == nil)
-        #expect(RequestPath("films", "search").urlTemplate == nil)
+            }.urlTemplate == "/films/{}")
+        #expect(
+            RequestPath {
+                text; id
+            }.urlTemplate == nil && RequestPath { text.prefix(2) }.urlTemplate == nil)
+        #expect(RequestPath("films", "search").urlTemplate == nil && RequestPath(1, [2, 3]).urlTemplate == "/{}/{}/{}")
         #expect(("users/\(RequestPath { text })/x" as RequestPath).urlTemplate == nil)
     }
 
@@ -45,6 +49,15 @@ struct URLTemplateTests {
         #expect(("a\(post)b" as RequestPath).urlTemplate == "/aposts/{}b")
         #expect(
             RequestPath(template: "users/{id}/{post}", ["id": id, "post": post]).urlTemplate == "/users/{id}/posts/{}")
+    }
+
+    @Test("Written text is encoded, and a path that begins with a mark that joins the slash can be nested")
+    func encoding() {
+        #expect(("a b\(id)ä" as RequestPath).urlTemplate == "/a%20b{}%C3%A4")
+        let joining = "users/\u{301}x\(id)" as RequestPath
+        #expect(joining.urlTemplate == "/users/%CC%81x{}")
+        #expect(("\(joining)/y" as RequestPath).urlTemplate == "/users/%CC%81x{}/y")
+        #expect(("\(RequestPath { "\u{301}a"; id })/y" as RequestPath).urlTemplate == "/%CC%81a/{}/y")
     }
 
     @Test("Paths are equal whatever they were made from, and an invalid path has no template")
@@ -92,6 +105,11 @@ struct URLTemplateTests {
         var slash = APIRequest(.get, "\(id)", parent: Users.self)
         slash.configuration.appendsTrailingSlash = true
         #expect(try slash.build().urlTemplate == "/users/{}/")
+        #expect(slash.urlTemplate == "/users/{}/")
+        // The path of a whole URL can hold values.
+        let whole = APIRequest<String>(.get, url: RequestBase(try RequestURL("https://news.example.com/feed.json")))
+        #expect(whole.urlTemplate == nil)
+        #expect(try whole.build().urlTemplate == nil)
         #expect(try Search(text: "x").build().urlTemplate == "/films/search")
         // The path of the request may change afterwards. It is still the one that was defined.
         var request = try get.build()

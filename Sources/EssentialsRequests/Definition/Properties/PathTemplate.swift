@@ -54,26 +54,25 @@ struct PathTemplate: Sendable {
         count += other.count
     }
 
+    /// The segments of a path with its values replaced; `nil` if it is not known which of them are values.
+    ///
+    /// - Parameter path: The encoded path.
+    func segments(of path: String) -> [String]? {
+        let segments = path.utf8.split(separator: UInt8(ascii: "/"))
+        guard count <= Self.maximum, segments.count == Int(count) else { return nil }
+        var texts = shownTexts[...]
+        return segments.enumerated().map { index, segment in
+            values >> UInt64(index) & 1 == 1 ? texts.popFirst() ?? Self.nameless : String(Substring(segment))
+        }
+    }
+
     /// The path with its values replaced, with a slash at the beginning; `nil` if it is not known which segments are values.
     ///
     /// - Parameter path: The encoded path.
     func text(of path: String) -> String? {
-        guard count <= Self.maximum else { return nil }
         guard count > 0 else { return "/" }
-        var texts = self.texts?[...] ?? []
-        var (text, number) = ("", UInt64(0))
-        for segment in path.utf8.split(separator: UInt8(ascii: "/")) {
-            text += "/"
-            if number < 64, values >> number & 1 == 1 {
-                text += texts.popFirst() ?? Self.nameless
-            } else {
-                text += Substring(segment)
-            }
-            number += 1
-        }
-        guard number == UInt64(count) else { return nil }
-        if path.utf8.last == UInt8(ascii: "/") { text += "/" }
-        return text
+        guard let segments = segments(of: path) else { return nil }
+        return "/" + segments.joined(separator: "/") + (path.utf8.last == UInt8(ascii: "/") ? "/" : "")
     }
 
     private var shownTexts: [String] {

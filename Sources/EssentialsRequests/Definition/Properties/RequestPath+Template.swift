@@ -60,8 +60,11 @@ private struct ValuePart {
             let text = value.description
             return text.isEmpty ? [] : [ValuePart(text: text, shown: shown)]
         }
-        let template = path.urlTemplate?.split(separator: "/").map(String.init)
-        return path.components.enumerated().map { ValuePart(text: $0.element, shown: template?[$0.offset]) }
+        let components = path.components
+        guard let template = path.template.segments(of: path.encoded) else {
+            return components.map { ValuePart(text: $0, shown: nil) }
+        }
+        return zip(components, template).map { ValuePart(text: $0, shown: $1) }
     }
 }
 
@@ -75,14 +78,14 @@ private struct SegmentText {
     /// Appends written text.
     mutating func write(_ written: Substring) {
         text += written
-        if holdsValue { shown += written }
+        if holdsValue { SegmentCoding.append(String(written), to: &shown) }
     }
 
     /// Appends a value. Each part but the last one ends a segment.
     mutating func fill(_ parts: [ValuePart], endingSegmentsIn path: inout RequestPath) {
         for (index, part) in parts.enumerated() {
             if index > 0 { end(in: &path) }
-            if !holdsValue { shown = text }
+            if !holdsValue { SegmentCoding.append(text, to: &shown) }
             text += part.text
             holdsValue = true
             if let more = part.shown { shown += more } else { isUnknown = true }
@@ -165,11 +168,12 @@ extension RequestPath: ExpressibleByStringInterpolation {
 /// ```
 @resultBuilder
 public enum RequestPathBuilder {
-    /// A value, which is one segment, or a path. `nil` and empty text are dropped.
+    /// A value, which is one segment, or a path. `nil` and empty text are dropped. A text that is no literal may be a value or not,
+    /// so the path has no ``RequestPath/urlTemplate`` then.
     @inlinable
     @_disfavoredOverload  // Written text is a `StaticString`.
     public static func buildExpression(_ value: (some CustomStringConvertible)?) -> RequestPath {
-        (value as? RequestPath) ?? RequestPath(component: value?.description)
+        (value as? RequestPath) ?? RequestPath(component: value?.description, isText: value is any StringProtocol)
     }
 
     /// Written text, which is one segment.

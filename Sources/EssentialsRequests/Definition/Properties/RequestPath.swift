@@ -31,8 +31,8 @@ public struct RequestPath: Sendable {
     }
 
     /// Creates a path of at most one segment.
-    @usableFromInline init(component: String?) {
-        if let component { append(component: component) }
+    @usableFromInline init(component: String?, isText: Bool) {
+        if let component { append(component: component, isText ? .unknown : .value) }
     }
 
     /// Creates a path of at most one segment of written text.
@@ -58,8 +58,9 @@ public struct RequestPath: Sendable {
 
     /// The path with its values replaced, such as `/users/{id}`; see ``DataRequest/urlTemplate``.
     ///
-    /// A value of a literal is `{}`, a placeholder of a template is as it was written. Text that was passed as a component may
-    /// be a value or not, and then the path has no template: `nil`.
+    /// A value of a literal is `{}`, a placeholder of a template is as it was written, and a component is `{}` unless it is text.
+    /// A text that was passed as a component may be a value or not, and then the path has no template: `nil`. The text of a
+    /// template is taken as written, so do not put values into it.
     public var urlTemplate: String? { failure == nil ? template.text(of: encoded) : nil }
 
     /// The segments, decoded.
@@ -92,7 +93,11 @@ public struct RequestPath: Sendable {
 
     /// Appends a value as one segment, or the segments of a path, which are escaped already.
     mutating func append(value: some CustomStringConvertible) {
-        if let path = value as? RequestPath { append(path) } else { append(component: value.description) }
+        if let path = value as? RequestPath {
+            append(path)
+        } else {
+            append(component: value.description, value is any StringProtocol ? .unknown : .value)
+        }
     }
 
     /// Appends one segment.
@@ -100,7 +105,7 @@ public struct RequestPath: Sendable {
     /// - Parameters:
     ///   - component: Its text. An empty one is dropped.
     ///   - segment: What the segment holds.
-    mutating func append(component: String, _ segment: PathTemplate.Segment = .unknown) {
+    mutating func append(component: String, _ segment: PathTemplate.Segment) {
         guard !component.isEmpty else { return }
         guard component != ".", component != ".." else {
             return refuse(
@@ -197,7 +202,8 @@ extension RequestPath: Codable {
         let text = try decoder.singleValueContainer().decode(String.self)
         for segment in text.utf8.split(separator: UInt8(ascii: "/")) {
             append(
-                component: String(decoding: PercentCoding.decoded(segment[...], plusIsSpace: false), as: UTF8.self))
+                component: String(decoding: PercentCoding.decoded(segment[...], plusIsSpace: false), as: UTF8.self),
+                .unknown)
         }
     }
 

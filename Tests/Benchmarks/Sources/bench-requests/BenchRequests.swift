@@ -8,6 +8,7 @@
 // - a small GET over a transport that responds at once, which measures the service's own work;
 // - the same GET with each stage on and nothing for it to do; allocations over the goals are a failure;
 //   metrics and traces with a backend are measured too if BENCHMARK_SERVER=1 is set while it is built and resolved;
+// - the same with an inspector, which a page follows or not, and a report of 500 requests;
 // - a JSON array of 1 MB decoded by the service, compared with JSONDecoder;
 // - a JSON object of 1 MB read as JSONValue, compared with JSONDecoder and a known type, and a
 //   document 512 levels deep;
@@ -55,6 +56,7 @@ struct BenchRequests {
         if options.parts.contains("null") { rows += try await OwnCost.measure(options) }
         if options.parts.contains("stages") { rows += try await StageCost.measure(options) }
         if options.parts.contains("composition") { rows += try await CompositionCost.measure(options) }
+        if options.parts.contains("inspector") { rows += try await InspectorCost.measure(options) }
         if options.parts.contains("json") {
             rows += try await JSONCost.measure(options)
             rows += try JSONValueCost.measure(options)

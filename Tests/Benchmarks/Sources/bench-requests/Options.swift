@@ -6,7 +6,8 @@ struct Options {
         usage: bench-requests [options]
           --rounds N   how often small requests are measured; medians are shown (default: 41)
           --smoke      few rounds of few requests, to see that all works; its figures mean nothing
-          --only A,B   of null, stages, composition, json, definition, upload (default: all)
+          --only A,B   of null, stages, composition, inspector, json, definition,
+                       upload (default: all)
           --send N     only sends N small requests, to be counted from outside
         """
 
@@ -14,7 +15,7 @@ struct Options {
     var isSmoke = false
     /// The number of requests to send without measuring them; `nil` to measure.
     var sentOnly: Int?
-    var parts: Set<String> = ["null", "stages", "composition", "json", "definition", "upload"]
+    var parts: Set<String> = ["null", "stages", "composition", "inspector", "json", "definition", "upload"]
 
     /// The size of the sent file.
     var uploadMiB: Int { isSmoke ? 8 : 1024 }
@@ -37,7 +38,7 @@ struct Options {
             case "--only":
                 let names = Set((rest.popFirst() ?? "").split(separator: ",").map(String.init))
                 guard !names.isEmpty, names.isSubset(of: options.parts) else {
-                    throw BenchmarkError("--only needs some of null, stages, composition, json, definition, upload")
+                    throw BenchmarkError("--only needs some of \(options.parts.sorted().joined(separator: ", "))")
                 }
                 options.parts = names
             case "--send":

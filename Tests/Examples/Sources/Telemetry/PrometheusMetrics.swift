@@ -22,17 +22,20 @@ package final class PrometheusMetrics: MetricsFactory {
         for (name, all) in series.sorted(by: { $0.key < $1.key }) {
             guard let kind = all.first?.value.kind else { continue }
             lines.append("# TYPE \(name) \(kind.rawValue)")
-            for (labels, one) in all.sorted(by: { $0.key.text < $1.key.text }) where one.kind == kind {
+            for (labels, one) in all.sorted(by: { $0.key.text < $1.key.text }) {
                 lines += one.lines(name, labels)
             }
         }
         return lines.map { $0 + "\n" }.joined()
     }
 
-    /// The series of a name and its labels. The same ones give the same series.
+    /// The series of a name and its labels. The same ones give the same series. A name has one kind, so another kind is added to
+    /// the name of the second one.
     private func make(_ kind: Series.Kind, _ label: String, _ suffix: String, _ labels: [(String, String)]) -> Series {
-        let (name, key) = (Labels.name(label) + suffix, Labels(labels))
+        let (wanted, key) = (Labels.name(label) + suffix, Labels(labels))
         return series.withLock { series in
+            var name = wanted
+            while let other = series[name]?.first?.value.kind, other != kind { name += "_\(kind.rawValue)" }
             if let known = series[name]?[key] { return known }
             let made = Series(kind)
             series[name, default: [:]][key] = made
@@ -76,7 +79,10 @@ private struct Labels: Hashable {
     let text: String
 
     init(_ labels: [(String, String)]) {
-        text = labels.map { "\(Self.name($0.0))=\"\(Self.escaped($0.1))\"" }.joined(separator: ",")
+        // A name that comes twice would make the whole text invalid. The first value stays.
+        let values = Dictionary(labels.map { (Self.name($0.0), $0.1) }) { first, _ in first }
+        text = values.sorted { $0.key < $1.key }.map { "\($0.key)=\"\(Self.escaped($0.value))\"" }
+            .joined(separator: ",")
     }
 
     /// A name of Prometheus: letters, digits and underscores, and no digit at the beginning.

@@ -7,7 +7,7 @@ package struct TraceContext: Sendable, Hashable, CustomStringConvertible {
     package let trace: String
     /// 16 hexadecimal digits.
     package let span: String
-    /// Two hexadecimal digits.
+    /// Two hexadecimal digits: `01` if the trace is recorded, or `00`.
     package let flags: String
 
     /// A new trace.
@@ -30,7 +30,9 @@ package struct TraceContext: Sendable, Hashable, CustomStringConvertible {
             let flags = Self.digits(parts[3], 2), trace.contains(where: { $0 != "0" }),
             span.contains(where: { $0 != "0" })
         else { return nil }
-        self.init(trace: trace, span: span, flags: flags)
+        // Of the flags only the last one, which says whether the trace is recorded, is known here.
+        let isSampled = UInt8(flags, radix: 16).map { $0 & 1 == 1 } ?? false
+        self.init(trace: trace, span: span, flags: isSampled ? "01" : "00")
     }
 
     /// Another span of the trace.
@@ -59,5 +61,13 @@ extension ServiceContext {
     package var traceContext: TraceContext? {
         get { self[Key.self] }
         set { self[Key.self] = newValue }
+    }
+
+    private enum StateKey: ServiceContextKey { typealias Value = String }
+
+    /// The field `tracestate` of other tracers, which is handed on as it came; `nil` without one.
+    package var traceState: String? {
+        get { self[StateKey.self] }
+        set { self[StateKey.self] = newValue }
     }
 }

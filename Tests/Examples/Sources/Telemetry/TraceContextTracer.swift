@@ -87,6 +87,7 @@ package struct TraceContextTracer: Tracer {
     ) where Inject.Carrier == Carrier {
         guard let own = context.traceContext else { return }
         injector.inject("\(own)", forKey: "traceparent", into: &carrier)
+        if let state = context.traceState { injector.inject(state, forKey: "tracestate", into: &carrier) }
     }
 
     package func extract<Carrier, Extract: Extractor>(
@@ -96,5 +97,6 @@ package struct TraceContextTracer: Tracer {
             return
         }
         context.traceContext = known
+        context.traceState = extractor.extract(key: "tracestate", from: carrier)
     }
 }

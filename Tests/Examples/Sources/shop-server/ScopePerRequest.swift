@@ -19,8 +19,8 @@ struct Reader: Sendable {
     /// The client's choice, or English if the client sent none or an unsuitable one.
     init(languages text: String?) {
         let isSuitable = text.map { text in
-            (1...64).contains(text.utf8.count)
-                && text.utf8.allSatisfy { byte in byte.isASCIILetterOrDigit || "-,;=.*".utf8.contains(byte) }
+            (1...256).contains(text.utf8.count)
+                && text.utf8.allSatisfy { byte in byte.isASCIILetterOrDigit || " -,;=.*".utf8.contains(byte) }
         }
         languages = isSuitable == true ? text ?? "en" : "en"
     }

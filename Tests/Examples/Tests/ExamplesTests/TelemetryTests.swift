@@ -26,6 +26,26 @@ struct TelemetryTests {
                 """)
     }
 
+    @Test("A name has one kind, and the order of labels does not matter")
+    func kinds() {
+        let metrics = PrometheusMetrics()
+        metrics.makeMeter(label: "queue", dimensions: [("b", "2"), ("a", "1")]).set(Int64(1))
+        metrics.makeMeter(label: "queue", dimensions: [("a", "1"), ("b", "2")]).set(Int64(3))
+        metrics.makeRecorder(label: "queue", dimensions: [], aggregate: true).record(Int64(5))
+        metrics.makeMeter(label: "same", dimensions: [("a.b", "1"), ("a_b", "2")]).set(Int64(7))
+        #expect(
+            metrics.text == """
+                # TYPE queue gauge
+                queue{a="1",b="2"} 3.0
+                # TYPE queue_summary summary
+                queue_summary_sum 5.0
+                queue_summary_count 1
+                # TYPE same gauge
+                same{a_b="1"} 7.0
+
+                """)
+    }
+
     @Test("A time counts in each bucket that it fits into")
     func buckets() {
         let metrics = PrometheusMetrics()
@@ -60,16 +80,17 @@ struct TelemetryTests {
 
     @Test("A span is a child of the context that was read, and ends once")
     func spans() async throws {
-        let text = "01-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-more"
+        let text = "01-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-ff-more"
         let (stream, ended) = AsyncStream.makeStream(of: TraceContextTracer.Ended.self)
         let tracer = TraceContextTracer { ended.yield($0) }
         var context = ServiceContext.topLevel
-        tracer.extract(["traceparent": text], into: &context, using: Reading())
+        tracer.extract(["traceparent": text, "tracestate": "a=b"], into: &context, using: Reading())
         let span = tracer.startSpan(
             "work", context: context, ofKind: .server, at: DefaultTracerClock.now, function: "", file: "", line: 0)
         var carrier: [String: String] = [:]
         tracer.inject(span.context, into: &carrier, using: Writing())
         let written = try #require(TraceContext(carrier["traceparent"] ?? ""))
+        #expect(written.flags == "01" && carrier["tracestate"] == "a=b")
         #expect(written.trace == "4bf92f3577b34da6a3ce929d0e0e4736" && written.span != "00f067aa0ba902b7")
         span.end()
         span.end()
