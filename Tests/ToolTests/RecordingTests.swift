@@ -103,6 +103,27 @@ extension ToolTests {
             #expect(server.requestCount == 0)
         }
 
+        @Test("The command of --curl has the socket and the credentials of Digest, whose password it hides")
+        func commandOptions() async throws {
+            let directory = try TemporaryDirectory()
+            let path = directory.path + "/it's.sock"
+            let server = try UnixSocketServer(path: path)
+            let arguments = ["http://h.invalid/a", "--digest", "Ada:s3cret:x", "--unix-socket", path, "--curl"]
+            let hidden = try await run(arguments)
+            let socket = path.replacing("'", with: #"'\''"#)
+            let begin = "curl --unix-socket '\(socket)' --digest --user 'Ada:…' -X 'GET' "
+            #expect(hidden.text.hasPrefix(begin), "\(hidden.text)")
+            let shown = try await run(arguments + ["--show-secrets"])
+            #expect(shown.text.contains("--user 'Ada:s3cret:x'"))
+            let curl = try await ToolProcess(
+                ["-c", shown.text], environment: ["NO_PROXY": "*", "HOME": "/nonexistent"], program: "/bin/sh"
+            ).end()
+            withExtendedLifetime(server) {}
+            #expect(curl.code == 0 && curl.text.hasPrefix("GET /a HTTP/1.1\r\n"), "\(curl.errors)")
+            let abstract = try await run(["http://h.invalid/a", "--unix-socket", "@name", "--curl"])
+            #expect(abstract.text.hasPrefix("curl --abstract-unix-socket 'name' -X"))
+        }
+
         @Test("The command of --curl sends the same request")
         func command() async throws {
             let server = try LoopbackServer { _ in .response(body: "ok") }

@@ -458,15 +458,22 @@
     redraw = redrawDetail = false;
   }
   const showLive = (word) => { $("live").dataset.state = $("live").textContent = word; };
-  function connect() {
-    const source = new EventSource(data.cursor ? `events?after=${encodeURIComponent(data.cursor)}` : "events");
+  let cursor = data.cursor;
+  // A browser gives up when the server refuses it, such as while too many pages follow. This page then asks again.
+  function connect(pause = 1000) {
+    const source = new EventSource(cursor ? `events?after=${encodeURIComponent(cursor)}` : "events");
     const on = (type, act) => source.addEventListener(type, (event) => {
+      cursor = event.lastEventId || cursor;
       try { act(JSON.parse(event.data)); } catch (error) { console.warn(`A bad "${type}" event was skipped.`, error); }
       schedule();
     });
     showLive("reconnecting");
-    source.onopen = () => showLive("live");
-    source.onerror = () => showLive(source.readyState === EventSource.CLOSED ? "ended" : "reconnecting");
+    source.onopen = () => { pause = 1000; showLive("live"); };
+    source.onerror = () => {
+      const isRefused = source.readyState === EventSource.CLOSED;
+      showLive(isRefused ? "refused" : "reconnecting");
+      if (isRefused) setTimeout(connect, pause, Math.min(pause * 2, 30000));
+    };
     on("entries", (list) => array(list).forEach((entry) => put(entry, true)));
     on("events", addEvents);
     on("state", ({ har, events: more, ...parts }) => { Object.assign(data, parts); redraw = true; });

@@ -104,18 +104,20 @@
 
         private static func describe(_ span: any Tracing.Span, _ request: ObservedRequest, _ number: Int) {
             guard span.isRecording else { return }
-            let origin = request.origin
-            span.updateAttributes { attributes in
-                attributes["http.request.method"] = request.method.attribute
-                if request.method.attribute != request.method.rawValue {
-                    attributes["http.request.method_original"] = request.method.rawValue
-                }
-                attributes["server.address"] = origin.host.text
-                attributes["server.port"] = Int64(origin.port)
-                attributes["url.full"] = request.url
-                if let template = request.urlTemplate { attributes["url.template"] = template }
-                if number > 1 { attributes["http.request.resend_count"] = Int64(number - 1) }
+            let (origin, method) = (request.origin, request.method.attribute)
+            // A new span mostly has no attributes. With these it has room for those of its end.
+            var added: [String: SpanAttribute] = Dictionary(minimumCapacity: 12)
+            added["http.request.method"] = .string(method)
+            if method != request.method.rawValue {
+                added["http.request.method_original"] = .string(request.method.rawValue)
             }
+            added["server.address"] = .string(origin.host.text)
+            added["server.port"] = .int64(Int64(origin.port))
+            added["url.full"] = .string(request.url)
+            if let template = request.urlTemplate { added["url.template"] = .string(template) }
+            if number > 1 { added["http.request.resend_count"] = .int64(Int64(number - 1)) }
+            let all = SpanAttributes(added)
+            span.updateAttributes { if $0.isEmpty { $0 = all } else { $0.merge(all) } }
         }
 
         private func sent(_ request: ObservedRequest, _ event: RequestEvent) {
@@ -139,16 +141,16 @@
 
         private static func describe(_ span: any Tracing.Span, _ end: AttemptEnd, _ time: SpanTime) {
             span.updateAttributes { attributes in
-                if let status = end.status { attributes["http.response.status_code"] = Int64(status) }
+                if let status = end.status { attributes.set("http.response.status_code", value: .int64(Int64(status))) }
                 if let connection = end.connection {
                     let version = AttemptEnd.version(of: connection)
-                    if !version.isEmpty { attributes["network.protocol.version"] = version }
+                    if !version.isEmpty { attributes.set("network.protocol.version", value: .string(version)) }
                     if !connection.peerAddress.isEmpty {
-                        attributes["network.peer.address"] = connection.peerAddress
-                        attributes["network.peer.port"] = Int64(connection.peerPort)
+                        attributes.set("network.peer.address", value: .string(connection.peerAddress))
+                        attributes.set("network.peer.port", value: .int64(Int64(connection.peerPort)))
                     }
                 }
-                if let error = end.error { attributes["error.type"] = error }
+                if let error = end.error { attributes.set("error.type", value: .string(error)) }
             }
             for phase in end.metrics.phases {
                 span.addEvent(SpanEvent(name: phase.name, at: time.instant(after: phase.end)))

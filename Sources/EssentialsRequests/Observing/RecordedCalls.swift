@@ -149,13 +149,13 @@ package struct RecordedCalls: Sendable {
 }
 
 extension RequestEvent {
-    /// The bytes that the event takes in memory, about. The fields of a response from the server are counted with its head.
+    /// The bytes that the event takes in memory, about. The fields of a request are counted when it is sent, and those of a response
+    /// from the server with its head.
     ///
     /// - Parameter attempts: The number of attempts before it.
     fileprivate func recordedSize(after attempts: Int) -> Int {
         switch kind {
         case .body(let body): 200 + body.bytes.count
-        case .prepared(let request): 200 + request.size
         case .sent(let request): 400 + request.size
         case .head(let response): 400 + response.size
         case .received(let reception):

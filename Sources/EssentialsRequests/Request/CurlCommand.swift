@@ -31,10 +31,13 @@ struct CurlCommand {
     let url: String
     let fields: HTTPFields
     let body: Body
+    /// Further options of curl, with a value each or none.
+    var options: [(name: String, value: String?)] = []
 
     /// The command for a shell.
     var text: String {
         var words = ["curl"]
+        for option in options { words += [option.name] + (option.value.map { [Self.quoted($0)] } ?? []) }
         var (pipe, file) = ("", "")
         switch body {
         case .none:

@@ -82,12 +82,15 @@ extension ServiceSettings {
 
 extension TransportRequest {
     /// A command line of curl for the request as it is sent.
-    package func curlCommand(showsSecrets: Bool) -> String {
+    ///
+    /// - Parameter options: Further options of curl, with a value each or none, for what is not part of the request.
+    package func curlCommand(showsSecrets: Bool, options: [(name: String, value: String?)] = []) -> String {
         let redaction = showsSecrets ? nil : Redaction.named
         return CurlCommand(
             method: method, url: redaction?.text(of: url) ?? url.description,
             fields: redaction?.shown(headerFields) ?? headerFields,
-            body: .init(body, type: headerFields[.contentType], coding: headerFields[.contentEncoding], redaction)
+            body: .init(body, type: headerFields[.contentType], coding: headerFields[.contentEncoding], redaction),
+            options: options
         ).text
     }
 }

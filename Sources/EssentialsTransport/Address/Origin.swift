@@ -30,8 +30,31 @@ public struct Origin: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The value of the `Host` field: the host, and the port if it is not the default (RFC 9110, section 7.2).
-    public var authority: String { port == scheme.defaultPort ? host.description : "\(host):\(port)" }
+    public var authority: String {
+        var text = host.description
+        appendPort(to: &text)
+        return text
+    }
 
     /// The origin as `https://host:port`, without the port if it is the default.
-    public var description: String { (scheme == .https ? "https://" : "http://") + authority }
+    public var description: String { text(before: "") }
+
+    /// The origin, followed by other text.
+    func text(before rest: Substring, _ end: String = "") -> String {
+        let host = host.description
+        var text = ""
+        text.reserveCapacity(host.utf8.count + rest.utf8.count + end.utf8.count + 14)
+        text += scheme == .https ? "https://" : "http://"
+        text += host
+        appendPort(to: &text)
+        text += rest
+        text += end
+        return text
+    }
+
+    private func appendPort(to text: inout String) {
+        guard port != scheme.defaultPort else { return }
+        text += ":"
+        text += String(port)
+    }
 }

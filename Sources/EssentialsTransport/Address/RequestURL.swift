@@ -126,8 +126,12 @@ public struct RequestURL: Sendable, Hashable {
 
 extension RequestURL: CustomStringConvertible {
     /// The whole URL including its query. Use ``redacted`` for logs.
-    public var description: String { origin.description + target }
+    public var description: String { origin.text(before: target[...]) }
 
     /// The URL with its query hidden.
-    public var redacted: String { origin.description + path + (query == nil ? "" : "?…") }
+    public var redacted: String {
+        let path = path
+        // What is left is the query.
+        return origin.text(before: path, path.utf8.count < target.utf8.count ? "?…" : "")
+    }
 }

@@ -90,7 +90,8 @@ extension RequestCommand {
         let sent = try makeRequest()
         let policy = try sending.trust.policy(in: environment)
         let transport = try CurlTransport(trust: policy, configuration: sending.connection.configuration())
-        let (recorder, preview) = (output.recording.recorder, output.makePreview())
+        let recorder = output.recording.recorder
+        let preview = output.makePreview(options: sending.connection.curlOptions + request.curlOptions(output))
         let exchange = try makeExchange(sent, in: environment, policy, over: transport, recorder, preview)
         let log = log
         let reports = transport.trustReports

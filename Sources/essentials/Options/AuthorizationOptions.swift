@@ -103,6 +103,13 @@ struct AuthorizationOptions: ParsableArguments {
         }
     }
 
+    /// The name and the password for Digest, from the option or otherwise from the environment variable; `nil` for other
+    /// credentials.
+    var digestAccount: String? {
+        if let digest { return digest }
+        return given == nil && Self.variable(Self.userVariable) == nil ? Self.variable(Self.digestVariable) : nil
+    }
+
     private static func basic(_ text: String, from source: String) throws(RequestFailure) -> Credentials {
         let (name, password) = try account(text, from: source)
         return try .basic(user: name, password: password)

@@ -94,6 +94,13 @@ struct ConnectionOptions: ParsableArguments {
         followsNoRedirect ? .refused : maximumRedirects.map { .limit($0) } ?? .standard
     }
 
+    /// The options of curl for the way to the server.
+    var curlOptions: [(name: String, value: String?)] {
+        guard let unixSocket else { return [] }
+        return unixSocket.hasPrefix("@")
+            ? [("--abstract-unix-socket", String(unixSocket.dropFirst()))] : [("--unix-socket", unixSocket)]
+    }
+
     func configuration() throws(RequestFailure) -> CurlTransport.Configuration {
         var configuration = CurlTransport.Configuration()
         configuration.addressOverrides = addressOverrides

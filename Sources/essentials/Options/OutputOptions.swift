@@ -122,8 +122,10 @@ struct OutputOptions: ParsableArguments {
     }
 
     /// Shows the request instead of sending it; `nil` if it is sent.
-    func makePreview() -> RequestPreview? {
-        recording.preview.map { RequestPreview($0, showsSecrets: showsSecrets, bodyStyle) }
+    ///
+    /// - Parameter options: The options of curl for what is not part of the request.
+    func makePreview(options: [(name: String, value: String?)]) -> RequestPreview? {
+        recording.preview.map { RequestPreview($0, showsSecrets: showsSecrets, bodyStyle, options: options) }
     }
 
     var failurePrinter: FailurePrinter {

@@ -78,4 +78,11 @@ extension RequestOptions {
         if let credentials { service.setAuthorization(credentials) }
         return service
     }
+
+    /// The options of curl for credentials that are no field of the first request: those of Digest.
+    func curlOptions(_ output: OutputOptions) -> [(name: String, value: String?)] {
+        guard !hasHeader("authorization"), let account = authorization.digestAccount else { return [] }
+        let shown = output.showsSecrets ? account : account.prefix { $0 != ":" } + ":…"
+        return [("--digest", nil), ("--user", shown)]
+    }
 }

@@ -16,10 +16,12 @@ final class RequestPreview: Sendable {
     private let form: Form
     private let showsSecrets: Bool
     private let style: BodyStyle
+    private let options: [(name: String, value: String?)]
     private let isPrinted = Atomic(false)
 
-    init(_ form: Form, showsSecrets: Bool, _ style: BodyStyle) {
-        (self.form, self.showsSecrets, self.style) = (form, showsSecrets, style)
+    /// - Parameter options: Options for the command, for what is not part of the request.
+    init(_ form: Form, showsSecrets: Bool, _ style: BodyStyle, options: [(name: String, value: String?)]) {
+        (self.form, self.showsSecrets, self.style, self.options) = (form, showsSecrets, style, options)
     }
 
     /// Whether a request was printed, so that its failure means nothing.
@@ -31,7 +33,9 @@ final class RequestPreview: Sendable {
     func send(_ request: TransportRequest, fields: [String]) throws(RequestFailure) -> Never {
         switch form {
         case .request: try print(request, fields)
-        case .command: try StandardStream.output.write(request.curlCommand(showsSecrets: showsSecrets) + "\n")
+        case .command:
+            let command = request.curlCommand(showsSecrets: showsSecrets, options: options)
+            try StandardStream.output.write(command + "\n")
         }
         isPrinted.store(true, ordering: .relaxed)
         throw RequestFailure(.cancelled, "The request was printed and not sent.", phase: .preparation)

@@ -136,6 +136,26 @@ struct InspectorPageTests {
         await locator.close()
     }
 
+    @Test("A page that is refused because too many follow asks again until there is room")
+    func room() async throws {
+        let server = try await RunningInspector(inspector, of: locator)
+        let cookie = try await server.cookie()
+        var followers: [RawConnection] = []
+        for _ in 0..<InspectorRoutes.maximumViewers {
+            followers.append(try #require(try await server.follower(cookie)))
+        }
+        try await Browser.run { browser in
+            try await browser.open(server.address)
+            #expect(try await browser.wait { try await browser.text("#live") == "refused" } != nil)
+            followers = []
+            #expect(try await browser.wait { try await browser.text("#live") == "live" } != nil)
+            try await send(1)
+            #expect(try await browser.wait { try await browser.count(Self.rows) == 1 } != nil)
+        }
+        try await server.end()
+        await locator.close()
+    }
+
     @Test("Markup of a server in a field and in an address stays text")
     func hostile() async throws {
         try await send(8)
