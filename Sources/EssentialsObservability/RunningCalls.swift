@@ -11,8 +11,10 @@
         /// An attempt that has ended, and how; `nil` if nothing is known of that.
         typealias Ended = (attempt: Attempt, end: AttemptEnd?)
 
-        /// It is an object, so that it is changed in place. It is used only with the lock of its part, and by the end of its
-        /// call alone after it was removed, so it can be sent to another thread.
+        /// It is an object, so that it is changed in place.
+        ///
+        /// `@unchecked Sendable`: it is read and changed only while the lock of its part is held. Once ``end(_:_:)`` has removed it
+        /// from its part, nothing else has it.
         private final class State: @unchecked Sendable {
             var facts: Facts
             var attempt: Attempt?

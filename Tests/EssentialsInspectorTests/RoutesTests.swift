@@ -1,11 +1,12 @@
 import EssentialsHTTP
-import EssentialsInspector
 import EssentialsLocator
 import EssentialsRequests
 import EssentialsTestKit
 import FoundationEssentials
 import HTTPTypes
 import Testing
+
+@testable import EssentialsInspector
 
 @Suite("The routes of the inspector", .timeLimit(.minutes(5)))
 struct RoutesTests {
@@ -100,6 +101,13 @@ struct RoutesTests {
             let response = await routes.respond(to: request("/", method, fields: await cookie(routes)))
             #expect(response.head.status == .methodNotAllowed)
         }
+    }
+
+    @Test("A page that follows looks less often if looking takes long, and at least every 750 ms")
+    func intervals() {
+        let times: [Duration] = [.zero, .milliseconds(5), .milliseconds(20), .milliseconds(33), .seconds(5)]
+        let intervals: [Duration] = [250, 250, 400, 660, 750].map { .milliseconds($0) }
+        #expect(times.map { InspectorEvents.interval(afterLookOf: $0) } == intervals)
     }
 
     @Test("The health has the status of a readiness probe")

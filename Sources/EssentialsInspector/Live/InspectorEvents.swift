@@ -8,12 +8,13 @@ import FoundationEssentials
 public struct InspectorEvents: AsyncSequence, Sendable {
     /// The time between two looks at what has changed. Without changes, a comment shows the server whether the browser is gone.
     fileprivate static let interval = Duration.milliseconds(250), heartbeat = Duration.seconds(1)
-    /// A look takes at most this part of the time until the next one, so that a busy program is not slowed much by a page that
-    /// nobody could read as fast. Looks are no further apart than the longest interval all the same.
-    fileprivate static let part = 20, longestInterval = Duration.milliseconds(750)
+    /// The most time between two looks, so that a new request is seen within a second.
+    private static let longestInterval = Duration.milliseconds(750)
 
-    fileprivate static func pause(after needed: Duration) -> Duration {
-        Swift.min(Swift.max(interval, needed), longestInterval)
+    /// The time from one look to the next: 20 times as long as the look took, so that a busy program is slowed by a twentieth at
+    /// most. A page that changes faster could not be read.
+    static func interval(afterLookOf time: Duration) -> Duration {
+        Swift.min(Swift.max(interval, time * 20), longestInterval)
     }
 
     private let inspector: Inspector
@@ -60,8 +61,7 @@ public struct InspectorEvents: AsyncSequence, Sendable {
                 }
                 let began = ContinuousClock.now
                 let text = await changes()
-                let needed = (ContinuousClock.now - began) * InspectorEvents.part
-                nextLook = began + InspectorEvents.pause(after: needed)
+                nextLook = began + InspectorEvents.interval(afterLookOf: ContinuousClock.now - began)
                 guard !text.isEmpty || ContinuousClock.now - lastSent >= InspectorEvents.heartbeat else { continue }
                 lastSent = .now
                 return Array((text.isEmpty ? ":\n\n" : text).utf8)

@@ -41,7 +41,7 @@ public protocol RequestObserver: Sendable {
 }
 
 extension RequestObserver {
-    /// The observer is told.
+    /// Observers are enabled.
     public var isEnabled: Bool { true }
     /// No bodies.
     public var bodyLimit: Int { 0 }

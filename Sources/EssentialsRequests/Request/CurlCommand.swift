@@ -31,7 +31,7 @@ struct CurlCommand {
     let url: String
     let fields: HTTPFields
     let body: Body
-    /// Further options of curl, with a value each or none.
+    /// Options that come first, such as `--unix-socket` with a path. The value is `nil` for an option that takes none.
     var options: [(name: String, value: String?)] = []
 
     /// The command for a shell.

@@ -83,7 +83,8 @@ extension ServiceSettings {
 extension TransportRequest {
     /// A command line of curl for the request as it is sent.
     ///
-    /// - Parameter options: Further options of curl, with a value each or none, for what is not part of the request.
+    /// - Parameter options: Options that come first, such as `--unix-socket` with a path. The value is `nil` for an option that
+    ///   takes none.
     package func curlCommand(showsSecrets: Bool, options: [(name: String, value: String?)] = []) -> String {
         let redaction = showsSecrets ? nil : Redaction.named
         return CurlCommand(

@@ -94,7 +94,7 @@ struct ConnectionOptions: ParsableArguments {
         followsNoRedirect ? .refused : maximumRedirects.map { .limit($0) } ?? .standard
     }
 
-    /// The options of curl for the way to the server.
+    /// The options that let curl connect as this tool does.
     var curlOptions: [(name: String, value: String?)] {
         guard let unixSocket else { return [] }
         return unixSocket.hasPrefix("@")

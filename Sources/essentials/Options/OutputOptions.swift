@@ -123,7 +123,7 @@ struct OutputOptions: ParsableArguments {
 
     /// Shows the request instead of sending it; `nil` if it is sent.
     ///
-    /// - Parameter options: The options of curl for what is not part of the request.
+    /// - Parameter options: What --curl prints beside the request: how to connect, and the account for Digest.
     func makePreview(options: [(name: String, value: String?)]) -> RequestPreview? {
         recording.preview.map { RequestPreview($0, showsSecrets: showsSecrets, bodyStyle, options: options) }
     }

@@ -79,7 +79,7 @@ extension RequestOptions {
         return service
     }
 
-    /// The options of curl for credentials that are no field of the first request: those of Digest.
+    /// The options that let curl use Digest. All other credentials are a header field of the request.
     func curlOptions(_ output: OutputOptions) -> [(name: String, value: String?)] {
         guard !hasHeader("authorization"), let account = authorization.digestAccount else { return [] }
         let shown = output.showsSecrets ? account : account.prefix { $0 != ":" } + ":…"

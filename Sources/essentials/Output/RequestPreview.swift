@@ -19,7 +19,7 @@ final class RequestPreview: Sendable {
     private let options: [(name: String, value: String?)]
     private let isPrinted = Atomic(false)
 
-    /// - Parameter options: Options for the command, for what is not part of the request.
+    /// - Parameter options: What --curl prints beside the request: how to connect, and the account for Digest.
     init(_ form: Form, showsSecrets: Bool, _ style: BodyStyle, options: [(name: String, value: String?)]) {
         (self.form, self.showsSecrets, self.style, self.options) = (form, showsSecrets, style, options)
     }
