@@ -230,12 +230,15 @@ public struct APIRequest<Response: Sendable>: TypedRequest {
         return try idempotencyKey?.field(name, random: { 0 })
     }
 
-    /// - Parameter path: The encoded path.
-    private func template(of path: String) -> RequestTemplate {
-        guard !path.isEmpty || base.isEnvironment else { return .none }
+    /// The template of the whole path; none for a whole URL without a further path.
+    ///
+    /// - Parameter encoded: The whole path, encoded.
+    private func template(of encoded: String) -> RequestTemplate {
+        let path = path
+        guard base.isEnvironment || !endpointPath.isEmpty || !path.isEmpty else { return .none }
         var template = endpointPath.template
-        template.append(self.path.template)
-        return .path(template, path)
+        template.append(path.template)
+        return .path(template, encoded)
     }
 
     private var wholePath: RequestPath {

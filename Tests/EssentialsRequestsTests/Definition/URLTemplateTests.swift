@@ -110,6 +110,9 @@ struct URLTemplateTests {
         let whole = APIRequest<String>(.get, url: RequestBase(try RequestURL("https://news.example.com/feed.json")))
         #expect(whole.urlTemplate == nil)
         #expect(try whole.build().urlTemplate == nil)
+        var wholeWithSlash = whole
+        wholeWithSlash.configuration.appendsTrailingSlash = true
+        #expect(try wholeWithSlash.build().urlTemplate == nil)
         #expect(try Search(text: "x").build().urlTemplate == "/films/search")
         // The path of the request may change afterwards. It is still the one that was defined.
         var request = try get.build()
