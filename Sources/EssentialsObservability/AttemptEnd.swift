@@ -51,11 +51,8 @@
 
         /// The HTTP version of a connection.
         static func version(of connection: ConnectionFacts) -> String {
-            switch connection.protocolName {
-            case "HTTP/1.1": "1.1"
-            case "HTTP/2": "2"
-            case let name: name.hasPrefix("HTTP/") ? String(name.dropFirst(5)) : ""
-            }
+            let name = connection.protocolName
+            return name.hasPrefix("HTTP/") ? String(name.dropFirst(5)) : ""
         }
     }
 

@@ -45,7 +45,7 @@ public struct Redaction: Sendable, Hashable {
     }
 
     func hides(_ name: HTTPField.Name) -> Bool {
-        (!hiddenFields.isEmpty && hiddenFields.contains(name)) || KnownNames.isSecret(name.rawName)
+        hiddenFields.contains(name) || KnownNames.isSecret(name.rawName)
     }
 
     /// The text of a URL for a log.
