@@ -33,7 +33,9 @@
         let client: ClientInstruments
         private let stores: StoreInstruments
         let servers: OriginTable
-        private let templates: TemplateTable
+        /// The templates of URLs that are attributes. They have a limit of their own, so that a program that puts values into them
+        /// does not use up the series of all other requests.
+        private let templates: LimitedTable<String, String>
         private let breakers = BreakerTable()
         /// The calls, with the server of the last attempt.
         private let calls = RunningCalls<OriginTable.Server, Attempt>()
@@ -54,7 +56,7 @@
             client = ClientInstruments(factory, limit: max(maximumSeries, 0))
             stores = StoreInstruments(factory, limit: max(maximumServers, 0))
             servers = OriginTable(limit: max(maximumServers, 0))
-            templates = TemplateTable(limit: max(maximumTemplates, 0))
+            templates = LimitedTable(limit: max(maximumTemplates, 0), others: other) { $0 }
         }
 
         /// Records an event of a store.

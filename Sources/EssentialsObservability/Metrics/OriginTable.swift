@@ -1,9 +1,8 @@
 #if Server || Inspector
     import EssentialsHTTP
-    import EssentialsTools
 
     /// The servers as attributes: at most so many, and one for all others.
-    final class OriginTable: Sendable {
+    struct OriginTable: Sendable {
         /// A server as attributes. The table makes one for each host and port, so that comparing two is comparing references.
         final class Server: Hashable, Sendable {
             let attributes: [(String, String)]
@@ -25,32 +24,12 @@
             let port: UInt16
         }
 
-        private struct State {
-            var servers: [Address: Server] = [:]
-            /// The server that was asked for last. The next request usually has the same one.
-            var last: (origin: Origin, server: Server)?
+        private let servers: LimitedTable<Address, Server>
+
+        init(limit: Int) {
+            servers = LimitedTable(limit: limit, others: .others) { Server(address: $0.host, port: "\($0.port)") }
         }
 
-        private let state = Mutex(State())
-        private let limit: Int
-
-        init(limit: Int) { self.limit = limit }
-
-        subscript(origin: Origin) -> Server {
-            state.withLock { state in
-                if let last = state.last, last.origin == origin { return last.server }
-                let address = Address(host: origin.host.text, port: origin.port)
-                let server = state.servers[address] ?? make(address, &state)
-                state.last = (origin, server)
-                return server
-            }
-        }
-
-        private func make(_ address: Address, _ state: inout State) -> Server {
-            guard state.servers.count < limit else { return .others }
-            let server = Server(address: address.host, port: "\(address.port)")
-            state.servers[address] = server
-            return server
-        }
+        subscript(origin: Origin) -> Server { servers[Address(host: origin.host.text, port: origin.port)] }
     }
 #endif
