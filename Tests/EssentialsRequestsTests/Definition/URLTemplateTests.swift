@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import EssentialsTestKit
 import TestTools
 import Testing
 
@@ -156,6 +157,33 @@ struct URLTemplateTests {
             }
         }
         #expect(seen == ["began /users/{}", "prepared /users/{}", "sent /users/{}", "sent /users/{}", "sent -"])
+    }
+
+    @Test("A validation in the background has the template of the call that was served, and a refused call has its own")
+    func background() async throws {
+        let fields: HTTPFields = [.cacheControl: "max-age=10, stale-while-revalidate=60"]
+        let observed = try ObservedService {
+            CacheOrigin.reply(to: $0, tag: "\"1\"", fields, body: "one")
+        } _: {
+            $0.cache = ResponseCache()
+        }
+        let request = try RequestBuilder(.get, template: "users/{id}", ["id": 7]).build()
+        await observed.send(request)
+        observed.origin.clock.advance(by: .seconds(20))
+        await observed.send(request)
+        await observed.ended(3)
+        let background = try #require(observed.timelines.all.first { $0.call?.isBackground == true })
+        let templates = background.events.compactMap { event -> String? in
+            if case .sent(let request) = event.kind { request.urlTemplate ?? "-" } else { nil }
+        }
+        #expect(templates == ["/users/{id}"])
+        await observed.service.shutdown()
+        await observed.send(request)
+        guard case .began(let refused)? = observed.timelines.all.last?.events.first?.kind else {
+            Issue.record("no beginning")
+            return
+        }
+        #expect(refused.urlTemplate == "/users/{id}")
     }
 
     private enum Users: Endpoint {
