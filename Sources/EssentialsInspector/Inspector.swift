@@ -37,11 +37,11 @@ public final class Inspector: RequestObserver, LoadObserver, StoreObserver {
         case load(LoadEvent)
         case store(StoreEvent)
 
-        var instant: ContinuousClock.Instant {
+        var time: SteadyInstant {
             switch self {
-            case .request(let event): event.instant
-            case .load(let event): event.instant
-            case .store(let event): event.instant
+            case .request(let event): event.time
+            case .load(let event): SteadyInstant(event.instant)
+            case .store(let event): SteadyInstant(event.instant)
             }
         }
     }
@@ -69,6 +69,9 @@ public final class Inspector: RequestObserver, LoadObserver, StoreObserver {
 
     /// The number of bytes of each body that are kept.
     public var bodyLimit: Int { recorder.bodyLimit }
+
+    /// Records a call.
+    public func observer(of call: RequestCall) -> any RequestObserver { recorder.observer(of: call) }
 
     /// Receives an event of a request.
     public func observe(_ event: RequestEvent) { recorder.observe(event) }

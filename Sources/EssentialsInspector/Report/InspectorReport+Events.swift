@@ -1,16 +1,17 @@
 import EssentialsPersistence
 import EssentialsRequests
 import EssentialsResources
+import EssentialsTools
 import FoundationEssentials
 
 extension InspectorReport {
     /// The last events of all layers, the oldest first.
-    static func events(_ events: [Inspector.Event], _ date: (ContinuousClock.Instant) -> Date) -> [Event] {
+    static func events(_ events: [Inspector.Event], _ date: (SteadyInstant) -> Date) -> [Event] {
         // The order of events at the same instant stays as it is.
-        let instants = events.map(\.instant)
-        let sorted = instants.indices.sorted { (instants[$0], $0) < (instants[$1], $1) }
+        let times = events.map(\.time)
+        let sorted = times.indices.sorted { (times[$0], $0) < (times[$1], $1) }
         return sorted.suffix(Inspector.maximumEvents).map { index in
-            let at = (date(instants[index]).timeIntervalSince1970 * 1_000).rounded()
+            let at = (date(times[index]).timeIntervalSince1970 * 1_000).rounded()
             switch events[index] {
             case .request(let request):
                 return Event(at: at, layer: "request", call: request.call.id.description, text: request.description)

@@ -22,14 +22,14 @@ extension HAR {
 private struct EntryBuilder {
     /// What is known of an exchange.
     private struct Exchange {
-        let began: ContinuousClock.Instant
+        let began: SteadyInstant
         /// How long it had waited for the limits of the origin.
         var waited = Duration.zero
         var request: ObservedRequest?
         var requestBody: RequestEvent.Body?
         var response: ObservedResponse?
         var responseBody: RequestEvent.Body?
-        var responseEnd: ContinuousClock.Instant?
+        var responseEnd: SteadyInstant?
         var metrics: TransportMetrics?
         var bytesRead: Int64?
         var failure: RequestFailure?
@@ -55,51 +55,51 @@ private struct EntryBuilder {
     private var isUnsent = true
     private var isEnded = false
     private var failure: RequestFailure?
-    private var last = ContinuousClock.now
+    private var last = SteadyInstant.now
     /// When the last exchange was over.
-    private var finished: ContinuousClock.Instant?
+    private var finished: SteadyInstant?
 
     init(_ clock: WallClock, hasCommands: Bool) { (self.clock, self.hasCommands) = (clock, hasCommands) }
 
     mutating func add(_ event: RequestEvent) {
-        (call, last) = (event.call, event.instant)
+        (call, last) = (event.call, event.time)
         switch event.kind {
         case .began(let beginning): self.beginning = beginning.url
         case .prepared(let request): prepared = request
         case .waited(let wait): if wait.reason == .limits { waited += wait.duration }
         case .sent(let request):
-            finish(at: event.instant)
-            var sent = Exchange(began: event.instant)
+            finish(at: event.time)
+            var sent = Exchange(began: event.time)
             (sent.waited, waited) = (waited, .zero)
             (sent.request, sent.attempt) = (request, event.attempt)
             (exchange, isUnsent) = (sent, false)
         case .head(let response):
             exchange?.response = response
-            if !response.isStreamed { exchange?.responseEnd = event.instant }
+            if !response.isStreamed { exchange?.responseEnd = event.time }
         case .attemptFailed(let failure):
             exchange?.failure = failure
-            exchange?.responseEnd = event.instant
+            exchange?.responseEnd = event.time
         case .body(let body):
             if body.isOfResponse { exchange?.responseBody = body } else { exchange?.requestBody = body }
         case .redirected(let hop):
             exchange?.redirectURL = hop.to
             exchange?.cacheStatus = cacheStatus
-            finish(at: event.instant)
+            finish(at: event.time)
             // What follows may be served without being sent.
             (next, cacheStatus, isUnsent) = (hop, nil, true)
         case .retrying(let retry):
             if exchange?.failure == nil { exchange?.failure = retry.failure }
-            finish(at: event.instant)
-        case .authorized: finish(at: event.instant)
+            finish(at: event.time)
+        case .authorized: finish(at: event.time)
         case .cached(let use): cacheStatus = "\(use.outcome)\(use.isStored ? ", stored" : "")"
         case .joined: isJoined = true
         case .received(let reception): received = reception.response
-        case .ended(let ending): end(ending, at: event.instant)
+        case .ended(let ending): end(ending, at: event.time)
         default: break
         }
     }
 
-    private mutating func end(_ ending: RequestEvent.Ending, at instant: ContinuousClock.Instant) {
+    private mutating func end(_ ending: RequestEvent.Ending, at instant: SteadyInstant) {
         isEnded = true
         failure = ending.failure
         // The end of the call is not that of an exchange that was over before.
@@ -124,7 +124,7 @@ private struct EntryBuilder {
         return entries
     }
 
-    private mutating func finish(at instant: ContinuousClock.Instant) {
+    private mutating func finish(at instant: SteadyInstant) {
         guard var exchange = exchange.take() else { return }
         finished = instant
         if exchange.responseEnd == nil { exchange.responseEnd = instant }
@@ -167,7 +167,7 @@ private struct EntryBuilder {
             request = HAR.Request(prepared, nil)
         }
         var timings = HAR.Timings()
-        let began = finished ?? call.began
+        let began = finished ?? call.time
         timings.wait = (last - began).harMilliseconds
         var entry = HAR.Entry(
             started: clock.date(of: began), request: request,

@@ -1,6 +1,6 @@
 public import EssentialsHTTP
 public import EssentialsRequests
-import EssentialsTools
+package import EssentialsTools
 package import FoundationEssentials
 
 /// Records the last exchanges of services, for a HAR file.
@@ -31,7 +31,7 @@ public final class HARRecorder: RequestObserver {
     private let clock = WallClock()
     /// Tells the numbers of this recorder from those of another one.
     private let identity = UInt32.random(in: .min ... .max)
-    private let state: Mutex<RecordedCalls>
+    private let calls: RecordedCalls
 
     /// Creates a recorder.
     ///
@@ -47,50 +47,47 @@ public final class HARRecorder: RequestObserver {
     /// Creates a recorder with another maximum size than ``maximumBytes``.
     package init(limit: Int, bodyLimit: Int, memory: Int) {
         self.bodyLimit = min(max(0, bodyLimit), Self.maximumBodySize)
-        state = Mutex(RecordedCalls(limit: max(1, limit), of: .exchanges, memory: memory))
+        calls = RecordedCalls(limit: max(1, limit), of: .exchanges, memory: memory)
     }
 
+    /// Records a call.
+    public func observer(of call: RequestCall) -> any RequestObserver { calls.observer(of: call) }
+
     /// Receives an event of a request.
-    public func observe(_ event: RequestEvent) {
-        let dropped = state.withLock { $0.add(event) }
-        _ = consume dropped
-    }
+    public func observe(_ event: RequestEvent) { calls.observe(event) }
 
     /// What was recorded, in the order of the beginnings. Exchanges that are running are recorded so far as they are known.
     public var har: HAR {
-        let (timelines, comment) = state.withLock { ($0.all.map(\.timeline), $0.comment) }
-        let entries = timelines.flatMap { HAR.entries(of: $0, clock) }
-        return HAR(entries: entries.sorted { $0.started < $1.started }, comment: comment)
+        let all = calls.changes(since: 0)
+        let entries = all.calls.flatMap { HAR.entries(of: $0.timeline, clock) }
+        return HAR(entries: entries.sorted { $0.started < $1.started }, comment: all.comment)
     }
 
     /// Forgets what was recorded of the calls that have ended.
-    public func removeAll() {
-        let removed = state.withLock { $0.removeEnded() }
-        _ = consume removed
-    }
+    public func removeAll() { calls.removeEnded() }
 
     // MARK: For the inspector
 
     /// A moment in the recording.
     package struct Cursor: Sendable, Hashable {
         fileprivate let identity: UInt32
-        fileprivate let count: UInt64
+        fileprivate let look: UInt64
         fileprivate let endedExchanges: UInt64
 
         /// The moment as text.
-        package var text: String { "\(identity)-\(count)-\(endedExchanges)" }
+        package var text: String { "\(identity)-\(look)-\(endedExchanges)" }
 
         /// Reads a text; `nil` if it is no moment.
         package init?(_ text: String) {
             let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-            guard parts.count == 3, let identity = UInt32(parts[0]), let count = UInt64(parts[1]),
+            guard parts.count == 3, let identity = UInt32(parts[0]), let look = UInt64(parts[1]),
                 let ended = UInt64(parts[2])
             else { return nil }
-            self.init(identity, count, ended)
+            self.init(identity, look, ended)
         }
 
-        fileprivate init(_ identity: UInt32, _ count: UInt64, _ endedExchanges: UInt64) {
-            (self.identity, self.count, self.endedExchanges) = (identity, count, endedExchanges)
+        fileprivate init(_ identity: UInt32, _ look: UInt64, _ endedExchanges: UInt64) {
+            (self.identity, self.look, self.endedExchanges) = (identity, look, endedExchanges)
         }
     }
 
@@ -113,34 +110,28 @@ public final class HARRecorder: RequestObserver {
     /// - Parameter cursor: The moment. Without one, or with that of another recorder, all that is kept has changed.
     package func changes(since cursor: Cursor?) -> Changes {
         let own = cursor.flatMap { isOwn($0) ? $0 : nil }
-        let start = own?.count ?? 0
-        let (calls, now, dropped, comment) = state.withLock { state in
-            (
-                state.all.filter { $0.hasChanged(after: start) }.map { ($0.timeline, $0.events(after: start)) },
-                Cursor(identity, state.count, state.endedUnits),
-                own.map { state.dropped(after: $0.endedExchanges) } ?? 0, state.comment
-            )
-        }
-        let entries = calls.flatMap { HAR.entries(of: $0.0, clock, hasCommands: true) }
+        let changes = calls.changes(since: own?.look ?? 0, endedUnits: own?.endedExchanges ?? 0)
+        let entries = changes.calls.flatMap { HAR.entries(of: $0.timeline, clock, hasCommands: true) }
         return Changes(
-            entries: entries.sorted { $0.started < $1.started }, events: calls.flatMap(\.1),
-            now: now, dropped: dropped, comment: comment)
+            entries: entries.sorted { $0.started < $1.started }, events: changes.calls.flatMap(\.new),
+            now: Cursor(identity, changes.look, changes.endedUnits), dropped: own == nil ? 0 : changes.dropped,
+            comment: changes.comment)
     }
 
     /// Whether a moment is one of this recorder.
     package func isOwn(_ cursor: Cursor) -> Bool { cursor.identity == identity }
 
     /// The date of an instant.
-    package func date(of instant: ContinuousClock.Instant) -> Date { clock.date(of: instant) }
+    package func date(of instant: SteadyInstant) -> Date { clock.date(of: instant) }
 }
 
 /// The dates of instants of the monotonic clock. They differ from the system's date as much as the system's date was changed
 /// since the clock was made.
 struct WallClock: Sendable {
-    private let instant = ContinuousClock.now
+    private let instant = SteadyInstant.now
     private let date = Date.now
 
-    func date(of instant: ContinuousClock.Instant) -> Date {
+    func date(of instant: SteadyInstant) -> Date {
         // In milliseconds, as a file has them.
         let date = date.addingTimeInterval((instant - self.instant) / .seconds(1))
         return Date(timeIntervalSince1970: (date.timeIntervalSince1970 * 1_000).rounded() / 1_000)

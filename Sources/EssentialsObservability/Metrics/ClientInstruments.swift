@@ -42,9 +42,14 @@
             var outcome = other
         }
 
-        let requestDuration: SeriesTable<Attempt, any TimerHandler>
-        let requestSize: SeriesTable<Attempt, any RecorderHandler>
-        let responseSize: SeriesTable<Attempt, any RecorderHandler>
+        /// The instruments of attempts, which have the same attributes.
+        struct AttemptHandles: Sendable {
+            let duration: any TimerHandler
+            let requestSize: LazyHandle<any RecorderHandler>
+            let responseSize: LazyHandle<any RecorderHandler>
+        }
+
+        let attempts: SeriesTable<Attempt, AttemptHandles>
         let activeRequests: SeriesTable<Call, any MeterHandler>
         let callDuration: SeriesTable<Call, any TimerHandler>
         let queueDuration: SeriesTable<Server, any TimerHandler>
@@ -57,16 +62,17 @@
         let queueLength: SeriesTable<Server, any MeterHandler>
 
         init(_ factory: any MetricsFactory, limit: Int) {
-            requestDuration = SeriesTable(limit: limit, overflow: Attempt()) {
-                factory.makeTimer(label: "http.client.request.duration", dimensions: $0.attributes)
-            }
-            requestSize = SeriesTable(limit: limit, overflow: Attempt()) {
-                factory.makeRecorder(
-                    label: "http.client.request.body.size", dimensions: $0.attributes, aggregate: true)
-            }
-            responseSize = SeriesTable(limit: limit, overflow: Attempt()) {
-                factory.makeRecorder(
-                    label: "http.client.response.body.size", dimensions: $0.attributes, aggregate: true)
+            attempts = SeriesTable(limit: limit, overflow: Attempt()) { key in
+                AttemptHandles(
+                    duration: factory.makeTimer(label: "http.client.request.duration", dimensions: key.attributes),
+                    requestSize: LazyHandle {
+                        factory.makeRecorder(
+                            label: "http.client.request.body.size", dimensions: key.attributes, aggregate: true)
+                    },
+                    responseSize: LazyHandle {
+                        factory.makeRecorder(
+                            label: "http.client.response.body.size", dimensions: key.attributes, aggregate: true)
+                    })
             }
             activeRequests = SeriesTable(limit: limit, overflow: Call()) { key in
                 factory.makeMeter(

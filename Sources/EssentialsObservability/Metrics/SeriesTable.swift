@@ -30,12 +30,17 @@
         /// The handle for some attributes. The backend makes it outside the lock. If two threads make one at the same time, the
         /// second is let go and not destroyed, because both can stand for the same series of the backend.
         subscript(key: Key) -> Handle {
+            let known = state.withLock { state -> Handle? in
+                if let last = state.last, last.key == key { return last.handle }
+                guard let handle = state.handles[key] else { return nil }
+                state.last = (key, handle)
+                return handle
+            }
+            return known ?? newHandle(key)
+        }
+
+        private func newHandle(_ key: Key) -> Handle {
             let (known, wanted) = state.withLock { state in
-                if let last = state.last, last.key == key { return (last.handle as Handle?, key) }
-                if let handle = state.handles[key] {
-                    state.last = (key, handle)
-                    return (handle, key)
-                }
                 let wanted = state.handles.count >= limit ? overflow : key
                 return (state.handles[wanted], wanted)
             }
@@ -49,6 +54,25 @@
             }
             // Others may have filled the table meanwhile.
             return kept ?? self[overflow]
+        }
+    }
+
+    /// A handle of an instrument that not every series has. It is made when it is used first.
+    final class LazyHandle<Handle: Sendable>: Sendable {
+        private let handle = Mutex<Handle?>(nil)
+        private let make: @Sendable () -> Handle
+
+        init(_ make: @escaping @Sendable () -> Handle) { self.make = make }
+
+        /// The backend makes it outside the lock. One of two that are made at the same time is let go.
+        var value: Handle {
+            if let known = handle.withLock({ $0 }) { return known }
+            let made = make()
+            return handle.withLock { handle in
+                if let earlier = handle { return earlier }
+                handle = made
+                return made
+            }
         }
     }
 #endif

@@ -48,6 +48,6 @@ final class BackgroundValidations: Sendable {
     func reporter(
         _ place: RequestsInFlight.Place, _ request: TransportRequest, template: String?
     ) -> RequestReporter {
-        RequestReporter(settings, place.id, request.method, request.url, template: template, isBackground: true)
+        RequestReporter(settings, place.id, request.method, .url(request.url), template: template, isBackground: true)
     }
 }

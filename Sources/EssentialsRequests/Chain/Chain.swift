@@ -118,8 +118,7 @@ struct Chain: Sendable {
         // Breaker, rate and concurrency: what waits here has its token, and nothing that waits above holds a permit.
         add { GateStage(next: $0) }
         // What observers add, such as the context of a trace, is signed too.
-        let adding = settings.observers.filter(\.addsFields)
-        if !adding.isEmpty { add { ObserversStage(observers: adding, next: $0) } }
+        if settings.observers.contains(where: \.addsFields) { add { ObserversStage(next: $0) } }
         // Signatures are created last, so that their dates are recent and they cover every other field, cookies included.
         if isIntercepted {
             add { CookieStage(adds: true, stores: false, next: $0) }
@@ -147,13 +146,13 @@ struct Chain: Sendable {
         }
         reporter.begins(record.request)
         record.reporter = reporter
-        // The report of a failure needs the counts too.
-        defer { reporter.keep(record) }
         do throws(RequestFailure) {
             let response = record.response(try await status.send(record))
             reporter.received(response, record)
             return response
         } catch {
+            // The report of a failure needs the counts too.
+            reporter.keep(record)
             throw record.retries.completed(error)
         }
     }

@@ -30,11 +30,16 @@ extension DataRequest {
         in environment: EnvironmentSnapshot, _ settings: ServiceSettings
     ) throws(RequestFailure) -> RequestURL {
         if base.isAnyServer { return environment.baseURL }
-        let resolution = isDefined ? .join : settings.configuration.pathResolution
-        if let url = base.knownURL(of: path) { return try PathRules.url(url, under: environment.baseURL, resolution) }
-        let url = try PathRules.url(path, under: environment.baseURL, resolution)
-        guard isDefined || !base.isEnvironment, !hasWholeQuery else { return url }
-        return try url.keepingQuery(of: environment.baseURL)
+        let place = place(under: environment.baseURL, settings)
+        if let url = base.knownURL(of: path) { return try PathRules.url(url, under: place.base, place.resolution) }
+        return try place.url
+    }
+
+    /// Where the path leads, unless the request has a known URL.
+    func place(under base: RequestURL, _ settings: ServiceSettings) -> PathPlace {
+        PathPlace(
+            path: path, base: base, resolution: isDefined ? .join : settings.configuration.pathResolution,
+            keepsQuery: (isDefined || !self.base.isEnvironment) && !hasWholeQuery)
     }
 
     private func check() throws(RequestFailure) {
@@ -69,6 +74,23 @@ extension DataRequest {
     }
 
     private func codecs(_ settings: ServiceSettings) -> CodecRegistry { codecs ?? settings.configuration.codecs }
+}
+
+/// A path and its base, of which the URL is made when somebody needs it.
+struct PathPlace: Sendable {
+    let path: String
+    let base: RequestURL
+    let resolution: PathResolution
+    /// Whether the URL has the query of the base too.
+    let keepsQuery: Bool
+
+    /// - Throws: `invalidRequest` if the path leads to another origin or out of the base's path.
+    var url: RequestURL {
+        get throws(RequestFailure) {
+            let url = try PathRules.url(path, under: base, resolution)
+            return keepsQuery ? try url.keepingQuery(of: base) : url
+        }
+    }
 }
 
 // MARK: The request that is sent

@@ -7,8 +7,10 @@ final class ObservedCall: Sendable {
     private struct State {
         var call: RequestCall
         var attempt = 0
-        /// How far the call had come when its last stage ended.
-        var progress: RequestEvent.Ending.Progress?
+        /// How far the call had come when it failed in the stages.
+        var failed: RequestEvent.Ending.Progress?
+        /// The response that was returned last.
+        var received: RequestEvent.Reception?
         /// The events that are told after the one that is being told now.
         var waiting: [RequestEvent] = []
         var isTelling = false
@@ -20,10 +22,10 @@ final class ObservedCall: Sendable {
         struct Moment {
             let call: RequestCall
             let attempt: Int
-            let instant: ContinuousClock.Instant
+            let time: SteadyInstant
 
             func event(_ kind: RequestEvent.Kind) -> RequestEvent {
-                RequestEvent(call: call, attempt: attempt, instant: instant, kind: kind)
+                RequestEvent(call: call, attempt: attempt, time: time, kind: kind)
             }
         }
 
@@ -31,26 +33,30 @@ final class ObservedCall: Sendable {
         mutating func moment(of kind: RequestEvent.Kind) -> Moment {
             switch kind {
             case .sent: attempt += 1
+            case .received(let reception): (received, failed) = (reception, nil)
             case .ended: hasEnded = true
             default: break
             }
-            return Moment(call: call, attempt: attempt, instant: .now)
+            return Moment(call: call, attempt: attempt, time: .now)
         }
     }
 
-    let redaction: Redaction
+    let redaction: Shared<Redaction>
     /// The largest limit for bodies of all observers.
     let bodyLimit: Int
     /// What stands for the call's URL in metrics and traces; `nil` if its request has none.
     private let template: String?
     /// The log, which is told first; `nil` without one.
     private let log: RequestLog?
+    private let all: [any RequestObserver]
+    /// Those of this call, in the same order.
     private let observers: [any RequestObserver]
     private let state: Mutex<State>
 
     init(_ call: RequestCall, template: String? = nil, _ log: RequestLog?, _ observers: [any RequestObserver]) {
-        (self.template, self.log, self.observers, redaction) = (template, log, observers, call.redaction)
+        (self.template, self.log, redaction) = (template, log, call.redaction)
         bodyLimit = observers.reduce(0) { max($0, $1.bodyLimit) }
+        (all, self.observers) = (observers, observers.map { $0.observer(of: call) })
         state = Mutex(State(call: call))
     }
 
@@ -76,7 +82,15 @@ final class ObservedCall: Sendable {
 
     private func tellAll(_ event: RequestEvent) {
         if let log, !state.withLock({ $0.isUnlogged }) { log.observe(event) }
-        for observer in observers { tell(event, observer) }
+        if case .body(let body) = event.kind { return tell(body, event) }
+        for observer in observers { observer.observe(event) }
+    }
+
+    private func tell(_ body: RequestEvent.Body, _ event: RequestEvent) {
+        for (whole, observer) in zip(all, observers) where whole.bodyLimit > 0 {
+            let kind = RequestEvent.Kind.body(body.limited(to: whole.bodyLimit))
+            observer.observe(RequestEvent(call: event.call, attempt: event.attempt, time: event.time, kind: kind))
+        }
     }
 
     private func next() -> RequestEvent? {
@@ -94,11 +108,17 @@ final class ObservedCall: Sendable {
         if let late { log?.observe(late) } else { tell(kind) }
     }
 
-    /// The next attempt, for observers that add fields to it.
-    func attempt(_ request: TransportRequest, isOfEnvironment: Bool) -> ObservedAttempt {
+    /// Adds the fields of observers to the next attempt. A field that is there stays, also one of an observer before.
+    func addFields(to request: inout TransportRequest, isOfEnvironment: Bool) {
         let (call, number) = state.withLock { ($0.call, $0.attempt + 1) }
-        return ObservedAttempt(
+        let attempt = ObservedAttempt(
             call: call, number: number, request: observed(request), isOfEnvironment: isOfEnvironment)
+        for (whole, observer) in zip(all, observers) where whole.addsFields {
+            let present = request.headerFields
+            for field in observer.fields(of: attempt) where !present.contains(field.name) {
+                request.headerFields.append(field)
+            }
+        }
     }
 
     /// A request of the call as observers see it. After a redirect it is another one than the template stands for.
@@ -112,26 +132,20 @@ final class ObservedCall: Sendable {
         return state.withLock { $0.call }.isPrepared(for: request.url) ? template : nil
     }
 
-    private func tell(_ event: RequestEvent, _ observer: any RequestObserver) {
-        guard case .body(let body) = event.kind else { return observer.observe(event) }
-        let limit = observer.bodyLimit
-        guard limit > 0 else { return }
-        observer.observe(
-            RequestEvent(
-                call: event.call, attempt: event.attempt, instant: event.instant, kind: .body(body.limited(to: limit))))
-    }
-
     /// Notes the URL of the prepared request for the later events.
     func prepared(_ request: TransportRequest) {
         state.withLock { $0.call = $0.call.prepared(request.url) }
     }
 
-    func keep(_ progress: RequestEvent.Ending.Progress) { state.withLock { $0.progress = progress } }
+    /// Keeps how far the call has come, for its failure.
+    func keep(_ progress: RequestEvent.Ending.Progress) { state.withLock { $0.failed = progress } }
 
     /// Ends the call.
     func end(_ outcome: RequestEvent.Ending.Outcome, read count: Int64? = nil, _ metrics: TransportMetrics? = nil) {
         var progress: RequestEvent.Ending.Progress?
-        if case .failed = outcome, count == nil { progress = state.withLock { $0.progress } }
+        if case .failed = outcome, count == nil {
+            progress = state.withLock { $0.failed ?? $0.received.map(RequestEvent.Ending.Progress.init) }
+        }
         tell(.ended(.init(outcome: outcome, bytesRead: count, metrics: metrics, progress: progress)))
     }
 

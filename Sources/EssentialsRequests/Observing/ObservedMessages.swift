@@ -15,14 +15,14 @@ public struct ObservedRequest: Sendable, CustomStringConvertible, CustomReflecta
         let urlTemplate: String?
         let target: RequestURL
         let fields: HTTPFields
-        let redaction: Redaction
+        let redaction: Shared<Redaction>
     }
 
     /// It is an object, because an event is copied often.
     private let parts: Shared<Parts>
 
     /// The request without its body, which is not kept alive.
-    init(_ request: TransportRequest, _ redaction: Redaction, urlTemplate: String? = nil) {
+    init(_ request: TransportRequest, _ redaction: Shared<Redaction>, urlTemplate: String? = nil) {
         let bodySize: Int? =
             switch request.body.content {
             case .none: 0
@@ -44,7 +44,7 @@ public struct ObservedRequest: Sendable, CustomStringConvertible, CustomReflecta
     /// The path with its values replaced; see ``DataRequest/urlTemplate``. `nil` if the request has none, and after a
     /// redirect to another path or origin.
     public var urlTemplate: String? { parts.values.urlTemplate }
-    package var redaction: Redaction { parts.values.redaction }
+    package var redaction: Redaction { parts.values.redaction.values }
     /// The URL as the redaction shows it.
     public var url: String { redaction.text(of: parts.values.target) }
     /// The origin.
@@ -92,16 +92,17 @@ public struct ObservedAttempt: Sendable {
 /// ```
 public struct ObservedResponse: Sendable, CustomStringConvertible, CustomReflectable {
     let response: TransportResponse
-    package let redaction: Redaction
+    private let shownBy: Shared<Redaction>
     /// Whether the body is yet to come.
     public let isStreamed: Bool
 
-    init(_ response: TransportResponse, _ redaction: Redaction, isStreamed: Bool? = nil) {
+    init(_ response: TransportResponse, _ redaction: Shared<Redaction>, isStreamed: Bool? = nil) {
         self.isStreamed = isStreamed ?? !response.body.isWhole
         self.response = response.withoutBody
-        self.redaction = redaction
+        shownBy = redaction
     }
 
+    package var redaction: Redaction { shownBy.values }
     /// The status.
     public var status: HTTPResponse.Status { response.status }
     /// The header fields in order of arrival, with `…` as the value of a secret.

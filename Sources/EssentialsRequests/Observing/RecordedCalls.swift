@@ -1,7 +1,9 @@
 package import EssentialsTools
 
 /// The calls of which timelines are kept, within limits of number and size.
-package struct RecordedCalls: Sendable {
+///
+/// Each call that runs has an observer of its own, so that its events need neither a search nor a lock that others take.
+package final class RecordedCalls: Sendable {
     /// What the limit counts.
     package enum Unit: Sendable {
         /// Calls that have ended.
@@ -10,31 +12,16 @@ package struct RecordedCalls: Sendable {
         case exchanges
     }
 
-    /// A call. It is an object, so that an event is added to it in place.
-    ///
-    /// It is used only with the lock of the recorder, and after it was dropped not at all, so it can be sent to the thread that
-    /// releases it.
-    package final class Call: @unchecked Sendable {
-        package fileprivate(set) var timeline = RequestTimeline()
-        /// The numbers of its events, in their order.
-        fileprivate var numbers: [UInt64] = []
-        /// How often the transport has received it.
-        fileprivate var attempts = 0
-        fileprivate var bytes = 0
-
-        fileprivate init() {
-            // A plain request has about as many events.
-            timeline.reserveCapacity(8)
-            numbers.reserveCapacity(8)
-        }
-
-        /// Whether there are events after one with a number.
-        package func hasChanged(after number: UInt64) -> Bool { (numbers.last ?? 0) > number }
-
-        /// The events after one with a number.
-        package func events(after number: UInt64) -> ArraySlice<RequestEvent> {
-            timeline.events[(numbers.firstIndex { $0 > number } ?? numbers.count)...]
-        }
+    private struct State {
+        var running: [RequestID: RecordedCall] = [:]
+        var ended = Fifo<RecordedCall>()
+        /// The units of the calls that have ended.
+        var kept = 0
+        var dropped = 0
+        /// The number of looks so far.
+        var looks: UInt64 = 0
+        /// The units of all calls that have ended so far.
+        var endedUnits: UInt64 = 0
     }
 
     /// The number of calls that are recorded at the same time.
@@ -43,19 +30,11 @@ package struct RecordedCalls: Sendable {
     private let limit: Int
     private let unit: Unit
     private let memory: Int
-    package private(set) var running: [RequestID: Call] = [:]
-    package private(set) var ended = Fifo<Call>()
-    /// The units of the calls that have ended.
-    private var kept = 0
-    /// The bytes of all calls, and those of the calls that run.
-    private var bytes = 0
-    private var runningBytes = 0
-    private var dropped = 0
-    private var droppedEvents = 0
-    /// The number of events so far.
-    package private(set) var count: UInt64 = 0
-    /// The units of all calls that have ended so far.
-    package private(set) var endedUnits: UInt64 = 0
+    private let state = Mutex(State())
+    /// The bytes of the calls that run, and of those that have ended.
+    private let runningBytes = Atomic(0)
+    private let endedBytes = Atomic(0)
+    private let droppedEvents = Atomic(0)
 
     /// - Parameters:
     ///   - limit: The number of units of calls that have ended.
@@ -64,87 +43,209 @@ package struct RecordedCalls: Sendable {
         (self.limit, self.unit, self.memory) = (limit, unit, memory)
     }
 
-    /// Adds an event to its call.
+    /// The observer of a call. The call is recorded from its beginning.
+    package func observer(of call: RequestCall) -> RecordedCall { RecordedCall(of: self) }
+
+    /// Adds an event that is not told to the observer of its call.
+    package func observe(_ event: RequestEvent) {
+        if case .began = event.kind { return observer(of: event.call).observe(event) }
+        state.withLock { $0.running[event.call.id] }?.observe(event)
+    }
+
+    // MARK: The calls
+
+    /// Adds a call that begins.
     ///
-    /// - Returns: The calls that are dropped for it. They are released by the caller, which holds no lock then.
-    package mutating func add(_ event: RequestEvent) -> [Call] {
-        let id = event.call.id
-        guard let call = running[id] ?? newCall(event) else { return [] }
-        add(event, to: call)
-        guard case .ended = event.kind else { return bytes > memory ? dropSurplus() : [] }
-        running[id] = nil
-        runningBytes -= call.bytes
-        kept += units(of: call)
-        endedUnits += UInt64(units(of: call))
-        ended.append(call)
-        return dropSurplus()
-    }
-
-    /// A call that begins; `nil` if too many run, or if its beginning was not recorded for that reason.
-    private mutating func newCall(_ event: RequestEvent) -> Call? {
-        guard case .began = event.kind else { return nil }
-        guard running.count < Self.maximumRunning else {
-            dropped += 1
-            return nil
+    /// - Returns: Whether it is recorded. It is not if too many run.
+    fileprivate func begin(_ call: RecordedCall, _ id: RequestID) -> Bool {
+        state.withLock { state in
+            guard state.running.count < Self.maximumRunning else {
+                state.dropped += 1
+                return false
+            }
+            state.running[id] = call
+            return true
         }
-        let call = Call()
-        running[event.call.id] = call
-        return call
     }
 
-    private mutating func add(_ event: RequestEvent, to call: Call) {
-        let size = event.recordedSize(after: call.attempts)
-        // The calls that run may take half of the memory, so that the others are not dropped for them. Their ends are small.
-        if case .ended = event.kind {
-        } else if runningBytes + size > memory / 2 {
-            droppedEvents += 1
-            return
+    /// Whether there is room for a further event of a call that runs.
+    ///
+    /// The calls that run may take half of the memory, so that the others are not dropped for them. Their ends are small.
+    fileprivate func takes(_ size: Int, isEnd: Bool) -> Bool {
+        guard isEnd || runningBytes.load(ordering: .relaxed) + size <= memory / 2 else {
+            droppedEvents.add(1, ordering: .relaxed)
+            return false
         }
-        guard call.timeline.add(event) else { return }
-        count += 1
-        call.numbers.append(count)
-        call.bytes += size
-        bytes += size
-        runningBytes += size
-        if case .sent = event.kind { call.attempts += 1 }
+        runningBytes.add(size, ordering: .relaxed)
+        return true
     }
 
-    private func units(of call: Call) -> Int { unit == .calls ? 1 : max(1, call.attempts) }
+    fileprivate func giveBack(_ size: Int) { runningBytes.subtract(size, ordering: .relaxed) }
 
-    private mutating func dropSurplus() -> [Call] {
-        var surplus: [Call] = []
-        while kept > limit || bytes > memory, let call = ended.popFirst() {
-            kept -= units(of: call)
-            bytes -= call.bytes
-            dropped += units(of: call)
+    /// Drops calls that have ended if the memory is full.
+    fileprivate func makeRoom() {
+        guard isFull else { return }
+        let dropped = state.withLock { dropSurplus(&$0) }
+        _ = consume dropped
+    }
+
+    /// Moves a call that has ended. What is dropped for it is released without a lock.
+    fileprivate func end(_ call: RecordedCall, _ id: RequestID, _ size: (bytes: Int, attempts: Int)) {
+        let dropped = state.withLock { state in
+            state.running[id] = nil
+            runningBytes.subtract(size.bytes, ordering: .relaxed)
+            endedBytes.add(size.bytes, ordering: .relaxed)
+            state.kept += units(size.attempts)
+            state.endedUnits += UInt64(units(size.attempts))
+            state.ended.append(call)
+            return dropSurplus(&state)
+        }
+        _ = consume dropped
+    }
+
+    private var isFull: Bool {
+        let (running, ended) = (runningBytes.load(ordering: .relaxed), endedBytes.load(ordering: .relaxed))
+        return running + ended > memory
+    }
+
+    private func units(_ attempts: Int) -> Int { unit == .calls ? 1 : max(1, attempts) }
+
+    private func dropSurplus(_ state: inout State) -> [RecordedCall] {
+        var surplus: [RecordedCall] = []
+        while state.kept > limit || isFull, let call = state.ended.popFirst() {
+            let size = call.size
+            state.kept -= units(size.attempts)
+            state.dropped += units(size.attempts)
+            endedBytes.subtract(size.bytes, ordering: .relaxed)
             surplus.append(call)
         }
         return surplus
     }
 
-    /// Removes the calls that have ended, and returns them.
-    package mutating func removeEnded() -> Fifo<Call> {
-        for call in ended { bytes -= call.bytes }
-        (kept, dropped, droppedEvents) = (0, 0, 0)
-        defer { ended = Fifo() }
-        return ended
+    /// Removes the calls that have ended.
+    package func removeEnded() {
+        let removed = state.withLock { state in
+            for call in state.ended { endedBytes.subtract(call.size.bytes, ordering: .relaxed) }
+            (state.kept, state.dropped) = (0, 0)
+            droppedEvents.store(0, ordering: .relaxed)
+            defer { state.ended = Fifo() }
+            return state.ended
+        }
+        _ = consume removed
     }
 
-    /// The calls, those that have ended first.
-    package var all: [Call] { Array(ended) + running.values }
+    // MARK: Looks
 
-    /// The number of units that were dropped after so many had ended.
-    package func dropped(after number: UInt64) -> Int {
-        let firstKept = endedUnits - UInt64(kept)
-        return firstKept > number ? Int(clamping: firstKept - number) : 0
+    /// The timelines of the calls that run, in no order.
+    package var running: [RequestTimeline] { state.withLock { $0.running.values.map(\.timeline) } }
+    /// The timelines of the calls that have ended, in the order of their ends.
+    package var ended: [RequestTimeline] { state.withLock { $0.ended.map(\.timeline) } }
+
+    /// What has changed since a look.
+    package struct Changes: Sendable {
+        /// The timelines of the calls that have changed, those that have ended first, and their new events.
+        package let calls: [(timeline: RequestTimeline, new: ArraySlice<RequestEvent>)]
+        /// The number of this look.
+        package let look: UInt64
+        /// The units of all calls that have ended so far.
+        package let endedUnits: UInt64
+        /// The number of units that were dropped since so many had ended.
+        package let dropped: Int
+        /// What is missing; `nil` if nothing is.
+        package let comment: String?
     }
 
-    /// What is missing; `nil` if nothing is.
-    package var comment: String? {
+    /// Looks at what has changed since another look.
+    ///
+    /// - Parameters:
+    ///   - look: The number of that look; 0 for all that is kept.
+    ///   - endedUnits: The units of all calls that had ended then.
+    package func changes(since look: UInt64, endedUnits: UInt64 = 0) -> Changes {
+        state.withLock { state in
+            state.looks += 1
+            let calls = (Array(state.ended) + state.running.values).compactMap { $0.look(state.looks, since: look) }
+            let firstKept = state.endedUnits - UInt64(state.kept)
+            return Changes(
+                calls: calls, look: state.looks, endedUnits: state.endedUnits,
+                dropped: firstKept > endedUnits ? Int(clamping: firstKept - endedUnits) : 0, comment: comment(state))
+        }
+    }
+
+    private func comment(_ state: State) -> String? {
         var notes: [String] = []
-        if dropped > 0 { notes.append("\(dropped) earlier exchanges were dropped.") }
-        if droppedEvents > 0 { notes.append("\(droppedEvents) parts of running exchanges were dropped.") }
+        if state.dropped > 0 { notes.append("\(state.dropped) earlier exchanges were dropped.") }
+        let events = droppedEvents.load(ordering: .relaxed)
+        if events > 0 { notes.append("\(events) parts of running exchanges were dropped.") }
         return notes.isEmpty ? nil : notes.joined(separator: " ")
+    }
+}
+
+/// The record of one call.
+package final class RecordedCall: RequestObserver {
+    private struct State {
+        var timeline = RequestTimeline()
+        /// Whether the beginning was recorded, without which nothing is.
+        var hasBegun = false
+        /// How many events each look has found, if there were new ones.
+        var found: [(events: Int, look: UInt64)] = []
+        /// How often the transport has received the request.
+        var attempts = 0
+        var bytes = 0
+    }
+
+    private let calls: RecordedCalls
+    private let state = Mutex(State())
+
+    fileprivate init(of calls: RecordedCalls) { self.calls = calls }
+
+    /// Adds an event.
+    package func observe(_ event: RequestEvent) {
+        switch event.kind {
+        case .began:
+            guard calls.begin(self, event.call.id) else { return }
+            add(event, isFirst: true)
+        case .ended:
+            guard add(event, isEnd: true) else { return }
+            calls.end(self, event.call.id, size)
+            return
+        default: add(event)
+        }
+        calls.makeRoom()
+    }
+
+    /// - Returns: Whether the call is recorded.
+    @discardableResult
+    private func add(_ event: RequestEvent, isFirst: Bool = false, isEnd: Bool = false) -> Bool {
+        state.withLock { state in
+            if isFirst {
+                // A plain request has about as many events.
+                state.timeline.reserveCapacity(6)
+                state.hasBegun = true
+            }
+            guard state.hasBegun else { return false }
+            let size = event.recordedSize(after: state.attempts)
+            guard calls.takes(size, isEnd: isEnd) else { return true }
+            guard state.timeline.add(event) else {
+                calls.giveBack(size)
+                return true
+            }
+            state.bytes += size
+            if case .sent = event.kind { state.attempts += 1 }
+            return true
+        }
+    }
+
+    fileprivate var timeline: RequestTimeline { state.withLock { $0.timeline } }
+    fileprivate var size: (bytes: Int, attempts: Int) { state.withLock { ($0.bytes, $0.attempts) } }
+
+    /// - Returns: The timeline with the events that are new since a look; `nil` if there are none.
+    fileprivate func look(_ number: UInt64, since look: UInt64) -> (RequestTimeline, ArraySlice<RequestEvent>)? {
+        state.withLock { state in
+            let count = state.timeline.events.count
+            if (state.found.last?.events ?? 0) < count { state.found.append((count, number)) }
+            let known = state.found.last { $0.look <= look }?.events ?? 0
+            return known < count ? (state.timeline, state.timeline.events[known...]) : nil
+        }
     }
 }
 

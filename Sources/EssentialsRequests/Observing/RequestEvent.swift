@@ -1,5 +1,5 @@
 public import EssentialsHTTP
-import EssentialsTools
+package import EssentialsTools
 public import FoundationEssentials
 
 /// Something that happens to a request, as a ``RequestObserver`` is told it.
@@ -18,12 +18,14 @@ public struct RequestEvent: Sendable {
     /// The number of the attempt that was begun last, over all hops, challenges and retries; 0 before the first one.
     public let attempt: Int
     /// When it happened.
-    public let instant: ContinuousClock.Instant
+    public var instant: ContinuousClock.Instant { time.instant }
+    /// The same.
+    package let time: SteadyInstant
     /// What happened.
     public let kind: Kind
 
     /// The time since the call began.
-    public var elapsed: Duration { instant - call.began }
+    public var elapsed: Duration { time - call.time }
 
     /// What happened. New kinds may be added, so an observer has a `default`.
     public enum Kind: Sendable {
@@ -43,17 +45,17 @@ public struct RequestEvent: Sendable {
         /// An attempt has failed in the transport.
         case attemptFailed(RequestFailure)
         /// A redirect is followed.
-        case redirected(ObservedRedirect)
+        indirect case redirected(ObservedRedirect)
         /// New credentials are sent with the next attempt.
         case authorized(Authorization)
         /// What the response cache has done for a hop.
-        case cached(CacheUse)
+        indirect case cached(CacheUse)
         /// The call waits for an equal one that is running, and shares its response.
         case joined
         /// An attempt has failed, and another one follows.
-        case retrying(Retry)
+        indirect case retrying(Retry)
         /// The circuit breaker of the origin has changed during an attempt. Each call that had an attempt at that time is told.
-        case breaker(Origin, OriginLimits.State)
+        indirect case breaker(Origin, OriginLimits.State)
         /// The `Cookie` field has no room for this number of cookies.
         case cookiesLeftOut(Int)
         /// Cookies of a response were not stored.
@@ -71,23 +73,38 @@ public struct RequestEvent: Sendable {
     /// The beginning of a call.
     public struct Beginning: Sendable, CustomReflectable {
         private struct Parts {
-            let target: RequestURL?
-            let redaction: Redaction
+            let target: Target
+            let redaction: Shared<Redaction>
             let urlTemplate: String?
             let environment: String?
+        }
+
+        /// The URL before the interceptors and without parameters.
+        enum Target: Sendable {
+            /// A known one; `nil` if the request is invalid.
+            case url(RequestURL?)
+            /// One that is made when an observer asks for it.
+            case path(PathPlace)
+
+            var url: RequestURL? {
+                switch self {
+                case .url(let url): url
+                case .path(let place): try? place.url
+                }
+            }
         }
 
         /// It is an object, because an event is copied often.
         private let parts: Shared<Parts>
 
-        init(target: RequestURL?, redaction: Redaction, urlTemplate: String? = nil, environment: String?) {
+        init(_ target: Target, redaction: Shared<Redaction>, urlTemplate: String? = nil, environment: String?) {
             parts = Shared(
                 Parts(target: target, redaction: redaction, urlTemplate: urlTemplate, environment: environment))
         }
 
         /// The URL before the interceptors and without parameters, as the redaction shows it; `nil` if the request has none,
         /// because it is invalid.
-        public var url: String? { parts.values.target.map { parts.values.redaction.text(of: $0) } }
+        public var url: String? { parts.values.target.url.map { parts.values.redaction.values.text(of: $0) } }
         /// The path with its values replaced; see ``DataRequest/urlTemplate``. `nil` if the request has none.
         public var urlTemplate: String? { parts.values.urlTemplate }
         /// The name of the service's environment; `nil` for a request to another base or in the background, and for an
@@ -222,6 +239,16 @@ public struct RequestEvent: Sendable {
             public let cache: CacheUse?
             /// The response that was a failure, such as one with an unexpected status; `nil` if there was none.
             public let response: ObservedResponse?
+
+            init(attempts: Int, redirects: Int, cache: CacheUse?, response: ObservedResponse?) {
+                (self.attempts, self.redirects, self.cache, self.response) = (attempts, redirects, cache, response)
+            }
+
+            /// The progress of a call whose response was returned, and that has failed with it, such as in its decoding.
+            init(_ reception: Reception) {
+                self.init(
+                    attempts: reception.attempts, redirects: reception.redirects, cache: reception.cache, response: nil)
+            }
         }
     }
 }

@@ -1,4 +1,5 @@
 public import EssentialsHTTP
+package import EssentialsTools
 
 /// Is told what happens to the requests of a service, such as to count, trace or record them.
 ///
@@ -32,6 +33,16 @@ public protocol RequestObserver: Sendable {
     ///   origin.
     func fields(of attempt: ObservedAttempt) -> HTTPFields
 
+    /// The observer of one call, which is asked for before the first event of the call.
+    ///
+    /// It receives all events and is asked for the fields of this call, in place of this observer. So it can keep what it knows
+    /// of the call in its own properties, and needs no table of the calls that run. What an observer is, such as
+    /// ``bodyLimit``, is that of this observer. The default is this observer itself.
+    ///
+    /// An observer that passes the events of calls on to another one may do so for each call, with what that one returns here,
+    /// or for all of them, with ``observe(_:)``.
+    func observer(of call: RequestCall) -> any RequestObserver
+
     /// Receives an event.
     ///
     /// It is called on a thread that works on the request, so it must not block. The events of one request come one after
@@ -47,6 +58,8 @@ extension RequestObserver {
     public var bodyLimit: Int { 0 }
     /// No fields.
     public var addsFields: Bool { false }
+    /// This observer.
+    public func observer(of call: RequestCall) -> any RequestObserver { self }
     /// No fields.
     public func fields(of attempt: ObservedAttempt) -> HTTPFields { HTTPFields() }
 }
@@ -72,13 +85,14 @@ public struct RequestCall: Sendable, CustomReflectable {
         let id: RequestID
         let method: HTTPRequest.Method
         let target: RequestURL?
-        let redaction: Redaction
-        let began: ContinuousClock.Instant
+        let redaction: Shared<Redaction>
+        let began: SteadyInstant
         let isBackground: Bool
 
         init(
-            _ id: RequestID, _ method: HTTPRequest.Method, _ target: RequestURL?, _ redaction: Redaction,
-            _ began: ContinuousClock.Instant, isBackground: Bool
+            _ id: RequestID, _ method: HTTPRequest.Method, _ target: RequestURL?,
+            _ redaction: Shared<Redaction>,
+            _ began: SteadyInstant, isBackground: Bool
         ) {
             (self.id, self.method, self.target, self.redaction) = (id, method, target, redaction)
             (self.began, self.isBackground) = (began, isBackground)
@@ -88,7 +102,7 @@ public struct RequestCall: Sendable, CustomReflectable {
     private let facts: Facts
 
     init(
-        _ id: RequestID, _ method: HTTPRequest.Method, _ redaction: Redaction, began: ContinuousClock.Instant = .now,
+        _ id: RequestID, _ method: HTTPRequest.Method, _ redaction: Shared<Redaction>, began: SteadyInstant = .now,
         isBackground: Bool = false
     ) { facts = Facts(id, method, nil, redaction, began, isBackground: isBackground) }
 
@@ -111,13 +125,14 @@ public struct RequestCall: Sendable, CustomReflectable {
     /// The method.
     public var method: HTTPRequest.Method { facts.method }
     /// The URL after the interceptors, as the service's redaction shows it; `nil` before the request was prepared.
-    public var url: String? { facts.target.map { facts.redaction.text(of: $0) } }
+    public var url: String? { facts.target.map { facts.redaction.values.text(of: $0) } }
     /// When the call began.
-    public var began: ContinuousClock.Instant { facts.began }
+    public var began: ContinuousClock.Instant { facts.began.instant }
+    package var time: SteadyInstant { facts.began }
     /// Whether the service itself makes the call, to validate a stale response that it has served.
     public var isBackground: Bool { facts.isBackground }
     /// What of a request is shown.
-    var redaction: Redaction { facts.redaction }
+    var redaction: Shared<Redaction> { facts.redaction }
 
     /// The properties for debuggers and `dump`, also without secrets.
     public var customMirror: Mirror {

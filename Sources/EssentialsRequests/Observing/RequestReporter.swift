@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import EssentialsTools
 import FoundationEssentials
 
 /// Reports what happens to one call. If nobody listened when the call began, each report costs only a comparison.
@@ -34,43 +35,51 @@ struct RequestReporter: Sendable {
         observing settings: ServiceSettings, _ id: RequestID, _ request: DataRequest, _ current: EnvironmentSnapshot,
         isLogged: Bool = true
     ) {
+        let isOfEnvironment = request.base.isEnvironment && !settings.isForAnyServer
+        self.init(
+            settings, id, request.method,
+            isOfEnvironment
+                ? .path(request.place(under: current.baseURL, settings))
+                : .url(Self.url(of: request, current, settings)),
+            template: request.urlTemplate, environment: isOfEnvironment ? current.name : nil, isBackground: false,
+            isLogged: isLogged)
+    }
+
+    /// The URL of a request to another base than the service's environment; `nil` if it has none.
+    private static func url(
+        of request: DataRequest, _ current: EnvironmentSnapshot, _ settings: ServiceSettings
+    ) -> RequestURL? {
         var request = request
         // The service has no environment, also for requests that were pinned to it.
         if settings.isForAnyServer { request.base = .anyServer }
-        let isOfEnvironment = request.base.isEnvironment
-        let environment = isOfEnvironment ? current : try? request.environment(in: current).snapshot
-        let url = environment.flatMap { try? request.url(in: $0, settings) }
-        self.init(
-            settings, id, request.method, url, template: request.urlTemplate,
-            environment: isOfEnvironment ? current.name : nil, isBackground: false, isLogged: isLogged)
+        guard let environment = try? request.environment(in: current).snapshot else { return nil }
+        return try? request.url(in: environment, settings)
     }
 
     /// Begins the report of a call.
     ///
     /// - Parameters:
-    ///   - url: The URL; `nil` if it is not known.
+    ///   - target: The URL.
     ///   - template: What stands for it in metrics and traces; `nil` if the request has none.
     ///   - environment: The name of the service's environment; `nil` for a call to another base.
     ///   - isBackground: Whether the service itself makes the call.
     ///   - isLogged: Whether the log has messages of the call.
     init(
-        _ settings: ServiceSettings, _ id: RequestID, _ method: HTTPRequest.Method, _ url: RequestURL? = nil,
+        _ settings: ServiceSettings, _ id: RequestID, _ method: HTTPRequest.Method,
+        _ target: RequestEvent.Beginning.Target = .url(nil),
         template: String? = nil, environment: String? = nil, isBackground: Bool, isLogged: Bool = true
     ) {
-        let configuration = settings.configuration
-        let log =
-            isLogged && RequestLog.isWanted(by: configuration.logger)
-            ? RequestLog(configuration.logger, writesCommands: configuration.logsCommands) : nil
+        let log = isLogged ? settings.log : nil
         guard settings.hasObservers || log != nil else {
             call = nil
             return
         }
-        let redaction = configuration.redaction
+        let redaction = settings.redaction
         call = ObservedCall(
             RequestCall(id, method, redaction, isBackground: isBackground), template: template, log,
             settings.observers)
         let name = environment.flatMap { $0.isEmpty ? nil : $0 }
-        call?.tell(.began(.init(target: url, redaction: redaction, urlTemplate: template, environment: name)))
+        call?.tell(.began(.init(target, redaction: redaction, urlTemplate: template, environment: name)))
     }
 
     /// Whether anybody listens.
@@ -126,9 +135,9 @@ struct RequestReporter: Sendable {
 
     // MARK: Attempts
 
-    /// The next attempt, for observers that add fields to it; `nil` if nobody listens.
-    func attempt(_ request: TransportRequest, isOfEnvironment: Bool) -> ObservedAttempt? {
-        call?.attempt(request, isOfEnvironment: isOfEnvironment)
+    /// Adds the fields of observers to the next attempt.
+    func addFields(to request: inout TransportRequest, isOfEnvironment: Bool) {
+        call?.addFields(to: &request, isOfEnvironment: isOfEnvironment)
     }
 
     func sends(_ request: TransportRequest) {
@@ -158,7 +167,7 @@ struct RequestReporter: Sendable {
 
     func failed(_ failure: RequestFailure) {
         guard let call else { return }
-        call.end(.failed(call.redaction.shown(failure)))
+        call.end(.failed(call.redaction.values.shown(failure)))
     }
 
     /// The call has failed before its work has begun, unless its end was reported. The log has no message about it.
@@ -168,12 +177,12 @@ struct RequestReporter: Sendable {
 
     func attemptFailed(_ failure: RequestFailure) {
         guard let call else { return }
-        call.tell(.attemptFailed(call.redaction.shown(failure)))
+        call.tell(.attemptFailed(call.redaction.values.shown(failure)))
     }
 
     func retries(after failure: RequestFailure, attempt: Int, in wait: Duration, budget: Int?) {
         guard let call else { return }
-        let shown = call.redaction.shown(failure)
+        let shown = call.redaction.values.shown(failure)
         call.tellAlsoLate(.retrying(.init(failure: shown, attempt: attempt, wait: wait, budget: budget)))
     }
 
@@ -183,7 +192,7 @@ struct RequestReporter: Sendable {
 
     func redirected(_ hop: RedirectHop) {
         guard let call else { return }
-        call.tell(.redirected(ObservedRedirect(hop, call.redaction)))
+        call.tell(.redirected(ObservedRedirect(hop, call.redaction.values)))
     }
 
     /// A streamed body or a download has ended.
@@ -198,7 +207,7 @@ struct RequestReporter: Sendable {
     ) {
         guard let call else { return }
         var outcome = outcome
-        if case .failed(let failure) = outcome { outcome = .failed(call.redaction.shown(failure)) }
+        if case .failed(let failure) = outcome { outcome = .failed(call.redaction.values.shown(failure)) }
         if call.bodyLimit > 0, !beginning.isEmpty {
             var isWhole = Int64(beginning.count) == count
             if case .completed = outcome {} else { isWhole = false }

@@ -1,5 +1,3 @@
-import EssentialsTools
-
 /// Keeps the timelines of the calls of a service, for tools and tests.
 ///
 /// ```swift
@@ -12,19 +10,19 @@ import EssentialsTools
 ///
 /// It can be used from any thread.
 public final class RequestTimelines: RequestObserver {
-    private let calls: Mutex<RecordedCalls>
+    private let calls: RecordedCalls
 
     /// - Parameter limit: The number of calls that have ended whose timelines are kept. The oldest are dropped first.
-    public init(limit: Int = 100) { calls = Mutex(RecordedCalls(limit: max(limit, 0), of: .calls)) }
+    public init(limit: Int = 100) { calls = RecordedCalls(limit: max(limit, 0), of: .calls) }
+
+    /// Records a call.
+    public func observer(of call: RequestCall) -> any RequestObserver { calls.observer(of: call) }
 
     /// Adds an event to the timeline of its call.
-    public func observe(_ event: RequestEvent) {
-        let dropped = calls.withLock { $0.add(event) }
-        _ = consume dropped
-    }
+    public func observe(_ event: RequestEvent) { calls.observe(event) }
 
     /// The timelines of the last calls that have ended, in the order of their ends.
-    public var all: [RequestTimeline] { calls.withLock { $0.ended.map(\.timeline) } }
+    public var all: [RequestTimeline] { calls.ended }
     /// The timelines of the calls that are running, in no order.
-    public var running: [RequestTimeline] { calls.withLock { $0.running.values.map(\.timeline) } }
+    public var running: [RequestTimeline] { calls.running }
 }

@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import EssentialsTools
 
 /// The configuration of a service, and header fields that are created from it once instead of for each request.
 ///
@@ -7,6 +8,8 @@ final class ServiceSettings: Sendable {
     let configuration: HTTPDataRequestService.Configuration
     /// The observers that are enabled.
     let observers: [any RequestObserver]
+    /// What observers see of requests.
+    let redaction: Shared<Redaction>
     /// Whether the service has no environment, and sends only requests with a whole URL.
     let isForAnyServer: Bool
     /// The groups of equal requests; `nil` if an interceptor makes each request different.
@@ -22,6 +25,7 @@ final class ServiceSettings: Sendable {
         self.isForAnyServer = isForAnyServer
         self.configuration = configuration
         observers = configuration.observers.filter(\.isEnabled)
+        redaction = Shared(configuration.redaction)
         joins = configuration.interceptors.contains(where: \.preventsJoining) ? nil : JoinedExchanges()
         hops = HopRulesTable(configuration.settings, clock: configuration.clock)
         cachePolicy = configuration.settings.cachePolicy ?? .standard
@@ -31,6 +35,12 @@ final class ServiceSettings: Sendable {
 
     /// Whether requests have observers.
     var hasObservers: Bool { !observers.isEmpty }
+
+    /// The log of requests; `nil` if nobody wants its messages.
+    var log: RequestLog? {
+        guard RequestLog.isWanted(by: configuration.logger) else { return nil }
+        return RequestLog(configuration.logger, writesCommands: configuration.logsCommands)
+    }
 
     /// Adds the service's fields, unless the request has them already.
     func complete(_ fields: inout HTTPFields, of request: DataRequest) {

@@ -103,7 +103,7 @@ struct ObservedCallTests {
         }
         let observer = Cancelling()
         let call = ObservedCall(
-            RequestCall(RequestID(service: 1, number: 1), .get, Redaction(), began: .now),
+            RequestCall(RequestID(service: 1, number: 1), .get, Shared(Redaction()), began: .now),
             nil, [observer])
         observer.call.withLock { $0 = call }
         call.tell(.joined)
@@ -118,9 +118,9 @@ struct ObservedCallTests {
     func late() {
         let (lines, timelines) = (LogLines(), RequestTimelines())
         let call = ObservedCall(
-            RequestCall(RequestID(service: 1, number: 7), .get, Redaction()),
+            RequestCall(RequestID(service: 1, number: 7), .get, Shared(Redaction())),
             RequestLog(lines.logger(.debug), writesCommands: false), [timelines])
-        call.tell(.began(.init(target: nil, redaction: Redaction(), environment: nil)))
+        call.tell(.began(.init(.url(nil), redaction: Shared(Redaction()), environment: nil)))
         call.tellAlsoLate(.cookiesLeftOut(1))
         call.end(.completed)
         call.tellAlsoLate(.cookiesLeftOut(2))

@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import EssentialsTools
 import FoundationEssentials
 import TestTools
 import Testing
@@ -8,12 +9,12 @@ import Testing
 @Suite("Calls that are recorded")
 struct RecordedCallsTests {
     private func event(_ number: UInt64, _ kind: RequestEvent.Kind) -> RequestEvent {
-        let call = RequestCall(RequestID(service: 1, number: number), .get, Redaction())
-        return RequestEvent(call: call, attempt: 1, instant: .now, kind: kind)
+        let call = RequestCall(RequestID(service: 1, number: number), .get, Shared(Redaction()))
+        return RequestEvent(call: call, attempt: 1, time: .now, kind: kind)
     }
 
     private var beginning: RequestEvent.Kind {
-        .began(RequestEvent.Beginning(target: nil, redaction: Redaction(), environment: nil))
+        .began(RequestEvent.Beginning(.url(nil), redaction: Shared(Redaction()), environment: nil))
     }
     private var ending: RequestEvent.Kind {
         .ended(RequestEvent.Ending(outcome: .completed, bytesRead: nil, metrics: nil, progress: nil))
@@ -24,25 +25,25 @@ struct RecordedCallsTests {
 
     @Test("Calls that run take at most half of the memory, so that those that have ended stay")
     func memory() {
-        var calls = RecordedCalls(limit: 100, of: .calls, memory: 100_000)
+        let calls = RecordedCalls(limit: 100, of: .calls, memory: 100_000)
         for number in 1...20 {
-            for kind in [beginning, body(1_000), ending] { _ = calls.add(event(UInt64(number), kind)) }
+            for kind in [beginning, body(1_000), ending] { calls.observe(event(UInt64(number), kind)) }
         }
         #expect(calls.ended.count == 20)
-        for number in 100...200 { for kind in [beginning, body(1_000)] { _ = calls.add(event(UInt64(number), kind)) } }
+        for number in 100...200 { for kind in [beginning, body(1_000)] { calls.observe(event(UInt64(number), kind)) } }
         #expect(calls.ended.count == 20)
-        #expect(calls.comment?.contains("parts of running exchanges were dropped") == true)
+        #expect(calls.changes(since: 0).comment?.contains("parts of running exchanges were dropped") == true)
         // Their ends are recorded, and then the oldest calls make room.
-        for number in 100...200 { _ = calls.add(event(UInt64(number), ending)) }
+        for number in 100...200 { calls.observe(event(UInt64(number), ending)) }
         #expect(calls.running.isEmpty && calls.ended.count > 20)
     }
 
     @Test("What happens to a call whose beginning was not recorded is not recorded either")
     func beginnings() {
-        var calls = RecordedCalls(limit: 100, of: .calls)
-        _ = calls.add(event(1, body(1)))
-        _ = calls.add(event(1, ending))
-        #expect(calls.all.isEmpty && calls.count == 0)
+        let calls = RecordedCalls(limit: 100, of: .calls)
+        calls.observe(event(1, body(1)))
+        calls.observe(event(1, ending))
+        #expect(calls.running.isEmpty && calls.ended.isEmpty)
     }
 
     @Test("Random events of many calls are kept as a slow model keeps them")
@@ -50,34 +51,34 @@ struct RecordedCallsTests {
         var numbers = SeededNumbers(state: 11)
         for _ in 0..<30 {
             let limit = Int.random(in: 1...6, using: &numbers)
-            var calls = RecordedCalls(limit: limit, of: .calls)
+            let calls = RecordedCalls(limit: limit, of: .calls)
             var running: [UInt64: Int] = [:]
-            var ended: [(number: UInt64, events: Int)] = []
+            var ended: [(events: Int, new: Int)] = []
             var seen: UInt64 = 0
             var expected: [UInt64: Int] = [:]
             for _ in 0..<300 {
                 let number = UInt64.random(in: 1...40, using: &numbers)
                 let kind = running[number] == nil ? beginning : Bool.random(using: &numbers) ? body(1) : ending
-                _ = calls.add(event(number, kind))
+                calls.observe(event(number, kind))
                 running[number, default: 0] += 1
                 expected[number, default: 0] += 1
                 if case .ended = kind {
-                    expected[number] = nil
-                    ended.append((number, running.removeValue(forKey: number) ?? 0))
+                    ended.append((running.removeValue(forKey: number) ?? 0, expected.removeValue(forKey: number) ?? 0))
                     ended = ended.suffix(limit)
                 }
                 if Int.random(in: 0..<10, using: &numbers) == 0 {
-                    // The events of running calls since the last look, each once.
-                    let new = calls.running.values.filter { $0.hasChanged(after: seen) }.flatMap {
-                        $0.events(after: seen)
-                    }
-                    let counts = Dictionary(grouping: new) { $0.call.id.number }.mapValues(\.count)
-                    #expect(counts == expected.filter { running[$0.key] != nil })
-                    (seen, expected) = (calls.count, [:])
+                    // The events since the last look, each once.
+                    let changes = calls.changes(since: seen)
+                    let new = changes.calls.filter { !$0.timeline.isComplete }.flatMap(\.new)
+                    #expect(Dictionary(grouping: new) { $0.call.id.number }.mapValues(\.count) == expected)
+                    let counts = changes.calls.filter(\.timeline.isComplete).map(\.new.count)
+                    #expect(counts == ended.map(\.new).filter { $0 > 0 })
+                    for index in ended.indices { ended[index].new = 0 }
+                    (seen, expected) = (changes.look, [:])
                 }
             }
-            #expect(calls.ended.map { $0.timeline.events.count } == ended.map(\.events))
-            #expect(calls.running.mapValues { $0.timeline.events.count }.values.sorted() == running.values.sorted())
+            #expect(calls.ended.map { $0.events.count } == ended.map(\.events))
+            #expect(calls.running.map { $0.events.count }.sorted() == running.values.sorted())
         }
     }
 }

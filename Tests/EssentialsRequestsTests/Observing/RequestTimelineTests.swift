@@ -1,4 +1,5 @@
 import EssentialsHTTP
+import EssentialsTools
 import FoundationEssentials
 import Testing
 
@@ -6,7 +7,7 @@ import Testing
 
 @Suite("Timelines")
 struct RequestTimelineTests {
-    private let began = ContinuousClock.now
+    private let began = SteadyInstant.now
 
     /// A timeline of events at milliseconds after the beginning.
     private func timeline(_ events: (Int, RequestEvent.Kind)...) -> RequestTimeline {
@@ -14,9 +15,9 @@ struct RequestTimelineTests {
         return RequestTimeline(
             events.map { time, kind in
                 if case .sent = kind { attempt += 1 }
-                let call = RequestCall(RequestID(service: 1, number: 1), .get, Redaction(), began: began)
+                let call = RequestCall(RequestID(service: 1, number: 1), .get, Shared(Redaction()), began: began)
                 return RequestEvent(
-                    call: call, attempt: attempt, instant: began + .milliseconds(time), kind: kind)
+                    call: call, attempt: attempt, time: began + .milliseconds(time), kind: kind)
             })
     }
 
@@ -27,7 +28,7 @@ struct RequestTimelineTests {
     }
 
     private func request() throws -> ObservedRequest {
-        ObservedRequest(TransportRequest(.get, try RequestURL("https://h/a")), Redaction())
+        ObservedRequest(TransportRequest(.get, try RequestURL("https://h/a")), Shared(Redaction()))
     }
 
     private func head(
@@ -36,7 +37,7 @@ struct RequestTimelineTests {
         var metrics = TransportMetrics()
         change(&metrics)
         let response = TransportResponse(HTTPResponse(status: .ok), body: ResponseBody(Data()), metrics: metrics)
-        return .head(ObservedResponse(response, Redaction(), isStreamed: isStreamed))
+        return .head(ObservedResponse(response, Shared(Redaction()), isStreamed: isStreamed))
     }
 
     private func ended(_ outcome: RequestEvent.Ending.Outcome = .completed) -> RequestEvent.Kind {
@@ -46,7 +47,8 @@ struct RequestTimelineTests {
     @Test("The phases of an exchange on a new connection follow one another")
     func exchange() throws {
         let timeline = timeline(
-            (0, .began(.init(target: nil, redaction: Redaction(), environment: nil))), (2, .prepared(try request())),
+            (0, .began(.init(.url(nil), redaction: Shared(Redaction()), environment: nil))),
+            (2, .prepared(try request())),
             (12, .waited(.init(reason: .limits, duration: .milliseconds(10)))), (12, .sent(try request())),
             (
                 100,
@@ -72,7 +74,8 @@ struct RequestTimelineTests {
     @Test("A reused connection has no name, connection and handshake, and a streamed body is received until its end")
     func streamed() throws {
         let timeline = timeline(
-            (0, .began(.init(target: nil, redaction: Redaction(), environment: nil))), (1, .prepared(try request())),
+            (0, .began(.init(.url(nil), redaction: Shared(Redaction()), environment: nil))),
+            (1, .prepared(try request())),
             (1, .sent(try request())),
             (
                 21,
@@ -90,7 +93,8 @@ struct RequestTimelineTests {
         let first = head({ $0.firstByte = .milliseconds(4) }, isStreamed: true)
         let second = head { ($0.firstByte, $0.finished) = (.milliseconds(3), .milliseconds(6)) }
         let timeline = timeline(
-            (0, .began(.init(target: nil, redaction: Redaction(), environment: nil))), (0, .prepared(try request())),
+            (0, .began(.init(.url(nil), redaction: Shared(Redaction()), environment: nil))),
+            (0, .prepared(try request())),
             (0, .sent(try request())),
             (5, first), (9, .sent(try request())), (15, second), (16, ended()))
         #expect(
@@ -104,7 +108,8 @@ struct RequestTimelineTests {
     func failures() throws {
         let failure = RequestFailure(.connection, "Refused.")
         let retried = timeline(
-            (0, .began(.init(target: nil, redaction: Redaction(), environment: nil))), (0, .prepared(try request())),
+            (0, .began(.init(.url(nil), redaction: Shared(Redaction()), environment: nil))),
+            (0, .prepared(try request())),
             (0, .sent(try request())),
             (5, .attemptFailed(failure)),
             (5, .retrying(.init(failure: failure, attempt: 1, wait: .milliseconds(9), budget: nil))),
@@ -114,24 +119,26 @@ struct RequestTimelineTests {
                 "0 preparing 0.0-0.0", "1 attempt 0.0-5.0", "1 pause 5.0-15.0", "2 attempt 15.0-20.0",
             ])
         let refused = timeline(
-            (0, .began(.init(target: nil, redaction: Redaction(), environment: nil))), (3, ended(.failed(failure))))
+            (0, .began(.init(.url(nil), redaction: Shared(Redaction()), environment: nil))),
+            (3, ended(.failed(failure))))
         #expect(text(refused) == ["0 preparing 0.0-3.0"])
     }
 
     @Test("A timeline keeps a limited number of events and the end, and a recorder a limited number of timelines")
     func limits() throws {
         var timeline = RequestTimeline()
-        let call = RequestCall(RequestID(service: 1, number: 1), .get, Redaction(), began: began)
-        for _ in 0..<1_500 { timeline.add(RequestEvent(call: call, attempt: 0, instant: began, kind: .joined)) }
-        timeline.add(RequestEvent(call: call, attempt: 0, instant: began, kind: ended()))
+        let call = RequestCall(RequestID(service: 1, number: 1), .get, Shared(Redaction()), began: began)
+        for _ in 0..<1_500 { timeline.add(RequestEvent(call: call, attempt: 0, time: began, kind: .joined)) }
+        timeline.add(RequestEvent(call: call, attempt: 0, time: began, kind: ended()))
         #expect(timeline.events.count == 1_001 && timeline.droppedEvents == 500 && timeline.isComplete)
         let timelines = RequestTimelines(limit: 2)
         for number in 1...5 {
-            let call = RequestCall(RequestID(service: 1, number: UInt64(number)), .get, Redaction(), began: began)
-            let beginning = RequestEvent.Beginning(target: nil, redaction: Redaction(), environment: nil)
-            timelines.observe(RequestEvent(call: call, attempt: 0, instant: began, kind: .began(beginning)))
+            let call = RequestCall(
+                RequestID(service: 1, number: UInt64(number)), .get, Shared(Redaction()), began: began)
+            let beginning = RequestEvent.Beginning(.url(nil), redaction: Shared(Redaction()), environment: nil)
+            timelines.observe(RequestEvent(call: call, attempt: 0, time: began, kind: .began(beginning)))
             if number < 5 {
-                timelines.observe(RequestEvent(call: call, attempt: 0, instant: began, kind: ended()))
+                timelines.observe(RequestEvent(call: call, attempt: 0, time: began, kind: ended()))
             }
         }
         #expect(timelines.all.compactMap { $0.call?.id.number } == [3, 4])

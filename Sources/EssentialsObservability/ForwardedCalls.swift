@@ -1,0 +1,25 @@
+#if Server || Inspector
+    import EssentialsRequests
+    import EssentialsTools
+
+    /// The observers of the calls whose events another observer passes on to a shared one, without asking for one for each call.
+    struct ForwardedCalls: ~Copyable, Sendable {
+        private let running = Mutex<[RequestID: any RequestObserver]>([:])
+
+        /// Passes an event on to the observer of its call.
+        func observe(_ event: RequestEvent, _ observer: (RequestCall) -> any RequestObserver) {
+            let id = event.call.id
+            switch event.kind {
+            case .began:
+                let made = observer(event.call)
+                running.withLock { $0[id] = made }
+                made.observe(event)
+            case .ended: running.withLock { $0.removeValue(forKey: id) }?.observe(event)
+            default: running.withLock { $0[id] }?.observe(event)
+            }
+        }
+
+        /// The observer of a call that runs.
+        subscript(id: RequestID) -> (any RequestObserver)? { running.withLock { $0[id] } }
+    }
+#endif
