@@ -5,7 +5,7 @@
     ///
     /// An attempt ends with its response, its failure or its call. If the body of its response is streamed, it ends with that
     /// body: the engine streams each response that another attempt may follow, whatever the caller asked for.
-    struct RunningAttempt<Attempt> {
+    struct RunningAttempt<Attempt: Sendable>: Sendable {
         /// An attempt that has ended, and how; `nil` if nothing is known of that.
         typealias Ended = (attempt: Attempt, end: AttemptEnd?)
 

@@ -190,7 +190,7 @@ extension HAR.Connection {
     /// `nil` if nothing is known of the connection, as of that of a test double.
     fileprivate init?(_ facts: ConnectionFacts) {
         guard !facts.protocolName.isEmpty else { return nil }
-        let host = facts.peerAddress.contains(":") ? "[\(facts.peerAddress)]" : facts.peerAddress
+        let host = facts.peerAddress.utf8.contains(UInt8(ascii: ":")) ? "[\(facts.peerAddress)]" : facts.peerAddress
         self.init(protocol: facts.protocolName, address: "\(host):\(facts.peerPort)", isReused: facts.isReused)
         (tlsVersion, tlsCipher) = (facts.tlsVersion, facts.tlsCipher)
         chain = facts.trust?.chain.map(\.subject)

@@ -7,7 +7,7 @@
 
     /// Records the metrics of one call.
     final class MeasuredCall: RequestObserver {
-        private struct Attempt {
+        private struct Attempt: Sendable {
             let method: String
             let server: OriginTable.Server
             let active: any MeterHandler
@@ -32,52 +32,65 @@
             (self.metrics, method) = (metrics, call.method.attribute)
         }
 
-        /// Records an event.
-        func observe(_ event: RequestEvent) { state.withLock { observe(event, &$0) } }
-
-        private func observe(_ event: RequestEvent, _ state: inout State) {
-            if let (attempt, end) = state.running.end(by: event) { record(attempt, end, until: event.time) }
+        /// Records an event. The backend is called without the lock.
+        func observe(_ event: RequestEvent) {
             switch event.kind {
-            case .prepared(let request): state.origin = request.origin
-            case .sent(let request): begin(request, event, &state)
+            case .prepared(let request): state.withLock { $0.origin = request.origin }
+            case .sent(let request): begin(request, event)
+            case .head, .redirected, .authorized: endAttempt(event)
             case .attemptFailed(let failure):
+                endAttempt(event)
                 guard TrustReasons.all.contains(failure.reason) else { return }
-                client.rejections[.init(server: server(state), value: failure.reason.name)].increment(by: 1)
-            case .retrying: client.retries[server(state)].increment(by: 1)
-            case .cached(let use): client.cache[.init(server: server(state), value: "\(use.outcome)")].increment(by: 1)
+                client.rejections[.init(server: server, value: failure.reason.name)].increment(by: 1)
+            case .retrying:
+                endAttempt(event)
+                client.retries[server].increment(by: 1)
+            case .cached(let use): client.cache[.init(server: server, value: "\(use.outcome)")].increment(by: 1)
             case .breaker(let origin, let breaker):
                 if let change = metrics.breakers.change(of: origin, isOpen: breaker.circuit != .closed) {
                     let meter = client.openBreakers[metrics.servers[origin]]
                     change ? meter.increment(by: 1) : meter.decrement(by: 1)
                 }
-            case .ended(let ending): end(ending, event, &state)
+            case .ended(let ending): end(ending, event)
             default: break
             }
         }
 
-        private func server(_ state: State) -> OriginTable.Server { state.origin.map { metrics.servers[$0] } ?? .none }
+        /// The server of the last attempt; before that, of the request.
+        private var server: OriginTable.Server { server(at: state.withLock { $0.origin }) }
 
-        private func begin(_ request: ObservedRequest, _ event: RequestEvent, _ state: inout State) {
-            state.origin = request.origin
-            let (method, server) = (request.method.attribute, server(state))
+        private func server(at origin: Origin?) -> OriginTable.Server { origin.map { metrics.servers[$0] } ?? .none }
+
+        private func begin(_ request: ObservedRequest, _ event: RequestEvent) {
+            let (method, server) = (request.method.attribute, server(at: request.origin))
             let attempt = Attempt(
                 method: method, server: server,
                 active: client.activeRequests[.init(method: method, server: server, outcome: "")],
                 template: request.urlTemplate.map { metrics.templates[$0] } ?? "", began: event.time,
                 requestSize: request.bodySize)
-            if let (before, end) = state.running.begin(attempt) { record(before, end, until: event.time) }
+            let former = state.withLock { state in
+                state.origin = request.origin
+                return state.running.begin(attempt)
+            }
+            if let (attempt, end) = former { record(attempt, end, until: event.time) }
             attempt.active.increment(by: 1)
         }
 
-        private func end(_ ending: RequestEvent.Ending, _ event: RequestEvent, _ state: inout State) {
-            if let (attempt, end) = state.running.end(by: ending) { record(attempt, end, until: event.time) }
+        private func endAttempt(_ event: RequestEvent) {
+            guard let (attempt, end) = state.withLock({ $0.running.end(by: event) }) else { return }
+            record(attempt, end, until: event.time)
+        }
+
+        private func end(_ ending: RequestEvent.Ending, _ event: RequestEvent) {
+            let (last, origin) = state.withLock { ($0.running.end(by: ending), $0.origin) }
+            if let (attempt, end) = last { record(attempt, end, until: event.time) }
             let outcome =
                 switch ending.outcome {
                 case .completed: "completed"
                 case .dropped: "dropped"
                 case .failed(let failure): failure.reason.name
                 }
-            let call = ClientInstruments.Call(method: method, server: server(state), outcome: outcome)
+            let call = ClientInstruments.Call(method: method, server: server(at: origin), outcome: outcome)
             client.callDuration[call].recordNanoseconds(event.elapsed.wholeNanoseconds)
         }
 

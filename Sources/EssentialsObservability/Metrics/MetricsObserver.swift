@@ -39,7 +39,8 @@
         ///     `MetricsSystem.bootstrap` first.
         ///   - maximumServers: The number of servers that have attributes of their own. The default is 100.
         ///   - maximumTemplates: The number of templates of URLs that are attributes. The default is 500.
-        ///   - maximumSeries: The number of series of each instrument. The default is 2,000.
+        ///   - maximumSeries: The number of series of each instrument; the three of attempts, which have the same attributes, count
+        ///     them together. The default is 2,000.
         public init(
             factory: any MetricsFactory = MetricsSystem.factory, maximumServers: Int = 100,
             maximumTemplates: Int = 500, maximumSeries: Int = 2_000

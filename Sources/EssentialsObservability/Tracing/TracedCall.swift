@@ -6,7 +6,7 @@
 
     /// Makes the spans of one call.
     final class TracedCall: RequestObserver {
-        private struct Attempt {
+        private struct Attempt: Sendable {
             let span: any Tracing.Span
             let time: SpanTime
             /// Whether the transport has received it.
@@ -27,48 +27,54 @@
 
         /// Begins the span of an attempt, and returns the fields with its context.
         func fields(of attempt: ObservedAttempt) -> HTTPFields {
-            state.withLock { state in
-                // An exchange that others share goes on when its first call has ended. It has no span.
-                guard !state.hasEnded else { return HTTPFields() }
-                let begun = begin(attempt.request, attempt.number, at: .now, &state)
-                guard observer.propagation.includes(attempt) else { return HTTPFields() }
-                var fields = HTTPFields()
-                observer.tracer.inject(begun.span.context, into: &fields, using: FieldInjector())
-                return fields
-            }
+            guard let span = begin(attempt.request, attempt.number, at: .now),
+                observer.propagation.includes(attempt)
+            else { return HTTPFields() }
+            var fields = HTTPFields()
+            observer.tracer.inject(span.context, into: &fields, using: FieldInjector())
+            return fields
         }
 
-        /// Receives an event.
+        /// Receives an event. The backend is called without the lock.
         func observe(_ event: RequestEvent) {
-            state.withLock { state in
-                if let (attempt, end) = state.running.end(by: event) { finish(attempt, end, at: event.time) }
-                switch event.kind {
-                case .sent(let request): sent(request, event, &state)
-                case .ended(let ending):
+            switch event.kind {
+            case .sent(let request): sent(request, event)
+            case .head, .attemptFailed, .retrying, .redirected, .authorized:
+                finish(state.withLock { $0.running.end(by: event) }, at: event.time)
+            case .ended(let ending):
+                let last = state.withLock { state in
                     state.hasEnded = true
-                    if let (attempt, end) = state.running.end(by: ending) { finish(attempt, end, at: event.time) }
-                default: break
+                    return state.running.end(by: ending)
                 }
+                finish(last, at: event.time)
+            default: break
             }
         }
 
         // MARK: The beginning
 
         /// Begins a span in place of one that has not ended.
+        ///
+        /// - Returns: The span; `nil` if the call has ended.
         @discardableResult
         private func begin(
-            _ request: ObservedRequest, _ number: Int, at instant: SteadyInstant, isSent: Bool = false,
-            _ state: inout State
-        ) -> Attempt {
+            _ request: ObservedRequest, _ number: Int, at instant: SteadyInstant, isSent: Bool = false
+        ) -> (any Tracing.Span)? {
+            // An exchange that others share goes on when its first call has ended. It has no span.
+            guard state.withLock({ !$0.hasEnded }) else { return nil }
             let time = SpanTime(instant)
             let span = observer.tracer.startSpan(
                 Self.name(of: request), context: parent, ofKind: .client, at: time.instant(at: instant),
                 function: "send", file: "EssentialsRequests/HTTPDataRequestService.swift", line: 0)
             Self.describe(span, request, number)
             let attempt = Attempt(span: span, time: time, isSent: isSent)
+            let (former, hasEnded) = state.withLock { state in
+                state.hasEnded ? (nil, true) : (state.running.begin(attempt), false)
+            }
+            if hasEnded { finish((attempt, nil), at: instant) }
             // The streamed body of a response that a stage has left, or an attempt that was not sent.
-            if let (former, end) = state.running.begin(attempt) { finish(former, end, at: instant) }
-            return attempt
+            finish(former, at: instant)
+            return hasEnded ? nil : span
         }
 
         /// The method, or `HTTP` for one that is not known, and the template of the URL.
@@ -95,18 +101,20 @@
             span.updateAttributes { if $0.isEmpty { $0 = all } else { $0.merge(all) } }
         }
 
-        private func sent(_ request: ObservedRequest, _ event: RequestEvent, _ state: inout State) {
+        private func sent(_ request: ObservedRequest, _ event: RequestEvent) {
             // It has begun when its fields were made. The second attempt of Digest has not.
-            guard state.running.attempt?.isSent == false else {
-                begin(request, event.attempt, at: event.time, isSent: true, &state)
-                return
+            let isBegun = state.withLock { state in
+                guard state.running.attempt?.isSent == false else { return false }
+                state.running.attempt?.isSent = true
+                return true
             }
-            state.running.attempt?.isSent = true
+            if !isBegun { begin(request, event.attempt, at: event.time, isSent: true) }
         }
 
         // MARK: The end
 
-        private func finish(_ attempt: Attempt, _ end: AttemptEnd?, at instant: SteadyInstant) {
+        private func finish(_ ended: RunningAttempt<Attempt>.Ended?, at instant: SteadyInstant) {
+            guard let (attempt, end) = ended else { return }
             let span = attempt.span
             if span.isRecording, let end { Self.describe(span, end, attempt.time) }
             span.end(at: attempt.time.instant(at: instant))

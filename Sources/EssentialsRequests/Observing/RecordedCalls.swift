@@ -48,17 +48,22 @@ package final class RecordedCalls: Sendable {
 
     /// Adds an event that is not told to the observer of its call.
     package func observe(_ event: RequestEvent) {
-        if case .began = event.kind { return observer(of: event.call).observe(event) }
-        state.withLock { $0.running[event.call.id] }?.observe(event)
+        let running = state.withLock { $0.running[event.call.id] }
+        guard running == nil, case .began = event.kind else {
+            running?.observe(event)
+            return
+        }
+        observer(of: event.call).observe(event)
     }
 
     // MARK: The calls
 
     /// Adds a call that begins.
     ///
-    /// - Returns: Whether it is recorded. It is not if too many run.
+    /// - Returns: Whether it is recorded. It is not if too many run, or if it is recorded already.
     fileprivate func begin(_ call: RecordedCall, _ id: RequestID) -> Bool {
         state.withLock { state in
+            guard state.running[id] == nil else { return false }
             guard state.running.count < Self.maximumRunning else {
                 state.dropped += 1
                 return false
@@ -89,7 +94,7 @@ package final class RecordedCalls: Sendable {
         _ = consume dropped
     }
 
-    /// Moves a call that has ended. What is dropped for it is released without a lock.
+    /// Moves a call that has ended. What is dropped for it is released without the lock.
     fileprivate func end(_ call: RecordedCall, _ id: RequestID, _ size: (bytes: Int, attempts: Int)) {
         let dropped = state.withLock { state in
             state.running[id] = nil
@@ -110,14 +115,15 @@ package final class RecordedCalls: Sendable {
 
     private func units(_ attempts: Int) -> Int { unit == .calls ? 1 : max(1, attempts) }
 
-    private func dropSurplus(_ state: inout State) -> [RecordedCall] {
-        var surplus: [RecordedCall] = []
+    /// - Returns: The timelines that are dropped.
+    private func dropSurplus(_ state: inout State) -> [RequestTimeline] {
+        var surplus: [RequestTimeline] = []
         while state.kept > limit || isFull, let call = state.ended.popFirst() {
             let size = call.size
             state.kept -= units(size.attempts)
             state.dropped += units(size.attempts)
             endedBytes.subtract(size.bytes, ordering: .relaxed)
-            surplus.append(call)
+            surplus.append(call.forget())
         }
         return surplus
     }
@@ -129,7 +135,7 @@ package final class RecordedCalls: Sendable {
             (state.kept, state.dropped) = (0, 0)
             droppedEvents.store(0, ordering: .relaxed)
             defer { state.ended = Fifo() }
-            return state.ended
+            return state.ended.map { $0.forget() }
         }
         _ = consume removed
     }
@@ -137,7 +143,9 @@ package final class RecordedCalls: Sendable {
     // MARK: Looks
 
     /// The timelines of the calls that run, in no order.
-    package var running: [RequestTimeline] { state.withLock { $0.running.values.map(\.timeline) } }
+    package var running: [RequestTimeline] {
+        state.withLock { $0.running.values.map(\.timeline).filter { !$0.events.isEmpty } }
+    }
     /// The timelines of the calls that have ended, in the order of their ends.
     package var ended: [RequestTimeline] { state.withLock { $0.ended.map(\.timeline) } }
 
@@ -181,8 +189,12 @@ package final class RecordedCalls: Sendable {
 }
 
 /// The record of one call.
+///
+/// Its service keeps it as long as anybody has the response, so it forgets its events when its recorder does.
 package final class RecordedCall: RequestObserver {
     private struct State {
+        /// `nil` when the call has ended, so that the recorder and its calls do not keep each other.
+        var calls: RecordedCalls?
         var timeline = RequestTimeline()
         /// Whether the beginning was recorded, without which nothing is.
         var hasBegun = false
@@ -193,45 +205,57 @@ package final class RecordedCall: RequestObserver {
         var bytes = 0
     }
 
-    private let calls: RecordedCalls
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
-    fileprivate init(of calls: RecordedCalls) { self.calls = calls }
+    fileprivate init(of calls: RecordedCalls) { state = Mutex(State(calls: calls)) }
 
-    /// Adds an event.
+    /// Adds an event. After the end of the call nothing is added.
     package func observe(_ event: RequestEvent) {
         switch event.kind {
-        case .began:
-            guard calls.begin(self, event.call.id) else { return }
-            add(event, isFirst: true)
+        case .began: begin(event)
         case .ended:
-            guard add(event, isEnd: true) else { return }
+            // From here on the recorder has what this object knows.
+            guard let calls = add(event, isEnd: true) else { return }
             calls.end(self, event.call.id, size)
-            return
-        default: add(event)
+        default: add(event)?.makeRoom()
         }
-        calls.makeRoom()
     }
 
-    /// - Returns: Whether the call is recorded.
-    @discardableResult
-    private func add(_ event: RequestEvent, isFirst: Bool = false, isEnd: Bool = false) -> Bool {
-        state.withLock { state in
-            if isFirst {
+    private func begin(_ event: RequestEvent) {
+        let calls = state.withLock { $0.hasBegun ? nil : $0.calls }
+        if let calls {
+            guard calls.begin(self, event.call.id) else { return }
+            state.withLock { state in
+                state.hasBegun = true
                 // A plain request has about as many events.
                 state.timeline.reserveCapacity(6)
-                state.hasBegun = true
             }
-            guard state.hasBegun else { return false }
+        }
+        add(event)?.makeRoom()
+    }
+
+    /// - Returns: The recorder, if it records the call.
+    private func add(_ event: RequestEvent, isEnd: Bool = false) -> RecordedCalls? {
+        state.withLock { state in
+            guard state.hasBegun, let calls = state.calls else { return nil }
+            if isEnd { state.calls = nil }
             let size = event.recordedSize(after: state.attempts)
-            guard calls.takes(size, isEnd: isEnd) else { return true }
+            guard calls.takes(size, isEnd: isEnd) else { return calls }
             guard state.timeline.add(event) else {
                 calls.giveBack(size)
-                return true
+                return calls
             }
             state.bytes += size
             if case .sent = event.kind { state.attempts += 1 }
-            return true
+            return calls
+        }
+    }
+
+    /// Forgets the events, and returns them so that they are released without a lock.
+    fileprivate func forget() -> RequestTimeline {
+        state.withLock { state in
+            defer { (state.timeline, state.found) = (RequestTimeline(), []) }
+            return state.timeline
         }
     }
 

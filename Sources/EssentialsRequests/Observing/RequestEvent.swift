@@ -244,7 +244,8 @@ public struct RequestEvent: Sendable {
                 (self.attempts, self.redirects, self.cache, self.response) = (attempts, redirects, cache, response)
             }
 
-            /// The progress of a call whose response was returned, and that has failed with it, such as in its decoding.
+            /// The progress of a call whose response was returned, and that has failed with it, such as a download whose body
+            /// breaks off.
             init(_ reception: Reception) {
                 self.init(
                     attempts: reception.attempts, redirects: reception.redirects, cache: reception.cache, response: nil)

@@ -33,14 +33,16 @@ public protocol RequestObserver: Sendable {
     ///   origin.
     func fields(of attempt: ObservedAttempt) -> HTTPFields
 
-    /// The observer of one call, which is asked for before the first event of the call.
+    /// The observer for one call. The default is this observer itself.
     ///
-    /// It receives all events and is asked for the fields of this call, in place of this observer. So it can keep what it knows
-    /// of the call in its own properties, and needs no table of the calls that run. What an observer is, such as
-    /// ``bodyLimit``, is that of this observer. The default is this observer itself.
+    /// It is asked for once, before the first event of the call, in the task that makes the call, and must not block. The URL of
+    /// the call is not known yet. What is returned receives all events of the call and is asked for its fields, in place of this
+    /// observer, so it can keep what it knows of the call in its own properties. It lives at least as long as the response. An
+    /// exchange that others share can ask for fields after the end of its first call. Whether an observer
+    /// ``isEnabled``, its ``bodyLimit`` and whether it ``addsFields`` is asked of this observer alone.
     ///
-    /// An observer that passes the events of calls on to another one may do so for each call, with what that one returns here,
-    /// or for all of them, with ``observe(_:)``.
+    /// An observer that passes events on to another one asks that one for observers of calls too. The observers of this package
+    /// also work if all events of each call are passed to ``observe(_:)``.
     func observer(of call: RequestCall) -> any RequestObserver
 
     /// Receives an event.

@@ -68,7 +68,7 @@ public struct HostName: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The host for URLs and logs; IPv6 addresses have brackets.
-    public var description: String { text.contains(":") ? "[\(text)]" : text }
+    public var description: String { text.utf8.contains(UInt8(ascii: ":")) ? "[\(text)]" : text }
 
     private static func addressIPv6(
         _ text: String, shown host: some StringProtocol

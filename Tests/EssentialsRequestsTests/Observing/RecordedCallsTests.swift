@@ -46,6 +46,60 @@ struct RecordedCallsTests {
         #expect(calls.running.isEmpty && calls.ended.isEmpty)
     }
 
+    @Test("A recorder is released with its calls, although their services may keep the observers")
+    func release() {
+        let observer: RecordedCall
+        weak var released: RecordedCalls?
+        do {
+            let calls = RecordedCalls(limit: 100, of: .calls)
+            released = calls
+            observer = calls.observer(of: event(1, beginning).call)
+            for kind in [beginning, body(1), ending] { observer.observe(event(1, kind)) }
+            #expect(calls.ended.count == 1)
+        }
+        #expect(released == nil)
+        observer.observe(event(1, body(1)))
+    }
+
+    @Test("An observer of a call forgets its events when the recorder drops the call")
+    func forgetting() {
+        let calls = RecordedCalls(limit: 1, of: .calls)
+        var observers: [RecordedCall] = []
+        weak var first: Shared<Redaction>?
+        for number in 1...2 {
+            let redaction = Shared(Redaction())
+            if number == 1 { first = redaction }
+            let call = RequestCall(RequestID(service: 1, number: UInt64(number)), .get, redaction)
+            observers.append(calls.observer(of: call))
+            for kind in [beginning, ending] {
+                observers[number - 1].observe(RequestEvent(call: call, attempt: 1, time: .now, kind: kind))
+            }
+            #expect((first == nil) == (number == 2))
+        }
+        #expect(calls.ended.map { $0.call?.id.number } == [2])
+        withExtendedLifetime(observers) {}
+    }
+
+    @Test("A call that begins or ends twice is recorded once, and nothing is counted twice")
+    func twice() {
+        let calls = RecordedCalls(limit: 10, of: .calls, memory: 20_000)
+        for number in 1...200 as ClosedRange<UInt64> {
+            let (one, two) = (
+                calls.observer(of: event(number, beginning).call), calls.observer(of: event(number, beginning).call)
+            )
+            for observer in [one, two] { observer.observe(event(number, beginning)) }
+            for kind in [body(10), ending, ending, body(10)] {
+                for observer in [one, two] { observer.observe(event(number, kind)) }
+            }
+        }
+        #expect(calls.running.isEmpty && calls.ended.count == 10)
+        #expect(calls.ended.map(\.events.count) == Array(repeating: 3, count: 10))
+        // There is still room for a call that runs.
+        for kind in [beginning, body(5_000)] { calls.observe(event(999, kind)) }
+        #expect(calls.running.map(\.events.count) == [2])
+        #expect(calls.changes(since: 0).comment == "190 earlier exchanges were dropped.")
+    }
+
     @Test("Random events of many calls are kept as a slow model keeps them")
     func model() {
         var numbers = SeededNumbers(state: 11)
