@@ -1,4 +1,4 @@
-package import EssentialsTools
+import EssentialsTools
 
 /// The calls of which timelines are kept, within limits of number and size.
 ///
