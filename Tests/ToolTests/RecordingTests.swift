@@ -124,6 +124,43 @@ extension ToolTests {
             #expect(abstract.text.hasPrefix("curl --abstract-unix-socket 'name' -X"))
         }
 
+        @Test(
+            "The command of --curl connects and trusts as the tool does",
+            arguments: [
+                (["--resolve", "h.invalid:80:[::1]"], "--resolve 'h.invalid:80:[::1]'"),
+                (["--proxy", "none", "--http1.1"], "--noproxy '*' --http1.1"),
+                (["-x", "p.example:3128"], "--proxy 'p.example:3128'"),
+                (["-x", "socks5h://Ada:s3cret@p.example"], "--proxy 'socks5h://Ada:…@p.example:1080'"),
+                (
+                    ["-x", "http://A%40b:s3cret@[::1]:8", "--show-secrets"],
+                    "--proxy 'http://A%40b:s3cret@[::1]:8'"
+                ),
+                (["-x", "http://A%40b:s3cret@[::1]:8"], "--proxy 'http://A%40b:…@[::1]:8'"),
+                (["--min-tls", "1.3", "--require-staple", "--http2"], "--http2 --cert-status --tlsv1.3"),
+            ])
+        func connection(options: [String], expected: String) async throws {
+            let command = try await run(["http://h.invalid/a", "--curl"] + options)
+            #expect(command.text.hasPrefix("curl \(expected) -X 'GET' "), "\(command.text) \(command.errors)")
+        }
+
+        @Test("The command of --curl reaches a server with a private authority that requires a client's certificate")
+        func identity() async throws {
+            let authority = try TestAuthority(name: "Tool Authority")
+            let client = try authority.issue(TestCertificate.Template(commonName: "client"))
+            let server = try TrustedServer(
+                clientAuthentication: .require(anchor: authority.certificate), authority: authority)
+            let certificate = try server.directory.file("client.pem", client.certificatePEM)
+            let key = try server.directory.file("client.key", client.privateKeyPEM)
+            let command = try await run([
+                server.server.url, "--anchor", server.anchor, "--client-cert", certificate, "--client-key", key,
+                "--min-tls", "1.3", "--curl",
+            ])
+            let curl = try await ToolProcess(
+                ["-c", command.text], environment: ["NO_PROXY": "*", "HOME": "/nonexistent"], program: "/bin/sh"
+            ).end()
+            #expect(curl.code == 0 && curl.text == "secret", "\(command.text) \(curl.errors)")
+        }
+
         @Test("The command of --curl sends the same request")
         func command() async throws {
             let server = try LoopbackServer { _ in .response(body: "ok") }

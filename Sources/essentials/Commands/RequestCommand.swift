@@ -91,7 +91,9 @@ extension RequestCommand {
         let policy = try sending.trust.policy(in: environment)
         let transport = try CurlTransport(trust: policy, configuration: sending.connection.configuration())
         let recorder = output.recording.recorder
-        let preview = output.makePreview(options: sending.connection.curlOptions + request.curlOptions(output))
+        let preview = output.makePreview(
+            options: sending.connection.curlOptions(showsSecrets: output.showsSecrets) + sending.trust.curlOptions
+                + request.curlOptions(output))
         let exchange = try makeExchange(sent, in: environment, policy, over: transport, recorder, preview)
         let log = log
         let reports = transport.trustReports

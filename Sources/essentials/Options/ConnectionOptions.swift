@@ -1,4 +1,5 @@
 import ArgumentParser
+import EssentialsTransport
 import ServiceEssentials
 
 /// Options for the connection: addresses, timeouts, limits and protocol versions.
@@ -95,10 +96,26 @@ struct ConnectionOptions: ParsableArguments {
     }
 
     /// The options that let curl connect as this tool does.
-    var curlOptions: [(name: String, value: String?)] {
-        guard let unixSocket else { return [] }
-        return unixSocket.hasPrefix("@")
-            ? [("--abstract-unix-socket", String(unixSocket.dropFirst()))] : [("--unix-socket", unixSocket)]
+    func curlOptions(showsSecrets: Bool) -> [(name: String, value: String?)] {
+        var options: [(name: String, value: String?)] = addressOverrides.map {
+            ("--resolve", "\($0.host):\($0.port):\($0.address)")
+        }
+        if let unixSocket {
+            options.append(
+                unixSocket.hasPrefix("@")
+                    ? ("--abstract-unix-socket", String(unixSocket.dropFirst())) : ("--unix-socket", unixSocket))
+        }
+        if let proxy { options.append(Self.curlOption(proxy, showsSecrets: showsSecrets)) }
+        if speaksHTTP1 { options.append(("--http1.1", nil)) }
+        if speaksHTTP2 { options.append(("--http2", nil)) }
+        return options
+    }
+
+    private static func curlOption(_ proxy: String, showsSecrets: Bool) -> (name: String, value: String?) {
+        if proxy == "none" { return ("--noproxy", "*") }
+        guard !showsSecrets, let known = try? Proxy(proxy), let user = known.user else { return ("--proxy", proxy) }
+        let account = "\(RequestURL.queryEncoded(user)):…"
+        return ("--proxy", "\(known.kind.rawValue)://\(account)@\(known.host):\(known.port)")
     }
 
     func configuration() throws(RequestFailure) -> CurlTransport.Configuration {

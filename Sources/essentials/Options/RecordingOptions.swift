@@ -16,7 +16,7 @@ struct RecordingOptions: ParsableArguments {
         name: .customLong("curl"),
         help: """
             Send nothing, and print the request as a command of curl. Values that look secret are hidden without \
-            --show-secrets.
+            --show-secrets. The command has no pins, and no anchors but those of a single --anchor.
             """)
     var printsCommand = false
 

@@ -109,6 +109,19 @@ struct TrustOptions: ParsableArguments {
         }
     }
 
+    /// The options that let curl trust and show what this tool does, as far as it has them: it has none for pins that match
+    /// any certificate of a chain, for anchors beside the system's, and for several files.
+    var curlOptions: [(name: String, value: String?)] {
+        var options: [(name: String, value: String?)] = []
+        if anchorFiles.only.count == 1 { options.append(("--cacert", anchorFiles.only[0])) }
+        if revocationLists.count == 1 { options.append(("--crlfile", revocationLists[0])) }
+        if requiresStaple { options.append(("--cert-status", nil)) }
+        if let clientCertificate { options.append(("--cert", clientCertificate)) }
+        if let clientKey { options.append(("--key", clientKey)) }
+        if minimumTLS == .tls13 { options.append(("--tlsv1.3", nil)) }
+        return options
+    }
+
     /// The policy of the environment, or the policy from the options if the environment has none.
     ///
     /// - Throws: `invalidRequest` if both are given, and failures of invalid options and files.
