@@ -18,7 +18,7 @@ struct OutboxRecord: Sendable {
     }
 
     /// The format of the file. Entries of earlier versions are left to the program that has written them.
-    static let format = RecordFormat(mark: "SEoutbox", version: 3, partCount: 2)
+    static let format = RecordFormat(mark: "SEoutbox", version: 4, partCount: 2)
     /// The maximum size of a body that is stored with its entry.
     static let largestInlineBody = 64 << 10
     /// The maximum size of everything that is stored except the body.
@@ -76,7 +76,7 @@ struct OutboxRecord: Sendable {
         for text in [partition, orderingKey, idempotencyKey, parts.method.rawValue, parts.path] {
             writer.append(text: text)
         }
-        writer.append(text: parts.base?.description ?? "")
+        for text in [parts.base?.description, parts.urlTemplate] { writer.append(text: text ?? "") }
         let flags = [parts.isDefined, parts.hasWholeQuery, parts.usesCookies]
         writer.append(flags.enumerated().reduce(UInt8(0)) { $0 | ($1.element ? 1 << UInt8($1.offset) : 0) })
         writer.append(UInt32(clamping: parts.query.items.count))
@@ -132,7 +132,7 @@ struct OutboxRecord: Sendable {
             let environmentFields = reader.text(), let partition = reader.text(), let orderingKey = reader.text(),
             let idempotencyKey = reader.text(),
             let method = reader.text().flatMap({ HTTPRequest.Method($0) }), let path = reader.text(),
-            let baseText = reader.text(), let flags: UInt8 = reader.number()
+            let baseText = reader.text(), let template = reader.text(), let flags: UInt8 = reader.number()
         else { return nil }
         let interval = Double(bitPattern: dateBits)
         guard interval.isFinite, abs(interval) < 0x1p40 else { return nil }
@@ -166,7 +166,7 @@ struct OutboxRecord: Sendable {
         parts = StoredRequestParts(
             method: method, path: path, base: base, isDefined: flags & 1 != 0, hasWholeQuery: flags & 2 != 0,
             query: query, parameters: parameters, headerFields: fields, body: stored, statuses: statuses,
-            usesCookies: flags & 4 != 0)
+            usesCookies: flags & 4 != 0, urlTemplate: template.isEmpty ? nil : template)
     }
 
     init(

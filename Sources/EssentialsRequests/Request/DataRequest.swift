@@ -117,8 +117,8 @@ public struct DataRequest: Sendable {
     /// OpenTelemetry's `url.template`. It is below the base URL, and begins with a slash.
     ///
     /// A request of a definition has that of its path; see ``RequestPath/urlTemplate``. Others have none unless it is set. It
-    /// changes nothing that is sent, and a request that is stored to be sent later loses it. Backends keep each text that they
-    /// receive, so it must not contain values that vary without bound.
+    /// changes nothing that is sent. Backends keep each text that they receive, so it must not contain values that vary without
+    /// bound.
     ///
     /// ```swift
     /// var request = DataRequest(.get, "users/\(id)")

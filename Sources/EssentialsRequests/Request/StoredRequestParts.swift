@@ -38,16 +38,20 @@ package struct StoredRequestParts: Sendable {
     package var body: Body
     package var statuses: Statuses
     package var usesCookies: Bool
+    /// What stands for the URL in metrics and traces.
+    package var urlTemplate: String?
 
     package init(
         method: HTTPRequest.Method, path: String, base: RequestURL? = nil, isDefined: Bool = false,
         hasWholeQuery: Bool = false, query: QueryItems = QueryItems(), parameters: FormParameters = FormParameters(),
-        headerFields: HTTPFields = [:], body: Body = .none, statuses: Statuses = .success, usesCookies: Bool = true
+        headerFields: HTTPFields = [:], body: Body = .none, statuses: Statuses = .success, usesCookies: Bool = true,
+        urlTemplate: String? = nil
     ) {
         (self.method, self.path, self.base) = (method, path, base)
         (self.isDefined, self.hasWholeQuery) = (isDefined, hasWholeQuery)
         (self.query, self.parameters, self.headerFields) = (query, parameters, headerFields)
         (self.body, self.statuses, self.usesCookies) = (body, statuses, usesCookies)
+        self.urlTemplate = urlTemplate
     }
 
     /// Takes a request apart.
@@ -79,7 +83,7 @@ package struct StoredRequestParts: Sendable {
             method: request.method, path: request.path, isDefined: request.isDefined,
             hasWholeQuery: request.hasWholeQuery, query: request.query, parameters: request.parameters,
             headerFields: request.headerFields, statuses: try request.expectedStatus.stored(),
-            usesCookies: request.settings.cookies == nil)
+            usesCookies: request.settings.cookies == nil, urlTemplate: request.urlTemplate)
         if request.base.isAnyServer { throw Self.cannotStore("URL on any server") }
         if !request.base.isEnvironment, let url = try request.base.url {
             guard request.base == RequestBase(url) else { throw Self.cannotStore("environment of its own") }
@@ -163,6 +167,7 @@ package struct StoredRequestParts: Sendable {
         case .ranges(let ranges): request.expectedStatus = StatusExpectation(ranges)
         }
         if !usesCookies { request.settings.cookies = .off }
+        request.urlTemplate = urlTemplate
         return request
     }
 }

@@ -15,6 +15,7 @@ final class OutboxFixture: Sendable {
     let transport: ScriptedTransport
     let environment: MutableEnvironment
     let requests: HTTPDataRequestService
+    let timelines = RequestTimelines()
     let directory = "/tmp/essentials-outbox-\(getpid())-\(UInt64.random(in: .min ... .max))"
 
     init() throws {
@@ -22,6 +23,7 @@ final class OutboxFixture: Sendable {
         environment = MutableEnvironment(EnvironmentSnapshot(baseURL: try RequestURL("https://h/v1/")))
         var settings = HTTPDataRequestService.Configuration()
         settings.clock = clock.requestClock
+        settings.observers = [timelines]
         requests = HTTPDataRequestService(environment: environment, transport: transport, configuration: settings)
     }
 

@@ -17,7 +17,8 @@ struct OutboxRecordTests {
             isDefined: true, query: ["a": "b", "c": nil],
             parameters: ["x": [1, "y", nil, 0.5, true] as FormValue, "z": FormValue.data(Data([1]))],
             headerFields: fields,
-            body: .bytes(Data("hello".utf8)), statuses: .ranges([200...204, 409...409]), usesCookies: false)
+            body: .bytes(Data("hello".utf8)), statuses: .ranges([200...204, 409...409]), usesCookies: false,
+            urlTemplate: "/views/{id}")
         return OutboxRecord(
             id: OutboxEntry.ID(number: 7), date: Date(timeIntervalSinceReferenceDate: 1),
             bootTime: BootTime(boot: "b", elapsed: .nanoseconds(5)), partition: "ada",
@@ -41,6 +42,7 @@ struct OutboxRecordTests {
         #expect(read.parts.query == record.parts.query && read.parts.parameters == record.parts.parameters)
         #expect(read.parts.headerFields == record.parts.headerFields)
         #expect(read.parts.statuses == record.parts.statuses && !read.parts.usesCookies)
+        #expect(read.parts.urlTemplate == "/views/{id}")
         guard case .bytes(let body) = read.parts.body else {
             Issue.record("The body was not read.")
             return
@@ -50,7 +52,7 @@ struct OutboxRecordTests {
         #expect(read.entry(byteCount: 1).path == "views")
     }
 
-    @Test("A record of another version is distinguished from damage", arguments: [0, 1, 2, 4] as [UInt32])
+    @Test("A record of another version is distinguished from damage", arguments: [0, 1, 2, 3, 5] as [UInt32])
     func otherVersion(version: UInt32) throws {
         let format = RecordFormat(mark: "SEoutbox", version: version, partCount: 2)
         guard case .otherVersion = OutboxRecord.content(of: format.bytes(of: [[1], [2]])) else {

@@ -46,6 +46,25 @@ struct OutboxSendingTests {
         #expect(transport.requests.first?.headerFields[.accept] == "application/json")
     }
 
+    @Test("A stored request has its template for metrics and traces, also when another outbox sends it")
+    func template() async throws {
+        transport.on(.delete, "/v1/items/7").answer(.noContent)
+        let outbox = try fixture.outbox()
+        var request = DataRequest(.delete, "items/7")
+        request.urlTemplate = "/items/{id}"
+        try await outbox.add(request)
+        await outbox.close()
+        let next = try fixture.outbox()
+        try await next.drain()
+        let templates = fixture.timelines.all.map { timeline in
+            timeline.events.compactMap { event -> String? in
+                if case .sent(let request) = event.kind { request.urlTemplate } else { nil }
+            }
+        }
+        #expect(templates == [["/items/{id}"]])
+        await next.close()
+    }
+
     @Test("A definition waits for the attempt that succeeds, and its own key is the same in all of them")
     func retried() async throws {
         transport.on(.post, "/v1/items").answer(.serviceUnavailable).thenAnswer(json: Item(name: "stored"))
