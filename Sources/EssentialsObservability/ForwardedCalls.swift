@@ -3,7 +3,10 @@
     import EssentialsTools
 
     /// The observers of the calls whose events another observer passes on to a shared one, without asking for one for each call.
+    ///
+    /// Of calls whose ends are not passed on, no more than ``maximum`` are kept. Further ones are not observed.
     struct ForwardedCalls: ~Copyable, Sendable {
+        private static let maximum = 10_000
         private let running = Mutex<[RequestID: any RequestObserver]>([:])
 
         /// Passes an event on to the observer of its call.
@@ -12,8 +15,12 @@
             switch event.kind {
             case .began:
                 let made = observer(event.call)
-                running.withLock { $0[id] = made }
-                made.observe(event)
+                let isKept = running.withLock { running in
+                    guard running.count < Self.maximum || running[id] != nil else { return false }
+                    running[id] = made
+                    return true
+                }
+                if isKept { made.observe(event) }
             case .ended: running.withLock { $0.removeValue(forKey: id) }?.observe(event)
             default: running.withLock { $0[id] }?.observe(event)
             }

@@ -24,7 +24,7 @@ final class ObservedCall: Sendable {
             let attempt: Int
             let time: SteadyInstant
 
-            func event(_ kind: RequestEvent.Kind) -> RequestEvent {
+            func event(_ kind: consuming RequestEvent.Kind) -> RequestEvent {
                 RequestEvent(call: call, attempt: attempt, time: time, kind: kind)
             }
         }
@@ -64,18 +64,19 @@ final class ObservedCall: Sendable {
     ///
     /// An event can happen while another one is being told, on another thread or because an observer has caused it. It is then
     /// told after that one, by the same thread.
-    func tell(_ kind: RequestEvent.Kind) {
+    func tell(_ kind: consuming RequestEvent.Kind) {
         let first = state.withLock { state -> State.Moment? in
             guard !state.hasEnded else { return nil }
             let moment = state.moment(of: kind)
             guard !state.isTelling else {
-                state.waiting.append(moment.event(kind))
+                state.waiting.append(moment.event(copy kind))
                 return nil
             }
             state.isTelling = true
             return moment
         }
         guard let first else { return }
+        // The kind is moved into the event, because copying it takes a tenth of the time of an event.
         tellAll(first.event(kind))
         while let next = next() { tellAll(next) }
     }

@@ -54,8 +54,7 @@ public struct ObservedRequest: Sendable, CustomStringConvertible, CustomReflecta
     public var headerFields: HTTPFields { redaction.shown(parts.values.fields) }
     /// The bytes of the URL, without its origin, and of the header fields.
     package var size: Int {
-        let target = parts.values.target
-        return target.path.utf8.count + (target.query?.utf8.count ?? 0) + parts.values.fields.size
+        parts.values.target.target.utf8.count + parts.values.fields.size
     }
     /// The method and the URL.
     public var description: String { "\(method.rawValue) \(url)" }
