@@ -150,11 +150,7 @@ public final class Inspector: RequestObserver, LoadObserver, StoreObserver {
             let new = Int(clamping: min(state.count - start, UInt64(state.events.count)))
             return (Array(state.events).suffix(new), state.count, state.stores.values.sorted { $0.name < $1.name })
         }
-        // There are thousands of events, so each is copied once.
-        var all: [Event] = []
-        all.reserveCapacity(requests.events.reduce(events.count) { $0 + $1.count })
-        for events in requests.events { for event in events { all.append(.request(event)) } }
-        all += events
+        let all = requests.events.map(Event.request) + events
         return Changes(
             entries: requests.entries, events: InspectorReport.events(all) { recorder.date(of: $0) },
             stores: stores.isEmpty ? nil : stores, now: Cursor(requests.now, count), dropped: requests.dropped,

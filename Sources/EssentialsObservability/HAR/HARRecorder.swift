@@ -95,8 +95,8 @@ public final class HARRecorder: RequestObserver {
     package struct Changes: Sendable {
         /// The exchanges of the calls that have changed, each with a command of curl, in the order of their beginnings.
         package let entries: [HAR.Entry]
-        /// The events of each of these calls.
-        package let events: [ArraySlice<RequestEvent>]
+        /// The events.
+        package let events: [RequestEvent]
         /// The moment up to which this is.
         package let now: Cursor
         /// The number of exchanges that are not kept any more.
@@ -113,7 +113,7 @@ public final class HARRecorder: RequestObserver {
         let changes = calls.changes(since: own?.look ?? 0, endedUnits: own?.endedExchanges ?? 0)
         let entries = changes.calls.flatMap { HAR.entries(of: $0.timeline, clock, hasCommands: true) }
         return Changes(
-            entries: entries.sorted { $0.started < $1.started }, events: changes.calls.map(\.new),
+            entries: entries.sorted { $0.started < $1.started }, events: changes.calls.flatMap(\.new),
             now: Cursor(identity, changes.look, changes.endedUnits), dropped: own == nil ? 0 : changes.dropped,
             comment: changes.comment)
     }
