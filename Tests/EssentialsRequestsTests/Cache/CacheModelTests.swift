@@ -65,8 +65,15 @@ private final class ModelServer: Sendable {
     }
 
     /// The version that was the present one at a time.
-    func version(of path: String, at time: Duration) -> Int {
-        state.withLock { $0.changes[path]?.last { $0.time <= time }?.version ?? 0 }
+    /// The version that a response has at least that was made at a time or later.
+    ///
+    /// It can be stale by as much as `stale-while-revalidate` says, and then be exactly so old: of a change at that very time it
+    /// may know nothing. While it is fresh, it is younger.
+    func oldestVersion(of path: String, since time: Duration) -> Int {
+        state.withLock { state in
+            let mayBeAsOld = state.styles[path]?[.cacheControl]?.contains("stale-while-revalidate") == true
+            return state.changes[path]?.last { mayBeAsOld ? $0.time < time : $0.time <= time }?.version ?? 0
+        }
     }
 
     /// The response to a request. What it says depends on whose it is, and on the language.
@@ -252,7 +259,7 @@ private struct CacheModelRun {
         switch policy {
         case .revalidate, .reload, .bypass: return server.version(of: path)
         case .preferStored, .onlyIfStored: return removed
-        case .standard: return max(removed, server.version(of: path, at: now - Self.lifetime))
+        case .standard: return max(removed, server.oldestVersion(of: path, since: now - Self.lifetime))
         }
     }
 
