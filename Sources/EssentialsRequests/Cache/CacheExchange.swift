@@ -132,12 +132,12 @@ final class CacheExchange {
             (outcome, hasWaited) = (.stored(nil), true)
             return nil
         }
-        let lease = await cache.store.lease(lookup.key, for: Self.leaseTime)
+        let lease = await cache.lease(lookup.key, for: Self.leaseTime)
         if lease == nil, await isReplaced(stored.responses[index], within: Self.leaseWait) {
             (outcome, hasWaited) = (.stored(nil), true)
             return nil
         }
-        defer { if let lease { cache.end(lease) } }
+        defer { if let lease { cache.end(lease, of: lookup.key) } }
         do throws(RequestFailure) {
             let response = try await fetched(.stale, conditions: conditions, fallback: fallback)
             outcome = record.cacheFacts?.trouble.map { .trouble($0) } ?? .stored(record.cacheFacts?.identity)

@@ -234,14 +234,29 @@ public final class ResponseCache: Sendable {
     /// Lets the next lookup of a key see what other processes have stored.
     func forgetInMemory(_ key: ResponseKey) { (store as? TieredResponseStore)?.forget(key) }
 
+    /// The right to validate what is stored under a key; `nil` if another process has it.
+    ///
+    /// A request does not wait for a lease that its own process has, such as for another variant or one that is being given back:
+    /// its own requests share their validations already.
+    func lease(_ key: ResponseKey, for duration: Duration) async -> ResponseLease? {
+        guard leased.withLock({ $0.insert(key).inserted }) else { return .free }
+        let lease = await store.lease(key, for: duration)
+        if lease?.isFree ?? true { leased.withLock { _ = $0.remove(key) } }
+        return lease
+    }
+
     /// Gives a lease back when what was stored with it is there for other processes.
-    func end(_ lease: ResponseLease) {
+    func end(_ lease: ResponseLease, of key: ResponseKey) {
         guard !lease.isFree else { return }
-        Task.detached { [store] in
+        Task.detached { [self] in
             if let tiers = store as? TieredResponseStore { await tiers.settle() }
             await lease.end()
+            leased.withLock { _ = $0.remove(key) }
         }
     }
+
+    /// The keys whose leases the process has or asks for.
+    private let leased = Mutex<Set<ResponseKey>>([])
 
     // MARK: Logouts
 

@@ -194,6 +194,30 @@ struct CacheDiskTests {
         #expect(origin.count == 2)
     }
 
+    @Test("A validation does not wait for the one of another variant in its own process")
+    func ownLease() async throws {
+        let fields: HTTPFields = [.cacheControl: "max-age=60", .vary: "Accept-Language"]
+        let gate = LoopbackGate()
+        let isHeld = Mutex(false)
+        origin.answer { request in
+            let language = request.headerFields[.acceptLanguage] ?? ""
+            if language == "en", isHeld.withLock({ $0 }) { await gate.opened() }
+            return CacheOrigin.reply(to: request, tag: "\"\(language)\"", fields, body: language)
+        }
+        let (service, cache) = try start(.files)
+        for language in ["en", "de"] { _ = try await service.text("a", fields: [.acceptLanguage: language]) }
+        await cache.flush()
+        origin.clock.advance(by: .seconds(100))
+        isHeld.withLock { $0 = true }
+        let leading = Task { try await service.text("a", fields: [.acceptLanguage: "en"]) }
+        await until { origin.count == 3 }
+        // The clock stands still, so a wait would not end.
+        #expect(try await service.text("a", fields: [.acceptLanguage: "de"]) == "de")
+        gate.open()
+        #expect(try await leading.value == "en")
+        #expect(origin.count == 4)
+    }
+
     // MARK: Bodies
 
     @Test("Bodies of all sizes come back byte for byte, collected and streamed")

@@ -243,6 +243,8 @@ private struct CacheModelRun {
         let policy = policies.randomElement(using: &random) ?? .standard
         let language = ["de", "en"].randomElement(using: &random) ?? "de"
         let isStreamed = Bool.random(using: &random)
+        let waiting = letWaitsEnd()
+        defer { waiting?.cancel() }
         let response = try await services[index].response(
             path, policy, fields: [.acceptLanguage: language], isStreamed: isStreamed)
         let stream = isStreamed ? "streamed " : ""
@@ -254,6 +256,21 @@ private struct CacheModelRun {
         else { return "expected \(whose), got \(response.status) \(response.text)" }
         let oldest = oldestVersion(path, policy)
         return version >= oldest && version <= server.version(of: path) ? nil : "version \(version) is before \(oldest)"
+    }
+
+    /// Lets short waits of the test's clock end: of two caches with one directory, one waits a little for the other one, which
+    /// validates the same URL or gives its lease back.
+    private func letWaitsEnd() -> Task<Void, any Error>? {
+        guard caches.count > 1 else { return nil }
+        let clock = origin.clock
+        return Task {
+            while true {
+                try await Task.sleep(for: .milliseconds(20))
+                if let next = clock.nextDeadline, next.duration(to: clock.now) >= .milliseconds(-25) {
+                    clock.advanceToNextDeadline()
+                }
+            }
+        }
     }
 
     /// The oldest version that a response may have.
