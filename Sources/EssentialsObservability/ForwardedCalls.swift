@@ -2,11 +2,11 @@
     import EssentialsRequests
     import EssentialsTools
 
-    /// The observers of the calls whose events another observer passes on to a shared one, without asking for one for each call.
+    /// Finds the observer of a call for events that come through another observer, which passes on all events alike.
     ///
-    /// Of calls whose ends are not passed on, no more than ``maximum`` are kept. Further ones are not observed.
+    /// While ``maximum`` calls run, a further one is not observed, because the ends of some may never come.
     struct ForwardedCalls: ~Copyable, Sendable {
-        private static let maximum = 10_000
+        static let maximum = 10_000
         private let running = Mutex<[RequestID: any RequestObserver]>([:])
 
         /// Passes an event on to the observer of its call.

@@ -1,6 +1,7 @@
 #if Server || Inspector
     import EssentialsHTTP
     import EssentialsTestKit
+    import EssentialsTools
     import InMemoryTracing
     import MetricsTestKit
     import Testing
@@ -62,6 +63,32 @@
             _ = try await send(to: MetricsObserver(factory: direct))
             _ = try await send(to: Forwarding(other: MetricsObserver(factory: forwarded)))
             #expect(series(direct) == series(forwarded) && series(direct).count > 10)
+        }
+
+        @Test("At most 10,000 calls are observed at the same time")
+        func limit() {
+            final class Counter: RequestObserver {
+                let count = Mutex(0)
+                func observe(_ event: RequestEvent) { count.withLock { $0 += 1 } }
+            }
+            let calls = ForwardedCalls()
+            let counter = Counter()
+            func tell(_ number: Int, _ kind: RequestEvent.Kind) {
+                let id = RequestID(service: 1, number: UInt64(number))
+                let call = RequestCall(id, .get, Shared(Redaction()))
+                calls.observe(RequestEvent(call: call, attempt: 0, time: .now, kind: kind)) { _ in counter }
+            }
+            let beginning = RequestEvent.Kind.began(.init(.url(nil), redaction: Shared(Redaction()), environment: nil))
+            let ending = RequestEvent.Kind.ended(
+                .init(outcome: .completed, bytesRead: nil, metrics: nil, progress: nil))
+            for number in 0...ForwardedCalls.maximum { tell(number, beginning) }
+            #expect(counter.count.withLock { $0 } == ForwardedCalls.maximum)
+            // The end of a call that is not observed changes nothing; that of another one makes room.
+            tell(ForwardedCalls.maximum, ending)
+            #expect(counter.count.withLock { $0 } == ForwardedCalls.maximum)
+            tell(0, ending)
+            tell(30_000, beginning)
+            #expect(counter.count.withLock { $0 } == ForwardedCalls.maximum + 2)
         }
 
         @Test("Spans and the fields with their contexts are the same")

@@ -29,6 +29,6 @@ struct SteadyInstantTests {
         #expect(now + .seconds(Int64.max) == now + .seconds(1 << 50))
     }
 
-    @Test("The size is known when a program is compiled")
+    @Test("An instant takes eight bytes")
     func size() { #expect(MemoryLayout<SteadyInstant>.size == 8) }
 }

@@ -145,16 +145,9 @@ extension ToolTests {
 
         @Test("The command of --curl reaches a server with a private authority that requires a client's certificate")
         func identity() async throws {
-            let authority = try TestAuthority(name: "Tool Authority")
-            let client = try authority.issue(TestCertificate.Template(commonName: "client"))
-            let server = try TrustedServer(
-                clientAuthentication: .require(anchor: authority.certificate), authority: authority)
-            let certificate = try server.directory.file("client.pem", client.certificatePEM)
-            let key = try server.directory.file("client.key", client.privateKeyPEM)
-            let command = try await run([
-                server.server.url, "--anchor", server.anchor, "--client-cert", certificate, "--client-key", key,
-                "--min-tls", "1.3", "--curl",
-            ])
+            let (server, options) = try TrustedServer.requiringCertificate()
+            let command = try await run(
+                [server.server.url, "--anchor", server.anchor, "--min-tls", "1.3", "--curl"] + options)
             let curl = try await ToolProcess(
                 ["-c", command.text], environment: ["NO_PROXY": "*", "HOME": "/nonexistent"], program: "/bin/sh"
             ).end()

@@ -48,14 +48,10 @@ extension ToolTests {
 
         @Test("The client certificate is presented to a server that requires one")
         func mutualTLS() async throws {
-            let authority = try TestAuthority(name: "Tool Authority")
-            let client = try authority.issue(TestCertificate.Template(commonName: "client"))
-            let server = try TrustedServer(
-                clientAuthentication: .require(anchor: authority.certificate), authority: authority)
-            let certificate = try server.directory.file("client.pem", client.certificatePEM)
-            let key = try server.directory.file("client.key", client.privateKeyPEM)
-            let accepted = try await tool(
-                "get", server.server.url, "--anchor", server.anchor, "--client-cert", certificate, "--client-key", key)
+            let (server, options) = try TrustedServer.requiringCertificate()
+            let accepted = try await ToolProcess(
+                ["get", server.server.url, "--anchor", server.anchor] + options
+            ).end()
             #expect(accepted.text == "secret")
             let refused = try await tool("get", server.server.url, "--anchor", server.anchor)
             #expect(refused.code == 1)

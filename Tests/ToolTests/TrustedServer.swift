@@ -24,6 +24,17 @@ struct TrustedServer {
             handler: handler)
     }
 
+    /// A server that requires a client's certificate, and the options for one that it accepts.
+    static func requiringCertificate() throws -> (server: TrustedServer, options: [String]) {
+        let authority = try TestAuthority(name: "Tool Authority")
+        let client = try authority.issue(TestCertificate.Template(commonName: "client"))
+        let server = try TrustedServer(
+            clientAuthentication: .require(anchor: authority.certificate), authority: authority)
+        let certificate = try server.directory.file("client.pem", client.certificatePEM)
+        let key = try server.directory.file("client.key", client.privateKeyPEM)
+        return (server, ["--client-cert", certificate, "--client-key", key])
+    }
+
     /// A pin that matches no certificate.
     static let strangePin = "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
 }

@@ -236,8 +236,8 @@ public final class ResponseCache: Sendable {
 
     /// The right to validate what is stored under a key; `nil` if another process has it.
     ///
-    /// A request does not wait for a lease that its own process has, such as for another variant or one that is being given back:
-    /// its own requests share their validations already.
+    /// No request waits for a lease that its own process has: that of another variant of the URL, or one that is just being given
+    /// back. The requests of one process share their validations anyway.
     func lease(_ key: ResponseKey, for duration: Duration) async -> ResponseLease? {
         guard leased.withLock({ $0.insert(key).inserted }) else { return .free }
         let lease = await store.lease(key, for: duration)

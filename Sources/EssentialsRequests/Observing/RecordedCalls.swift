@@ -214,7 +214,7 @@ package final class RecordedCall: RequestObserver {
         switch event.kind {
         case .began: begin(event)
         case .ended:
-            // From here on the recorder has what this object knows.
+            // The recorder takes the call over with its end.
             guard let calls = add(event, isEnd: true) else { return }
             calls.end(self, event.call.id, size)
         default: add(event)?.makeRoom()

@@ -109,8 +109,8 @@ struct TrustOptions: ParsableArguments {
         }
     }
 
-    /// The options that let curl trust and show what this tool does, as far as it has them: it has none for pins that match
-    /// any certificate of a chain, for anchors beside the system's, and for several files.
+    /// The options that let curl trust what this tool trusts, and present the same certificate. curl has none for pins that match
+    /// any certificate of a chain, for anchors beside the system's, and for several files of one kind.
     var curlOptions: [(name: String, value: String?)] {
         var options: [(name: String, value: String?)] = []
         if anchorFiles.only.count == 1 { options.append(("--cacert", anchorFiles.only[0])) }
