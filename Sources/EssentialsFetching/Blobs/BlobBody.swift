@@ -50,8 +50,8 @@ struct BlobBody: ~Copyable {
     }
 
     private func check(_ size: Int64) throws(RequestFailure) {
-        let maximum = min(transfer.maximum, files.largest)
-        guard size <= maximum else { throw BlobContent.tooLarge(nil, maximum) }
+        guard size <= files.largest else { throw BlobContent.tooLarge(nil, files.largest) }
+        try transfer.check(size)
     }
 
     /// Whether a caller can decode the body, or no caller needs to; see ``BlobTransfer/isReadable(size:_:_:)``.

@@ -25,6 +25,8 @@ final class BlobTransfer: Sendable {
         var task: Task<Void, Never>?
         /// Whether the outcome is known, or the last caller has left.
         var hasEnded = false
+        /// Whether the blob is larger than every caller allowed.
+        var isTooLarge = false
     }
 
     let key: BlobKey
@@ -59,8 +61,19 @@ final class BlobTransfer: Sendable {
     }
     /// The number of waiting callers.
     var askers: Int { state.withLock { $0.askers } }
-    /// The largest maximum of the callers.
-    var maximum: Int64 { state.withLock { $0.maximum } }
+
+    /// Checks that a caller allows a number of bytes. If none does, no further caller joins: it may allow more, and would get a
+    /// failure that is not about its maximum.
+    ///
+    /// - Throws: `tooLarge`.
+    func check(_ size: Int64) throws(RequestFailure) {
+        let exceeded = state.withLock { state -> Int64? in
+            guard size > state.maximum else { return nil }
+            state.isTooLarge = true
+            return state.maximum
+        }
+        if let exceeded { throw BlobContent.tooLarge(nil, exceeded) }
+    }
 
     /// Whether the bytes are the blob: a caller that needs a value can read them, or no caller needs a value.
     ///
@@ -82,14 +95,14 @@ final class BlobTransfer: Sendable {
     /// allowed until the account is entered again.
     var mayUseStore: Bool { operation.map { !$0.hasEnded && $0.admits(place.account) } ?? true }
 
-    /// Adds a caller. Returns `false` if it is too late, if the environment, the account or the credentials have changed
+    /// Adds a caller. Returns `false` if it is too late, if the blob is known to be too large, if the environment, the account or the credentials have changed
     /// since, or if its request would be sent in another way.
     func join(
         _ asker: BlobAsker, _ template: DataRequest?, in place: BlobPlace, _ operation: OperationContext?
     ) -> Bool {
         guard place === self.place, operation?.scope === self.operation?.scope, isLike(template) else { return false }
         let joins = state.withLock { state in
-            guard !state.hasEnded else { return false }
+            guard !state.hasEnded, !state.isTooLarge else { return false }
             state.askers += 1
             state.maximum = max(state.maximum, asker.maximum)
             if let reader = asker.reader { state.readers.append(reader) }

@@ -132,6 +132,29 @@ struct BlobSharingTests {
         #expect(try await blobs.bytes(at: "a", upTo: 3 << 20) == bytes)
     }
 
+    @Test("A caller that comes after a transfer has exceeded every maximum starts another one")
+    func late() async throws {
+        let (fixture, latch) = (try BlobFixture(), Latch())
+        fixture.transport.on(.get, "/v1/a").answer { _ in
+            await latch.wait()
+            return ScriptedAnswer(text: "abc")
+        }
+        let blobs = fixture.blobs
+        let small = Task { try await blobs.bytes(at: "a", upTo: 1) }
+        await waitForAskers(1, fixture)
+        // The first transfer finds out that the blob is too large, and has not ended yet.
+        #expect(throws: RequestFailure.self) { try blobs.transfers.running[0].check(2) }
+        let large = Task { try await blobs.bytes(at: "a") }
+        while fixture.transport.requests.count < 2, blobs.transfers.running.allSatisfy({ $0.askers < 2 }) {
+            await Task.yield()
+        }
+        latch.open()
+        let failure = await #expect(throws: RequestFailure.self) { try await small.value }
+        #expect(failure?.reason == .tooLarge)
+        #expect(try await large.value == Data("abc".utf8))
+        #expect(fixture.transport.requests.count == 2)
+    }
+
     @Test("Closing the service cancels its transfers, and later calls fail as closed")
     func close() async throws {
         let (fixture, latch) = (try BlobFixture(), Latch())
