@@ -92,7 +92,7 @@ var targets: [Target] = [
     .executableTarget(
         name: "fuzz-responses",
         dependencies: [
-            .product(name: "ServiceEssentials", package: "ServiceEssentials"),
+            "Figures", .product(name: "ServiceEssentials", package: "ServiceEssentials"),
             .product(name: "EssentialsTestKit", package: "ServiceEssentials"),
         ],
         swiftSettings: settings),

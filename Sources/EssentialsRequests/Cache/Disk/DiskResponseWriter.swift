@@ -5,8 +5,11 @@ import EssentialsTransport
 /// Writes a response to a directory while its body arrives. The pieces wait in memory for the file thread, up to a limit:
 /// the reader of the body never waits for the disk.
 final class DiskResponseWriter: ResponseWriter {
-    /// How many bytes may wait. Beyond that the response is given up.
-    static let maximumWaiting = 4 << 20
+    /// How many bytes of one body may wait. Beyond that the response is given up.
+    static let maximumWaiting = 16 << 20
+    /// How many bytes of all bodies in the process may wait, including those that are being written.
+    static let maximumWaitingOfAll = 64 << 20
+    static let commonRoom = BufferRoom(bytes: maximumWaitingOfAll)
 
     struct Target: Sendable {
         let response: StoredResponse
@@ -18,6 +21,8 @@ final class DiskResponseWriter: ResponseWriter {
     private struct State {
         var waiting: [BodyChunk] = []
         var waitingBytes = 0
+        /// The number of bytes that a file thread writes now.
+        var writtenBytes = 0
         var count = 0
         /// Whether a file thread writes, or is going to.
         var isWriting = false
@@ -32,10 +37,16 @@ final class DiskResponseWriter: ResponseWriter {
     private let target: Target
     private let lane: DiskLane
     private let largest: Int
+    private let room: BufferRoom.Share
     private let state: Mutex<State>
 
-    init(_ target: Target, _ record: RecordWriter, on lane: DiskLane, largest: Int) {
+    /// - Parameter room: Where the bytes that wait are counted.
+    init(
+        _ target: Target, _ record: RecordWriter, on lane: DiskLane, largest: Int,
+        in room: BufferRoom = DiskResponseWriter.commonRoom
+    ) {
         (self.target, self.lane, self.largest) = (target, lane, largest)
+        self.room = room.share()
         state = Mutex(State(record: record))
     }
 
@@ -48,7 +59,7 @@ final class DiskResponseWriter: ResponseWriter {
     func append(_ bytes: BodyChunk) -> Bool {
         let (isAppended, begins) = state.withLock { state -> (Bool, Bool) in
             guard !state.hasEnded, bytes.count <= largest - state.count,
-                bytes.count <= Self.maximumWaiting - state.waitingBytes
+                bytes.count <= Self.maximumWaiting - state.waitingBytes - state.writtenBytes, room.take(bytes.count)
             else {
                 state.hasEnded = true
                 return (false, false)
@@ -70,7 +81,7 @@ final class DiskResponseWriter: ResponseWriter {
                 state.isWriting = false
                 return (nil, state.idle.take())
             }
-            defer { (state.waiting, state.waitingBytes) = ([], 0) }
+            defer { (state.waiting, state.waitingBytes, state.writtenBytes) = ([], 0, state.waitingBytes) }
             return ((state.waiting, record), nil)
         }
         idle?.provide(())
@@ -83,6 +94,8 @@ final class DiskResponseWriter: ResponseWriter {
     func giveBack(_ record: RecordWriter?) {
         state.withLock { state in
             state.record = record
+            room.giveBack(state.writtenBytes)
+            state.writtenBytes = 0
             if record == nil { (state.hasEnded, state.waiting, state.waitingBytes) = (true, [], 0) }
         }
     }
@@ -121,16 +134,14 @@ final class DiskResponseWriter: ResponseWriter {
 }
 
 extension DiskLane {
-    /// Writes the pieces that wait, until none is left.
-    func write(for writer: DiskResponseWriter) {
+    /// Writes the pieces that wait, until none is left. Other work on files gets its turn in between, however fast they arrive.
+    func write(for writer: DiskResponseWriter) async {
         while let (pieces, record) = writer.takePieces() {
             var record = record
-            if append(pieces, to: &record) {
-                writer.giveBack(record)
-            } else {
-                record.abandon()
-                writer.giveBack(nil)
-            }
+            let isWritten = append(pieces, to: &record)
+            if !isWritten { record.abandon() }
+            writer.giveBack(isWritten ? record : nil)
+            await Task.yield()
         }
     }
 

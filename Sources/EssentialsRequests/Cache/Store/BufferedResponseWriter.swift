@@ -41,7 +41,7 @@ final class BufferedResponseWriter<Store: ResponseStore>: ResponseWriter {
     func abandon() { data.withLock { $0 = nil } }
 }
 
-/// The bytes of bodies that wait for their end before they are stored. They do not count for the budget of a store yet.
+/// The bytes of bodies that wait in memory to be stored. They do not count for the budget of a store yet.
 final class BufferRoom: Sendable {
     /// The share of one body, which is given back when it is released.
     final class Share: Sendable {
@@ -54,10 +54,16 @@ final class BufferRoom: Sendable {
 
         /// Takes room for bytes.
         ///
-        /// - Returns: `false` if there is none.
+        /// - Returns: `false` if there is none. The bytes count nevertheless, until the share is released.
         func take(_ count: Int) -> Bool {
             bytes.add(count, ordering: .relaxed)
             return room.bytes.add(count, ordering: .relaxed).newValue <= room.limit
+        }
+
+        /// Gives back room for bytes that are not in memory any more.
+        func giveBack(_ count: Int) {
+            bytes.subtract(count, ordering: .relaxed)
+            room.bytes.subtract(count, ordering: .relaxed)
         }
     }
 

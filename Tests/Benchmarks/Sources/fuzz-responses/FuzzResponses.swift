@@ -9,6 +9,7 @@
 // response, a later request that receives another request's response, and growing memory. If the process crashes, the
 // seed and each lane's response are printed on standard error.
 
+internal import Figures
 internal import Glibc
 
 @main
@@ -93,15 +94,5 @@ struct Findings: Sendable {
 
     var summary: String {
         outcomes.sorted { $0.value > $1.value }.map { "\($0.value) \($0.key), " }.joined()
-    }
-}
-
-/// The memory of this process.
-enum ResidentMemory {
-    /// The peak memory in bytes.
-    static var peak: Int {
-        var usage = rusage()
-        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-        return usage.ru_maxrss << 10
     }
 }

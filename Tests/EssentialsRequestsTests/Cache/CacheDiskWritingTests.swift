@@ -1,0 +1,95 @@
+import EssentialsHTTP
+import EssentialsStorage
+import EssentialsTestKit
+import EssentialsTools
+import EssentialsTransport
+import FoundationEssentials
+import Glibc
+import TestTools
+import Testing
+
+@testable import EssentialsRequests
+
+/// Streamed bodies that are written to files while they arrive.
+@Suite("Bodies that wait for the disk", .timeLimit(.minutes(2)))
+struct CacheDiskWritingTests {
+    private let scratch: ScratchDirectory
+    private let url: RequestURL
+
+    init() throws {
+        scratch = try ScratchDirectory()
+        url = try RequestURL("https://example.com/a")
+        try FileThreads.shared.ensureStarted()
+    }
+
+    /// A directory whose writing of bodies is told.
+    private func records(_ wrote: @escaping @Sendable () -> Void) throws -> RecordDirectory {
+        var calls = FileCalls.system
+        calls.write = { descriptor, bytes in
+            wrote()
+            return FileCalls.system.write(descriptor, bytes)
+        }
+        let configuration = DiskResponseStore.configuration(bytes: 1 << 30)
+        let records = RecordDirectory(absolute: scratch("cache"), configuration, calls: calls)
+        try records.use()
+        return records
+    }
+
+    private func writer(on lane: DiskLane, _ room: BufferRoom) async throws -> DiskResponseWriter {
+        let key = ResponseKey.sample(url)
+        let name = RecordKey(RecordName(key: .random(in: .min ... .max), partition: 0, group: 0), key.bytes)
+        let condition = try #require(await lane.ticket(name)?.context as? RecordCondition)
+        let record = try #require(await lane.begin(name, if: condition))
+        let target = DiskResponseWriter.Target(
+            response: .sample(load: 1, body: 1), name: name, key: key, replaced: nil)
+        return DiskResponseWriter(target, record, on: lane, largest: 1 << 27, in: room)
+    }
+
+    @Test("Other work on files gets its turn while a body arrives faster than it is written")
+    func turns() async throws {
+        let piece = BodyChunk(Data(count: 70_000))
+        let fed = Atomic<Int>(0)
+        let isOver = Atomic<Bool>(false)
+        let fedWriter = Mutex<DiskResponseWriter?>(nil)
+        let records = try records {
+            // Each piece that is written brings another one.
+            guard !isOver.load(ordering: .relaxed), fed.add(1, ordering: .relaxed).newValue < 1_000 else { return }
+            _ = fedWriter.withLock { $0 }?.append(piece)
+        }
+        let lane = DiskLane(records, DiskHealth())
+        let writer = try await writer(on: lane, BufferRoom(bytes: 1 << 30))
+        fedWriter.withLock { $0 = writer }
+        #expect(writer.append(piece))
+        while fed.load(ordering: .relaxed) == 0 { await Task.yield() }
+        _ = await lane.usage()
+        isOver.store(true, ordering: .relaxed)
+        #expect(fed.load(ordering: .relaxed) < 1_000)
+        fedWriter.withLock { $0 = nil }
+        #expect(await writer.commit())
+    }
+
+    @Test(
+        "A body of which more than 16 MiB wait is given up, and so is one beyond 64 MiB of all; the room is free again")
+    func room() async throws {
+        let isHanging = Atomic<Bool>(false)
+        let records = try records { while isHanging.load(ordering: .relaxed) { usleep(1_000) } }
+        let piece = BodyChunk(Data(count: 4 << 20))
+        let room = BufferRoom(bytes: DiskResponseWriter.maximumWaitingOfAll)
+        for _ in 0..<3 {
+            var writers: [DiskResponseWriter] = []
+            for _ in 0..<5 { writers.append(try await self.writer(on: DiskLane(records, DiskHealth()), room)) }
+            isHanging.store(true, ordering: .relaxed)
+            for (number, writer) in writers.enumerated() {
+                var count = 0
+                while writer.append(piece) { count += 1 }
+                #expect(count == (number < 4 ? 4 : 0))
+                #expect(!writer.append(BodyChunk(Data(count: 1))))
+            }
+            isHanging.store(false, ordering: .relaxed)
+            for writer in writers { #expect(await !writer.commit()) }
+        }
+        let writer = try await writer(on: DiskLane(records, DiskHealth()), room)
+        for _ in 0..<4 { #expect(writer.append(piece)) }
+        #expect(await writer.commit())
+    }
+}
