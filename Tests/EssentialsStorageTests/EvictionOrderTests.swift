@@ -133,4 +133,93 @@ import Testing
         while let key = order.evict(budget: 300) { #expect(present.removeValue(forKey: key) != nil) }
         #expect(present.isEmpty && order.count == 0 && order.bytes == 0)
     }
+
+    /// S3-FIFO with arrays that are searched.
+    private struct SlowOrder {
+        struct Entry {
+            let key: Int
+            var bytes: Int
+            var uses = 0
+        }
+
+        var (small, main, evicted): ([Entry], [Entry], [Int]) = ([], [], [])
+        /// What still counts of ``evicted``.
+        var ghosts: Set<Int> = []
+        var bytes: Int { (small + main).reduce(0) { $0 + $1.bytes } }
+
+        mutating func use(_ key: Int, bytes: Int? = nil) -> Bool {
+            for path in [\SlowOrder.small, \.main] {
+                guard let index = self[keyPath: path].firstIndex(where: { $0.key == key }) else { continue }
+                self[keyPath: path][index].uses = min(self[keyPath: path][index].uses + 1, 3)
+                if let bytes { self[keyPath: path][index].bytes = bytes }
+                return true
+            }
+            return false
+        }
+
+        mutating func insert(_ key: Int, bytes: Int) {
+            if use(key, bytes: bytes) { return }
+            if ghosts.remove(key) != nil {
+                main.append(Entry(key: key, bytes: bytes))
+            } else {
+                small.append(Entry(key: key, bytes: bytes))
+            }
+        }
+
+        mutating func remove(_ key: Int) {
+            small.removeAll { $0.key == key }
+            main.removeAll { $0.key == key }
+        }
+
+        mutating func evict(budget: Int, sparing spared: Int?) -> Int? {
+            let (fromSmall, fromMain) = (small.filter { $0.key == spared }, main.filter { $0.key == spared })
+            if let spared { remove(spared) }
+            defer { (small, main) = (small + fromSmall, main + fromMain) }
+            while true {
+                let isSmall = !small.isEmpty && (small.reduce(0) { $0 + $1.bytes } > budget / 10 || main.isEmpty)
+                guard isSmall || !main.isEmpty else { return nil }
+                var entry = isSmall ? small.removeFirst() : main.removeFirst()
+                guard entry.uses == 0 else {
+                    entry.uses = isSmall ? 0 : entry.uses - 1
+                    main.append(entry)
+                    continue
+                }
+                if isSmall, ghosts.insert(entry.key).inserted { evicted.append(entry.key) }
+                let count = small.count + main.count + fromSmall.count + fromMain.count
+                while isSmall, evicted.count > max(count, 16) { ghosts.remove(evicted.removeFirst()) }
+                return entry.key
+            }
+        }
+    }
+
+    @Test("Each eviction is that of a slow model", arguments: 1...10 as ClosedRange<UInt64>)
+    func slowModel(seed: UInt64) {
+        var numbers = SeededNumbers(state: seed)
+        var (order, slow) = (EvictionOrder<Int>(), SlowOrder())
+        let budget = 40 * Int(seed)
+        for _ in 0..<5_000 {
+            let key = Int.random(in: 0..<80, using: &numbers)
+            switch Int.random(in: 0..<8, using: &numbers) {
+            case 0...3:
+                let size = Int.random(in: 0...20, using: &numbers)
+                order.insert(key, bytes: size)
+                slow.insert(key, bytes: size)
+                let spared = Bool.random(using: &numbers) ? key : nil
+                while slow.bytes > budget {
+                    let expected = slow.evict(budget: budget, sparing: spared)
+                    #expect(order.evict(budget: budget, sparing: spared) == expected)
+                    if expected == nil { break }
+                }
+            case 4:
+                order.remove(key)
+                slow.remove(key)
+            default:
+                order.use(key)
+                _ = slow.use(key)
+            }
+            #expect(order.bytes == slow.bytes)
+        }
+        #expect(order.places.map(\.key) == (slow.small + slow.main).map(\.key))
+        #expect(order.places.map(\.uses) == (slow.small + slow.main).map(\.uses))
+    }
 }

@@ -11,7 +11,7 @@ final class BufferedResponseWriter<Store: ResponseStore>: ResponseWriter {
     private let ticket: ResponseTicket
     private let room: BufferRoom.Share?
     /// What was appended; `nil` if the response is not stored.
-    private let data = Mutex<Data?>(Data())
+    private let data: Mutex<Data?>
 
     /// - Parameter room: Where the bytes are counted; `nil` for no other limit than ``ResponseStore/largest``.
     init(
@@ -20,6 +20,11 @@ final class BufferedResponseWriter<Store: ResponseStore>: ResponseWriter {
     ) {
         (self.store, self.response, self.key, self.replaced, self.ticket) = (store, response, key, replaced, ticket)
         self.room = room
+        var data = Data()
+        // The memory is taken from the system only when bytes arrive.
+        let length = response.head.fields.joined(.contentLength).flatMap { Int($0) } ?? 0
+        if (1...max(store.largest, 1)).contains(length) { data.reserveCapacity(length) }
+        self.data = Mutex(data)
     }
 
     func append(_ bytes: BodyChunk) -> Bool {

@@ -51,7 +51,7 @@ final class MemoryResponseStore: ResponseStore {
     ) async -> Bool {
         var stored = response
         stored.body = StoredContent(body)
-        guard stored.bytes <= largest else { return false }
+        guard stored.memoryBytes <= largest else { return false }
         return shard(key.urlHash).store(
             stored, for: key, replacing: replaced, since: ticket, budget: budget / shards.count)
     }
@@ -82,7 +82,7 @@ final class MemoryResponseStore: ResponseStore {
     ///
     /// - Returns: Whether they are stored.
     func fill(_ responses: [StoredResponse], for key: ResponseKey, since ticket: ResponseTicket) -> Bool {
-        guard responses.allSatisfy({ $0.body?.data != nil && $0.bytes <= largest }) else { return false }
+        guard responses.allSatisfy({ $0.body?.data != nil && $0.memoryBytes <= largest }) else { return false }
         return shard(key.urlHash).fill(responses, for: key, since: ticket, budget: budget / shards.count)
     }
 
@@ -104,21 +104,22 @@ final class MemoryResponseStore: ResponseStore {
 
 extension StoredResponse {
     /// The bytes that count for the budget.
-    fileprivate var bytes: Int { (body?.count ?? 0) + head.size + MemoryResponseStore.overhead }
+    var memoryBytes: Int { (body?.count ?? 0) + head.size + MemoryResponseStore.overhead }
 }
 
 /// A part of the responses under one lock.
 private final class Shard: Sendable {
-    fileprivate struct State {
-        /// The responses of each key, the most recently used last.
-        var entries: [ResponseKey: [StoredResponse]] = [:]
-        /// The keys of each URL, because an invalidation concerns all partitions.
-        var keys: [RequestURL: Set<ResponseKey>] = [:]
-        var order = EvictionOrder<ResponseKey>()
+    private struct State {
+        var table = ResponseTable()
         /// The invalidated URLs. What was looked up before is not stored.
         var invalidated = Clearings<RequestURL>()
         /// The URLs of which another store has something newer. What was looked up there before is not taken over.
         var forgotten = Clearings<RequestURL>()
+
+        /// Whether nothing has removed the responses of a key since a ticket was given.
+        func accepts(_ key: ResponseKey, since ticket: ResponseTicket) -> Bool {
+            !invalidated.forbid(key.url, since: Epoch(number: ticket.epoch)) && !key.hasEnded
+        }
     }
 
     private let state = Mutex(State())
@@ -130,25 +131,12 @@ private final class Shard: Sendable {
         state.withLock { state in
             // Read under the lock, so that an invalidation is before or after the whole lookup.
             let ticket = ResponseTicket(epoch: Epoch.now.number)
-            guard let entries = state.entries[key] else { return ResponseLookup(ticket: ticket) }
-            state.order.use(key)
-            return ResponseLookup(entries, ticket: ticket)
+            return ResponseLookup(state.table.use(key), ticket: ticket)
         }
     }
 
     func body(_ number: UInt64, _ key: ResponseKey) -> StoredContent? {
-        state.withLock { state in
-            guard let entries = state.entries[key],
-                let index = entries.firstIndex(where: { $0.identity.body == number })
-            else { return nil }
-            let entry = entries[index]
-            // Of several variants, the one unused longest is replaced.
-            if index < entries.count - 1 {
-                state.entries[key]?.remove(at: index)
-                state.entries[key]?.append(entry)
-            }
-            return entry.body
-        }
+        state.withLock { $0.table.body(number, of: key) }
     }
 
     func store(
@@ -159,7 +147,7 @@ private final class Shard: Sendable {
         var released: [StoredResponse] = []
         let isStored = state.withLock { state in
             guard state.accepts(key, since: ticket) else { return false }
-            var entries = state.entries[key] ?? []
+            var entries = state.table[key]
             let isReplaced = { (old: StoredResponse) in
                 old.identity.body == replaced || old.head.isVariant(like: new.head)
             }
@@ -170,8 +158,8 @@ private final class Shard: Sendable {
             entries.removeAll(where: isReplaced)
             if entries.count >= MemoryResponseStore.maximumVariants { released.append(entries.removeFirst()) }
             entries.append(new)
-            state.put(entries, key)
-            released += state.evict(to: budget, sparing: key, keepsAll: keepsAll)
+            state.table.put(entries, key)
+            state.table.evict(to: budget, sparing: key, keepsAll: keepsAll, into: &released)
             return true
         }
         withExtendedLifetime(released) {}
@@ -183,54 +171,60 @@ private final class Shard: Sendable {
     ) -> Bool {
         var released: [StoredResponse] = []
         let isStored = state.withLock { state in
-            guard state.accepts(key, since: ticket), var entries = state.entries[key],
-                let index = entries.firstIndex(where: { $0.identity.body == entry.identity.body }),
+            guard state.accepts(key, since: ticket) else { return false }
+            var entries = state.table[key]
+            guard let index = entries.firstIndex(where: { $0.identity.body == entry.identity.body }),
                 entries[index].identity.load < entry.identity.load
             else { return false }
             let new = StoredResponse(
                 head: entry.head, identity: entry.identity, isPersonal: entry.isPersonal, body: entries[index].body)
             // Each confirmation can add fields.
-            guard new.bytes <= largest else {
-                released = state.take(key)
+            guard new.memoryBytes <= largest else {
+                state.table.take(key, into: &released)
                 return false
             }
             entries[index] = new
             // A confirmation can have another `Vary`, and then replaces what was stored with the same selection.
             released += entries.filter { $0.identity.body != entry.identity.body && $0.head.isVariant(like: new.head) }
             entries.removeAll { $0.identity.body != entry.identity.body && $0.head.isVariant(like: new.head) }
-            state.put(entries, key)
-            released += state.evict(to: budget, sparing: key, keepsAll: keepsAll)
+            state.table.put(entries, key)
+            state.table.evict(to: budget, sparing: key, keepsAll: keepsAll, into: &released)
             return true
         }
         withExtendedLifetime(released) {}
         return isStored
     }
 
-    func contains(_ key: ResponseKey) -> Bool { state.withLock { $0.entries[key] != nil } }
+    func contains(_ key: ResponseKey) -> Bool { state.withLock { !$0.table[key].isEmpty } }
 
     func forget(_ key: ResponseKey) {
-        let released = state.withLock { state in
+        var released: [StoredResponse] = []
+        state.withLock { state in
             state.forgotten.clear(key.url)
-            return state.take(key)
+            state.table.take(key, into: &released)
         }
         withExtendedLifetime(released) {}
     }
 
     func fill(_ responses: [StoredResponse], for key: ResponseKey, since ticket: ResponseTicket, budget: Int) -> Bool {
-        let released = state.withLock { state -> [StoredResponse]? in
-            guard state.accepts(key, since: ticket), state.entries[key] == nil,
+        var released: [StoredResponse] = []
+        let isFilled = state.withLock { state in
+            guard state.accepts(key, since: ticket), state.table[key].isEmpty,
                 !state.forgotten.forbid(key.url, since: Epoch(number: ticket.epoch))
-            else { return nil }
-            state.put(responses, key)
-            return state.evict(to: budget, sparing: key, keepsAll: keepsAll)
+            else { return false }
+            state.table.put(responses, key)
+            state.table.evict(to: budget, sparing: key, keepsAll: keepsAll, into: &released)
+            return true
         }
-        return withExtendedLifetime(released) { released != nil }
+        withExtendedLifetime(released) {}
+        return isFilled
     }
 
     func invalidate(_ url: RequestURL) {
-        let released = state.withLock { state in
+        var released: [StoredResponse] = []
+        state.withLock { state in
             state.invalidated.clear(url)
-            return (state.keys[url] ?? []).flatMap { state.take($0) }
+            state.table.take(allOf: url, into: &released)
         }
         withExtendedLifetime(released) {}
     }
@@ -239,78 +233,29 @@ private final class Shard: Sendable {
         // The condition is not applied to responses that are on their way, so none of them is stored.
         let keys = state.withLock { state in
             state.invalidated.clearAll()
-            return Array(state.entries.keys)
+            return Array(state.table.keys)
         }
         // The condition can be code of the application, so it runs without the lock.
         let removed = keys.filter(isRemoved)
-        let released = state.withLock { state in removed.flatMap { state.take($0) } }
+        var released: [StoredResponse] = []
+        state.withLock { state in
+            for key in removed { state.table.take(key, into: &released) }
+        }
         withExtendedLifetime(released) {}
     }
 
     func trim(part: Double) {
-        let released = state.withLock { state -> [StoredResponse] in
-            let kept = Int(Double(state.order.bytes) * (1 - part))
-            var released: [StoredResponse] = []
-            // Without a budget, the queue of those that were used once is emptied first.
-            while state.order.bytes > kept, let evicted = state.order.evict(budget: 0) {
-                released += state.take(evicted)
-            }
-            return released
-        }
+        var released: [StoredResponse] = []
+        state.withLock { $0.table.evict(to: Int(Double($0.table.bytes) * (1 - part)), into: &released) }
         withExtendedLifetime(released) {}
     }
 
     var usage: ResponseCache.Usage {
         state.withLock { state in
             var usage = ResponseCache.Usage()
-            usage.responses = state.entries.values.reduce(0) { $0 + $1.count }
-            usage.bytes = state.order.bytes
+            usage.responses = state.table.count
+            usage.bytes = state.table.bytes
             return usage
         }
-    }
-}
-
-extension Shard.State {
-    /// Whether nothing has removed the responses of a key since a ticket was given.
-    fileprivate func accepts(_ key: ResponseKey, since ticket: ResponseTicket) -> Bool {
-        !invalidated.forbid(key.url, since: Epoch(number: ticket.epoch)) && !key.hasEnded
-    }
-
-    /// Sets the responses of a key, of which there is at least one.
-    fileprivate mutating func put(_ entries: [StoredResponse], _ key: ResponseKey) {
-        if self.entries.updateValue(entries, forKey: key) == nil { keys[key.url, default: []].insert(key) }
-        order.insert(key, bytes: entries.reduce(0) { $0 + $1.bytes })
-    }
-
-    /// Removes the responses of a key and returns them.
-    fileprivate mutating func take(_ key: ResponseKey) -> [StoredResponse] {
-        order.remove(key)
-        guard let removed = entries.removeValue(forKey: key) else { return [] }
-        keys[key.url]?.remove(key)
-        if keys[key.url]?.isEmpty == true { keys[key.url] = nil }
-        return removed
-    }
-
-    /// Removes responses until the others fit, and returns them.
-    ///
-    /// - Parameters:
-    ///   - key: The key that has just been set, of which at least one response stays.
-    ///   - keepsAll: Whether all of its responses stay or none.
-    fileprivate mutating func evict(to budget: Int, sparing key: ResponseKey, keepsAll: Bool) -> [StoredResponse] {
-        var removed: [StoredResponse] = []
-        while order.bytes > budget, let evicted = order.evict(budget: budget, sparing: key) {
-            removed += take(evicted)
-        }
-        if order.bytes > budget { removed += keepsAll ? take(key) : shrink(key, to: budget) }
-        return removed
-    }
-
-    /// Removes variants of a key, the one unused longest first, until they fit.
-    fileprivate mutating func shrink(_ key: ResponseKey, to budget: Int) -> [StoredResponse] {
-        guard var kept = entries[key] else { return [] }
-        var removed: [StoredResponse] = []
-        while kept.count > 1, kept.reduce(0, { $0 + $1.bytes }) > budget { removed.append(kept.removeFirst()) }
-        put(kept, key)
-        return removed
     }
 }

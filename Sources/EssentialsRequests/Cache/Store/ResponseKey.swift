@@ -28,6 +28,9 @@ public final class ResponseKey: Sendable, Hashable {
     /// The account that the application has named; `nil` without one.
     public var account: EntityPartition? { if case .named(let account) = owner.account { account } else { nil } }
 
+    /// A hash by which an evicted response is known if it returns.
+    var fingerprint: Int { urlHash &* 31 &+ owner.number }
+
     /// Whether the credentials of its requests were cleared or replaced. Nothing is ever found under it again.
     public var hasEnded: Bool { owner.hasEnded }
 

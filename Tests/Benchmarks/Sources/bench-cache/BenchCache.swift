@@ -14,7 +14,7 @@
 //
 // With `--peers`, it compares hits a second with caches of Python; see `python/cache-peers` for what they need.
 //
-// With `--profile plain|hits|stores COUNT` it only sends that many requests of one kind, for a profiler.
+// With `--profile plain|hits|stores|misses COUNT` it only sends that many requests of one kind, for a profiler.
 //
 // Counts, memory and shares are judged in every run: the exit status is 1 if one misses its goal. Times are only shown.
 
@@ -36,7 +36,7 @@ struct BenchCache {
         guard arguments.allSatisfy({ $0 == "--smoke" }), only.map({ Part(rawValue: $0) != nil }) ?? true else {
             let parts = Part.allCases.map(\.rawValue).joined(separator: "|")
             print("usage: bench-cache [--smoke] [--peers PYTHON] [--only \(parts)]")
-            print("       bench-cache --profile plain|hits|stores COUNT")
+            print("       bench-cache --profile plain|hits|stores|misses COUNT")
             exit(arguments.contains("--help") ? 0 : 2)
         }
         do {
