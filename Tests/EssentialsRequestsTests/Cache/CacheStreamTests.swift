@@ -173,6 +173,16 @@ struct CacheStreamTests {
         #expect(await cache.usage == ResponseCache.Usage())
     }
 
+    @Test("Credentials that are set while a body is read without any keep it from being stored")
+    func login() async throws {
+        let cache = ResponseCache()
+        let service = try stream(["one", "two"]).service(cache)
+        let response = try await service.send(request())
+        service.setAuthorization(try .bearer("ada"))
+        #expect(try await text(response) == "onetwo")
+        #expect(await cache.usage == ResponseCache.Usage())
+    }
+
     @Test("A stale streamed response is validated, and a shutdown ends the reading of a stored one")
     func validated() async throws {
         let fields = Self.fields.adding(.eTag, "\"1\"")

@@ -74,6 +74,21 @@ struct ResponseStoreTests {
         #expect(!violations.isEmpty)
     }
 
+    @Test("A response that replaces an older and a newer one is not stored", arguments: CacheKind.allCases)
+    func newer(kind: CacheKind) async throws {
+        let store = try kind.cache(scratch("cache")).store
+        let key = try key()
+        let put = { (response: StoredResponse, replaced: UInt64?) in
+            guard let ticket = await store.ticket(for: key) else { return false }
+            return await store.store(response, Data("x".utf8), for: key, replacing: replaced, since: ticket)
+        }
+        #expect(await put(.sample(load: 1, body: 1, language: "en"), nil))
+        #expect(await put(.sample(load: 10, body: 10, language: "de"), nil))
+        // The response to the English request came late, and is German.
+        #expect(await !put(.sample(load: 5, body: 5, language: "de"), 1))
+        for _ in 0..<2 { #expect(await store.lookup(key).responses.map(\.load).sorted() == [1, 10]) }
+    }
+
     // MARK: Bytes
 
     private func key(_ text: String = "https://h/a") throws -> ResponseKey {

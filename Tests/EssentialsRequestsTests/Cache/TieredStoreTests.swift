@@ -87,6 +87,25 @@ struct TieredStoreTests {
         #expect(await tiers.lookup(key).responses.isEmpty)
     }
 
+    @Test(
+        "What is found while a removal waits for the second store does not stay in the memory",
+        arguments: [true, false])
+    func duringRemoval(isInvalidation: Bool) async throws {
+        let ticket = try #require(await far.ticket(for: key))
+        #expect(await far.store(.sample(load: 1, body: 1), Data("old".utf8), for: key, replacing: nil, since: ticket))
+        far.behave(.hangs, in: isInvalidation ? .invalidate : .remove)
+        let (tiers, key) = (tiers, key)
+        let removal = Task {
+            if isInvalidation { await tiers.invalidate(key.url) } else { await tiers.remove(in: .everything) }
+        }
+        await until { far.count(of: isInvalidation ? .invalidate : .remove) == 1 }
+        for _ in 0..<2 { #expect(await tiers.lookup(key).responses.map(\.load) == [1]) }
+        #expect(tiers.near.contains(key))
+        far.behave(.works)
+        await removal.value
+        #expect(await tiers.lookup(key).responses.isEmpty)
+    }
+
     @Test("A change that the memory refuses does not reach the second store")
     func refused() async throws {
         let ticket = try #require(await tiers.lookup(key).ticket)
