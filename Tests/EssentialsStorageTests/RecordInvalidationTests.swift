@@ -81,14 +81,14 @@ import Testing
             RecordKey(
                 RecordName(key: UInt128(number + 1) << 64 | 5, partition: 1, group: 1), Array("\(number)".utf8))
         }
-        for key in keys { try directory.store(key, "old", [1]) }
-        // The records are unknown to this instance, so they stay.
         let other = self.directory()
         try other.store(fixture.key("x", group: 2), "x", [1])
-        // In another partition, so that the records themselves stay.
+        for key in keys { try directory.store(key, "old", [1]) }
+        // The other instance does not know these records, and invalidates in another partition, so they stay.
         for key in keys {
             try other.invalidate(RecordKey(RecordName(key: key.name.key, partition: 2, group: 1), key.bytes))
         }
+        #expect(fixture.records.count == keys.count + 1)
         for key in keys { #expect(try directory.record(for: key) == nil) }
         for key in keys { try directory.store(key, "new", [1]) }
         for key in keys { #expect(try directory.record(for: key)?.headText == "new") }
