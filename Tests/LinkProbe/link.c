@@ -1,5 +1,6 @@
 #include "link.h"
 
+#include <limits.h>
 #include <openssl/x509v3.h>
 #include <poll.h>
 #include <stdio.h>
@@ -87,8 +88,9 @@ static void set_up(link_state *link) {
     curl_easy_setopt(easy, CURLOPT_PROXY, "");
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, link->message);
-    curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, options->max_age);
-    curl_easy_setopt(easy, CURLOPT_MAXLIFETIME_CONN, options->max_age);
+    long age = options->max_age > 0 ? options->max_age : LONG_MAX / 1000;
+    curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, age);
+    curl_easy_setopt(easy, CURLOPT_MAXLIFETIME_CONN, age);
     curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, second_gate);
     curl_easy_setopt(easy, CURLOPT_PREREQDATA, link);
     if (options->unix_path) curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, options->unix_path);

@@ -19,7 +19,8 @@ typedef struct {
     const char *pin;
     // Leaves the first gate open, to show that the second one alone holds.
     bool opens_first_gate;
-    // CURLOPT_MAXAGE_CONN and CURLOPT_MAXLIFETIME_CONN in seconds; 0 for none.
+    // CURLOPT_MAXAGE_CONN and CURLOPT_MAXLIFETIME_CONN in seconds. An age of 0 would be the strictest, so "none" is a long one.
+    // 0 for none.
     long max_age;
     // The multi of another link; NULL for one of its own.
     CURLM *multi;

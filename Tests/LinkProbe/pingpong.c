@@ -20,7 +20,8 @@ static const char reply[] = "$3\r\nabc\r\n";
 typedef struct {
     link_state link;
     int wake, epoll;
-    bool is_done, is_over;
+    bool is_done, has_ended;
+    atomic_bool is_over;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
 } loop_state;
@@ -35,7 +36,7 @@ static bool exchange(link_state *link) {
         count += (size_t)read;
         if (read == 0 && !link_wait(link, false, 1000)) return false;
     }
-    return true;
+    return memcmp(bytes, reply, sizeof reply - 1) == 0;
 }
 
 static void *run_loop(void *context) {
@@ -47,18 +48,23 @@ static void *run_loop(void *context) {
         if (event.data.fd == loop->wake) {
             uint64_t number = 0;
             if (read(loop->wake, &number, sizeof number) < 0 || loop->is_over) break;
-            link_send(&loop->link, get, sizeof get - 1, 1);
+            if (!link_send(&loop->link, get, sizeof get - 1, 1)) break;
             continue;
         }
         ssize_t got = link_read_all_there_is(&loop->link, bytes + count, sizeof bytes - count);
         if (got < 0) break;
         if ((count += (size_t)got) < sizeof reply - 1) continue;
+        if (memcmp(bytes, reply, sizeof reply - 1) != 0) break;
         count = 0;
         pthread_mutex_lock(&loop->mutex);
         loop->is_done = true;
         pthread_cond_signal(&loop->changed);
         pthread_mutex_unlock(&loop->mutex);
     }
+    pthread_mutex_lock(&loop->mutex);
+    loop->has_ended = true;
+    pthread_cond_signal(&loop->changed);
+    pthread_mutex_unlock(&loop->mutex);
     return NULL;
 }
 
@@ -77,14 +83,16 @@ static int compare(const void *one, const void *other) {
     return a < b ? -1 : a > b;
 }
 
+// Returns -1 if the loop has ended.
 static int64_t hop(loop_state *loop) {
     int64_t start = now_us();
     pthread_mutex_lock(&loop->mutex);
     loop->is_done = false;
     wake(loop);
-    while (!loop->is_done) pthread_cond_wait(&loop->changed, &loop->mutex);
+    while (!loop->is_done && !loop->has_ended) pthread_cond_wait(&loop->changed, &loop->mutex);
+    bool is_done = loop->is_done;
     pthread_mutex_unlock(&loop->mutex);
-    return now_us() - start;
+    return is_done ? now_us() - start : -1;
 }
 
 bool prove_ping_pong(const probe_servers *servers) {
@@ -106,7 +114,7 @@ bool prove_ping_pong(const probe_servers *servers) {
     pthread_t thread;
     pthread_create(&thread, NULL, run_loop, &loop);
     start = now_us();
-    for (int i = 0; i < ROUNDS && holds; i++) times[i] = hop(&loop);
+    for (int i = 0; i < ROUNDS && holds; i++) holds = (times[i] = hop(&loop)) >= 0;
     double hopped = (double)(now_us() - start) / ROUNDS;
     loop.is_over = true;
     wake(&loop);

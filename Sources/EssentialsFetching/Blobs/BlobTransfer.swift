@@ -95,8 +95,10 @@ final class BlobTransfer: Sendable {
     /// allowed until the account is entered again.
     var mayUseStore: Bool { operation.map { !$0.hasEnded && $0.admits(place.account) } ?? true }
 
-    /// Adds a caller. Returns `false` if it is too late, if the blob is known to be too large, if the environment, the account or the credentials have changed
-    /// since, or if its request would be sent in another way.
+    /// Adds a caller.
+    ///
+    /// - Returns: `false` if it is too late, if the blob is known to be too large, if the environment, the account or the
+    ///   credentials have changed since, or if its request would be sent in another way.
     func join(
         _ asker: BlobAsker, _ template: DataRequest?, in place: BlobPlace, _ operation: OperationContext?
     ) -> Bool {

@@ -67,7 +67,6 @@ private final class ModelServer: Sendable {
         }
     }
 
-    /// The version that was the present one at a time.
     /// The oldest version that a response may have which was made at a time or later.
     ///
     /// A response with `stale-while-revalidate` may have been made at that very time, before a change at the same time. A fresh one

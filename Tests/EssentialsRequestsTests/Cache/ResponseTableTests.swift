@@ -36,6 +36,7 @@ struct ResponseTableTests {
                 let before = all(model)
                 removed = []
                 table.evict(to: 40_000, sparing: key, keepsAll: Bool.random(using: &numbers), into: &removed)
+                #expect(table[key].last?.identity.body == number)
                 for key in keys { model[key] = table[key].isEmpty ? nil : table[key] }
                 #expect((all(model) + identities(removed)).sorted() == before)
                 #expect(table.bytes <= 40_000)
@@ -61,5 +62,25 @@ struct ResponseTableTests {
         removed = []
         table.evict(to: 0, into: &removed)
         #expect(identities(removed) == all(model) && table.count == 0 && table.bytes == 0)
+    }
+
+    @Test(
+        "A key that does not fit alone keeps its last responses, or none if all have to stay", arguments: [true, false])
+    func alone(keepsAll: Bool) throws {
+        let (url, other) = (try RequestURL("https://example.com/a"), try RequestURL("https://example.com/b"))
+        let responses = (1...4).map { Self.response($0, bytes: 3_000) }
+        let size = responses[0].memoryBytes
+        var (table, removed): (ResponseTable, [StoredResponse]) = (ResponseTable(), [])
+        table.put([Self.response(9, bytes: 0)], .sample(other))
+        table.put(responses, .sample(url))
+        #expect(removed.isEmpty)
+        table.evict(to: 2 * size, sparing: .sample(url), keepsAll: keepsAll, into: &removed)
+        #expect(table[.sample(url)].map(\.identity.body) == (keepsAll ? [] : [3, 4]))
+        #expect(removed.map(\.identity.body) == (keepsAll ? [9, 1, 2, 3, 4] : [9, 1, 2]))
+        #expect(table.bytes == (keepsAll ? 0 : 2 * size) && table[.sample(other)].isEmpty)
+        // The last one stays although it is too large.
+        table.put([responses[0]], .sample(url))
+        table.evict(to: 1, sparing: .sample(url), keepsAll: false, into: &removed)
+        #expect(table[.sample(url)].count == 1)
     }
 }

@@ -9,6 +9,8 @@ final class DiskResponseWriter: ResponseWriter {
     static let maximumWaiting = 16 << 20
     /// How many bytes of all bodies in the process may wait, including those that are being written.
     static let maximumWaitingOfAll = 64 << 20
+    /// How many bytes are written in one turn of a file thread, or one piece.
+    private static let maximumWritten = 1 << 20
     static let commonRoom = BufferRoom(bytes: maximumWaitingOfAll)
 
     struct Target: Sendable {
@@ -19,7 +21,7 @@ final class DiskResponseWriter: ResponseWriter {
     }
 
     private struct State {
-        var waiting: [BodyChunk] = []
+        var waiting = Fifo<BodyChunk>()
         var waitingBytes = 0
         /// The number of bytes that a file thread writes now.
         var writtenBytes = 0
@@ -57,19 +59,17 @@ final class DiskResponseWriter: ResponseWriter {
     }
 
     func append(_ bytes: BodyChunk) -> Bool {
-        let (isAppended, begins) = state.withLock { state -> (Bool, Bool) in
+        let (isAppended, begins, dropped) = state.withLock { state -> (Bool, Bool, Fifo<BodyChunk>) in
             guard !state.hasEnded, bytes.count <= largest - state.count,
                 bytes.count <= Self.maximumWaiting - state.waitingBytes - state.writtenBytes, room.take(bytes.count)
-            else {
-                state.hasEnded = true
-                return (false, false)
-            }
+            else { return (false, false, drop(&state)) }
             state.waiting.append(bytes)
             state.waitingBytes += bytes.count
             state.count += bytes.count
             defer { state.isWriting = true }
-            return (true, !state.isWriting)
+            return (true, !state.isWriting, Fifo())
         }
+        withExtendedLifetime(dropped) {}
         if begins { Task.detached { [self] in await lane.write(for: self) } }
         return isAppended
     }
@@ -81,8 +81,14 @@ final class DiskResponseWriter: ResponseWriter {
                 state.isWriting = false
                 return (nil, state.idle.take())
             }
-            defer { (state.waiting, state.waitingBytes, state.writtenBytes) = ([], 0, state.waitingBytes) }
-            return ((state.waiting, record), nil)
+            var pieces: [BodyChunk] = []
+            repeat {
+                guard let piece = state.waiting.popFirst() else { break }
+                pieces.append(piece)
+                state.writtenBytes += piece.count
+            } while state.writtenBytes < Self.maximumWritten
+            state.waitingBytes -= state.writtenBytes
+            return ((pieces, record), nil)
         }
         idle?.provide(())
         return taken
@@ -92,12 +98,22 @@ final class DiskResponseWriter: ResponseWriter {
     ///
     /// - Parameter record: `nil` if the write has failed.
     func giveBack(_ record: RecordWriter?) {
-        state.withLock { state in
+        let dropped = state.withLock { state in
             state.record = record
             room.giveBack(state.writtenBytes)
             state.writtenBytes = 0
-            if record == nil { (state.hasEnded, state.waiting, state.waitingBytes) = (true, [], 0) }
+            return record == nil ? drop(&state) : Fifo()
         }
+        withExtendedLifetime(dropped) {}
+    }
+
+    /// Drops the pieces that wait. Nothing more is appended.
+    ///
+    /// - Returns: The pieces, which are released without the lock.
+    private func drop(_ state: inout State) -> Fifo<BodyChunk> {
+        room.giveBack(state.waitingBytes)
+        defer { (state.hasEnded, state.waiting, state.waitingBytes) = (true, Fifo(), 0) }
+        return state.waiting
     }
 
     func commit() async -> Bool {
@@ -115,7 +131,8 @@ final class DiskResponseWriter: ResponseWriter {
     }
 
     func abandon() {
-        state.withLock { state in (state.hasEnded, state.waiting, state.waitingBytes) = (true, [], 0) }
+        let dropped = state.withLock { drop(&$0) }
+        withExtendedLifetime(dropped) {}
         Task.detached { [self] in
             await waitUntilIdle()
             if let record = state.withLock({ $0.record.take() }) { await lane.abandon(record) }

@@ -4,6 +4,9 @@ import FoundationEssentials
 
 /// Keeps the pieces of a body in memory until it is stored as a whole.
 final class BufferedResponseWriter<Store: ResponseStore>: ResponseWriter {
+    /// How many bytes are reserved for a body before it arrives.
+    private static var largestReservation: Int { 1 << 20 }
+
     private let store: Store
     private let response: StoredResponse
     private let key: ResponseKey
@@ -21,9 +24,12 @@ final class BufferedResponseWriter<Store: ResponseStore>: ResponseWriter {
         (self.store, self.response, self.key, self.replaced, self.ticket) = (store, response, key, replaced, ticket)
         self.room = room
         var data = Data()
-        // The memory is taken from the system only when bytes arrive.
-        let length = response.head.fields.joined(.contentLength).flatMap { Int($0) } ?? 0
-        if (1...max(store.largest, 1)).contains(length) { data.reserveCapacity(length) }
+        // A server can announce more than it sends.
+        if !response.head.fields.contains(.contentEncoding),
+            let length = response.head.fields.joined(.contentLength).flatMap({ Int($0) })
+        {
+            data.reserveCapacity(min(max(length, 0), Self.largestReservation))
+        }
         self.data = Mutex(data)
     }
 
@@ -59,10 +65,12 @@ final class BufferRoom: Sendable {
 
         /// Takes room for bytes.
         ///
-        /// - Returns: `false` if there is none. The bytes count nevertheless, until the share is released.
+        /// - Returns: `false` if there is none.
         func take(_ count: Int) -> Bool {
             bytes.add(count, ordering: .relaxed)
-            return room.bytes.add(count, ordering: .relaxed).newValue <= room.limit
+            let isFree = room.bytes.add(count, ordering: .relaxed).newValue <= room.limit
+            if !isFree { giveBack(count) }
+            return isFree
         }
 
         /// Gives back room for bytes that are not in memory any more.
@@ -82,4 +90,7 @@ final class BufferRoom: Sendable {
     init(bytes limit: Int) { self.limit = limit }
 
     func share() -> Share { Share(self) }
+
+    /// Whether nothing waits.
+    var isUnused: Bool { bytes.load(ordering: .relaxed) == 0 }
 }

@@ -33,9 +33,11 @@ struct BenchCache {
             return await profile(kind, count)
         }
         let isSmoke = arguments.contains("--smoke")
-        guard arguments.allSatisfy({ $0 == "--smoke" }), only.map({ Part(rawValue: $0) != nil }) ?? true else {
+        guard arguments.allSatisfy({ $0 == "--smoke" }), python == nil || only == nil,
+            only.map({ Part(rawValue: $0) != nil }) ?? true
+        else {
             let parts = Part.allCases.map(\.rawValue).joined(separator: "|")
-            print("usage: bench-cache [--smoke] [--peers PYTHON] [--only \(parts)]")
+            print("usage: bench-cache [--smoke] [--peers PYTHON], or bench-cache [--smoke] --only \(parts)")
             print("       bench-cache --profile plain|hits|stores|misses COUNT")
             exit(arguments.contains("--help") ? 0 : 2)
         }
