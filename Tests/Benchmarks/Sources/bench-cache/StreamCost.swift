@@ -95,7 +95,6 @@ enum StreamCost {
         let before = server.requestCount
         let hit = try await time(cached, "\(size)/paced/0")
         guard server.requestCount == before || stored < 3 else { throw BenchmarkError("a stored body was not served") }
-        await cached.shutdown()
         return [
             Row(
                 what: "\(size >> 20) MiB at 2 Gbit/s, streamed and stored in files: throughput",
