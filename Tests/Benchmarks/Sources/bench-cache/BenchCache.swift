@@ -64,8 +64,7 @@ struct BenchCache {
     }
 
     private enum Part: String, CaseIterable {
-        // Streams first, because the peak of the memory never falls.
-        case streams, hits, files, herd, growth, traces
+        case hits, streams, files, herd, growth, traces
 
         func measure(isSmoke: Bool) async throws -> [Row] {
             switch self {
