@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    @Test("Each eviction is that of a slow model", arguments: 1...10 as ClosedRange<UInt64>)
+    @Test("Evictions agree with a slow model", arguments: 1...10 as ClosedRange<UInt64>)
     func slowModel(seed: UInt64) {
         var numbers = SeededNumbers(state: seed)
         var (order, slow) = (EvictionOrder<Int>(), SlowOrder())

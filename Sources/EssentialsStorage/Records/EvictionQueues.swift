@@ -29,23 +29,37 @@ package struct EvictionQueues: Sendable {
         var next = none
     }
 
-    /// The first and the last entry of a queue.
-    private struct Ends: Sendable {
-        var first = none
-        var last = none
+    /// A queue of linked entries.
+    private struct Queue: Sendable {
+        private(set) var first = none
+        private var last = none
+        var bytes = 0
+
+        mutating func append(_ place: Int, _ entries: inout [Entry]) {
+            (entries[place].previous, entries[place].next) = (last, none)
+            if last == none { first = Int32(place) } else { entries[Int(last)].next = Int32(place) }
+            last = Int32(place)
+            bytes += entries[place].bytes
+        }
+
+        mutating func remove(_ place: Int, _ entries: inout [Entry]) {
+            let entry = entries[place]
+            if entry.previous == none { first = entry.next } else { entries[Int(entry.previous)].next = entry.next }
+            if entry.next == none { last = entry.previous } else { entries[Int(entry.next)].previous = entry.previous }
+            bytes -= entry.bytes
+        }
     }
 
     private static let none: Int32 = -1
     private static let maximumUses: UInt8 = 3
 
     /// The size of all entries.
-    package private(set) var bytes = 0
+    package var bytes: Int { small.bytes + main.bytes }
     /// The number of entries.
     package private(set) var count = 0
     private var entries: [Entry] = []
-    private var small = Ends()
-    private var main = Ends()
-    private var smallBytes = 0
+    private var small = Queue()
+    private var main = Queue()
     private var firstUnused = none
     /// The fingerprints of the entries most recently evicted from the small queue. The maximum is the number of entries, or
     /// 16 if that is more.
@@ -63,8 +77,8 @@ package struct EvictionQueues: Sendable {
     /// The places of all entries, the next to evict first in each queue.
     package var places: [Int] {
         var places: [Int] = []
-        for ends in [small, main] {
-            var place = ends.first
+        for queue in [small, main] {
+            var place = queue.first
             while place != Self.none {
                 places.append(Int(place))
                 place = entries[Int(place)].next
@@ -97,8 +111,7 @@ package struct EvictionQueues: Sendable {
     package mutating func replace(_ place: Int, bytes size: Int) {
         let change = Self.size(size) - entries[place].bytes
         entries[place].bytes += change
-        bytes += change
-        if !entries[place].isMain { smallBytes += change }
+        if entries[place].isMain { main.bytes += change } else { small.bytes += change }
         use(place)
     }
 
@@ -130,7 +143,7 @@ package struct EvictionQueues: Sendable {
 
     private mutating func evict(_ budget: Int) -> Int? {
         while true {
-            let isSmall = small.first != Self.none && (smallBytes > budget / 10 || main.first == Self.none)
+            let isSmall = small.first != Self.none && (small.bytes > budget / 10 || main.first == Self.none)
             let first = isSmall ? small.first : main.first
             guard first != Self.none else { return nil }
             let place = Int(first)
@@ -167,40 +180,12 @@ package struct EvictionQueues: Sendable {
 
     /// Puts an entry at the end of its queue.
     private mutating func link(_ place: Int) {
-        let (isMain, size) = (entries[place].isMain, entries[place].bytes)
-        let last = isMain ? main.last : small.last
-        (entries[place].previous, entries[place].next) = (last, Self.none)
-        if last != Self.none { entries[Int(last)].next = Int32(place) }
-        if isMain {
-            main.last = Int32(place)
-            if last == Self.none { main.first = Int32(place) }
-        } else {
-            small.last = Int32(place)
-            if last == Self.none { small.first = Int32(place) }
-            smallBytes += size
-        }
-        bytes += size
+        if entries[place].isMain { main.append(place, &entries) } else { small.append(place, &entries) }
     }
 
     /// Takes an entry out of its queue.
     private mutating func unlink(_ place: Int) {
-        let entry = entries[place]
-        if entry.previous != Self.none {
-            entries[Int(entry.previous)].next = entry.next
-        } else if entry.isMain {
-            main.first = entry.next
-        } else {
-            small.first = entry.next
-        }
-        if entry.next != Self.none {
-            entries[Int(entry.next)].previous = entry.previous
-        } else if entry.isMain {
-            main.last = entry.previous
-        } else {
-            small.last = entry.previous
-        }
-        bytes -= entry.bytes
-        if !entry.isMain { smallBytes -= entry.bytes }
+        if entries[place].isMain { main.remove(place, &entries) } else { small.remove(place, &entries) }
     }
 
     private mutating func remember(_ fingerprint: Int) {
