@@ -164,7 +164,7 @@ struct LimitsOfStagesTests {
             "responses on their way from memory to files": count(TieredResponseStore.maximumPending),
             "bytes of a streamed body that wait for the disk": size(DiskResponseWriter.maximumWaiting),
             "bytes of all streamed bodies of a process that wait for the disk":
-                size(DiskResponseWriter.maximumWaitingOfAll),
+                size(BufferRoom.commonBytes),
             "bytes that count for each response, beside head and body": count(MemoryResponseStore.overhead),
             "responses of one URL that differ in the fields of `Vary`": count(MemoryResponseStore.maximumVariants),
             "URLs whose removal is remembered, in an eighth of the memory": count(Clearings<RequestURL>.maximum),

@@ -22,7 +22,7 @@ struct CacheDiskWritingTests {
         try FileThreads.shared.ensureStarted()
     }
 
-    /// A directory whose writing of bodies is told.
+    /// A directory that calls a closure before each write.
     private func records(_ wrote: @escaping @Sendable () -> Void) throws -> RecordDirectory {
         var calls = FileCalls.system
         calls.write = { descriptor, bytes in
@@ -69,15 +69,15 @@ struct CacheDiskWritingTests {
     }
 
     @Test(
-        "A body of which more than 16 MiB wait is given up, and so is one beyond 64 MiB of all; then there is room again"
-    )
+        "A body of which too much waits is given up, and so is one if too much of all waits; then there is room again")
     func room() async throws {
         let isHanging = Atomic<Bool>(false)
         let records = try records { while isHanging.load(ordering: .relaxed) { usleep(1_000) } }
-        let room = BufferRoom(bytes: DiskResponseWriter.maximumWaitingOfAll)
+        let limit = 4 * DiskResponseWriter.maximumWaiting
+        let room = BufferRoom(bytes: limit)
         var writers: [DiskResponseWriter] = []
         for _ in 0..<6 { writers.append(try await writer(on: DiskLane(records, DiskHealth()), room)) }
-        let (piece, byte) = (BodyChunk(Data(count: 4 << 20)), BodyChunk(Data(count: 1)))
+        let (piece, byte) = (BodyChunk(Data(count: DiskResponseWriter.maximumWaiting / 4)), BodyChunk(Data(count: 1)))
         isHanging.store(true, ordering: .relaxed)
         for writer in writers[..<4] { for _ in 0..<4 { #expect(writer.append(piece)) } }
         #expect(!writers[4].append(byte))
@@ -87,6 +87,22 @@ struct CacheDiskWritingTests {
         isHanging.store(false, ordering: .relaxed)
         for writer in writers[..<5] { #expect(await !writer.commit()) }
         #expect(await writers[5].commit())
-        #expect(room.isUnused)
+        #expect(room.share().take(limit))
+    }
+
+    @Test("A piece that comes after the commit is refused, and takes nothing of the body away")
+    func late() async throws {
+        let isHanging = Atomic<Bool>(false)
+        let records = try records { while isHanging.load(ordering: .relaxed) { usleep(1_000) } }
+        let lane = DiskLane(records, DiskHealth())
+        let writer = try await writer(on: lane, .common)
+        isHanging.store(true, ordering: .relaxed)
+        let piece = BodyChunk(Data(count: 1 << 20))
+        for _ in 0..<3 { #expect(writer.append(piece)) }
+        let committing = Task { await writer.commit() }
+        while writer.append(BodyChunk(Data(count: 0))) { await Task.yield() }
+        isHanging.store(false, ordering: .relaxed)
+        #expect(await committing.value)
+        #expect(await lane.usage().bytes > 3 << 20)
     }
 }

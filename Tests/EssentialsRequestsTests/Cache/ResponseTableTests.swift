@@ -16,7 +16,7 @@ struct ResponseTableTests {
     }
 
     @Test(
-        "What it has, and what it removes by key, by URL and for room, agrees with a slow model", arguments: [1, 2, 3])
+        "Stored and removed responses agree with a slow model", arguments: [1, 2, 3])
     func model(seed: UInt64) throws {
         var numbers = SeededNumbers(state: seed)
         let urls = try (0..<6).map { try RequestURL("https://example.com/\($0)") }

@@ -7,11 +7,8 @@ import EssentialsTransport
 final class DiskResponseWriter: ResponseWriter {
     /// How many bytes of one body may wait. Beyond that the response is given up.
     static let maximumWaiting = 16 << 20
-    /// How many bytes of all bodies in the process may wait, including those that are being written.
-    static let maximumWaitingOfAll = 64 << 20
     /// How many bytes are written in one turn of a file thread, or one piece.
     private static let maximumWritten = 1 << 20
-    static let commonRoom = BufferRoom(bytes: maximumWaitingOfAll)
 
     struct Target: Sendable {
         let response: StoredResponse
@@ -45,7 +42,7 @@ final class DiskResponseWriter: ResponseWriter {
     /// - Parameter room: Where the bytes that wait are counted.
     init(
         _ target: Target, _ record: RecordWriter, on lane: DiskLane, largest: Int,
-        in room: BufferRoom = DiskResponseWriter.commonRoom
+        in room: BufferRoom = .common
     ) {
         (self.target, self.lane, self.largest) = (target, lane, largest)
         self.room = room.share()
@@ -60,7 +57,9 @@ final class DiskResponseWriter: ResponseWriter {
 
     func append(_ bytes: BodyChunk) -> Bool {
         let (isAppended, begins, dropped) = state.withLock { state -> (Bool, Bool, Fifo<BodyChunk>) in
-            guard !state.hasEnded, bytes.count <= largest - state.count,
+            // What was appended before the commit is still written.
+            guard !state.hasEnded else { return (false, false, Fifo()) }
+            guard bytes.count <= largest - state.count,
                 bytes.count <= Self.maximumWaiting - state.waitingBytes - state.writtenBytes, room.take(bytes.count)
             else { return (false, false, drop(&state)) }
             state.waiting.append(bytes)

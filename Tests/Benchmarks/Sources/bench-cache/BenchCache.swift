@@ -1,7 +1,7 @@
 // Measures the response cache, and reports which goals are met.
 //
 //     cd Tests/Benchmarks
-//     swift build -c release && .build/release/bench-cache [--peers PYTHON] [--only PART]
+//     swift build -c release && .build/release/bench-cache [--peers PYTHON | --only PART]
 //
 // It measures these parts, or one of them:
 // - hits: hits in memory beside the same GET over a transport that responds at once, on one core and on two, and responses

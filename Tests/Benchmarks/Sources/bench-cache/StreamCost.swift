@@ -50,7 +50,7 @@ enum StreamCost {
         return .raw([.send([UInt8](head.utf8)), .sendWhile(next), .keepAlive])
     }
 
-    /// Bodies of the size that the memory takes by default.
+    /// Bodies that are about as large as those that the memory takes by default.
     private static func memory(
         _ plain: HTTPDataRequestService, _ transport: CurlTransport, _ server: LoopbackServer, count: Int
     ) async throws -> [Row] {
