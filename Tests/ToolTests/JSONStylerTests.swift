@@ -130,7 +130,7 @@ extension ToolTests {
                 (["NO_COLOR": "1", "CLICOLOR_FORCE": "1"], true, false),
             ] as [([String: String], Bool, Bool)])
         func variables(variables: [String: String], isTerminal: Bool, colors: Bool) {
-            #expect(StyleOptions.wantsColor(isTerminal: isTerminal) { variables[$0] } == colors)
+            #expect(JSONAppearance.wantsColor(isTerminal: isTerminal) { variables[$0] } == colors)
         }
     }
 }

@@ -43,6 +43,8 @@ struct BenchCommand: AsyncParsableCommand {
     @OptionGroup var statuses: StatusOptions
 
     @OptionGroup(title: "Request") var request: RequestOptions
+    @OptionGroup(title: "Request") var authorization: AuthorizationOptions
+    @OptionGroup(title: "Request") var environment: EnvironmentOptions
     @OptionGroup(title: "Body") var content: BodyOptions
     @OptionGroup(title: "Trust") var trust: TrustOptions
     @OptionGroup(title: "Connection") var connection: ConnectionOptions
@@ -53,6 +55,7 @@ struct BenchCommand: AsyncParsableCommand {
     @OptionGroup(title: "Output") var errors: ErrorOptions
 
     func validate() throws {
+        try request.checkCredentials(authorization)
         try request.checkParts(of: content)
         try request.checkMembers(beside: content)
         if connection.maximumRedirects != nil { throw ValidationError("bench does not follow redirects.") }
@@ -110,19 +113,19 @@ struct BenchCommand: AsyncParsableCommand {
     }
 
     private func makeService() throws(RequestFailure) -> (HTTPDataRequestService, CurlTransport) {
-        let environment = try request.environmentInForce()
+        let environment = try request.environmentInForce(environment)
         var engine = try connection.configuration()
         engine.connectionsPerOrigin = load.concurrency
         engine.requestsInFlight = max(engine.requestsInFlight, load.concurrency)
         engine.connectionCacheSize = max(engine.connectionCacheSize, load.concurrency)
         let transport = try CurlTransport(trust: trust.policy(in: environment), configuration: engine)
-        let service = try request.service(over: transport, in: environment, log: nil)
+        let service = try request.service(with: authorization, over: transport, in: environment, log: nil)
         return (service, transport)
     }
 
     private func makeRequest() throws(RequestFailure) -> DataRequest {
         let hasBody = request.hasMembers || !content.given.isEmpty
-        var sent = try request.request(method ?? (hasBody ? .post : .get), body: content)
+        var sent = try request.request(method ?? (hasBody ? .post : .get), environment, body: content)
         sent.options = connection.transportOptions(recordsTrust: false)
         var connection = connection
         connection.followsNoRedirect = true

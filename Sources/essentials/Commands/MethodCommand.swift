@@ -14,9 +14,16 @@ struct MethodCommand: RequestCommand {
     var method: HTTPRequest.Method
 
     @OptionGroup(title: "Request") var request: RequestOptions
+    @OptionGroup(title: "Request") var authorization: AuthorizationOptions
+    @OptionGroup(title: "Request") var environment: EnvironmentOptions
     @OptionGroup(title: "Body") var content: BodyOptions
-    @OptionGroup var sending: SendingOptions
+    @OptionGroup(title: "Trust") var trust: TrustOptions
+    @OptionGroup(title: "Connection") var connection: ConnectionOptions
+    @OptionGroup(title: "Retries") var retry: RetryOptions
+    @OptionGroup(title: "Cookies") var cookies: CookieOptions
+    @OptionGroup(title: "Output") var statuses: StatusOptions
     @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup(title: "Output") var errors: ErrorOptions
 
     var body: BodyOptions? { content }
 }

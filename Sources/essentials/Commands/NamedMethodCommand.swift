@@ -48,10 +48,17 @@ struct GetCommand: NamedMethodCommand {
             """)
 
     @OptionGroup(title: "Request") var request: RequestOptions
-    @OptionGroup var sending: SendingOptions
+    @OptionGroup(title: "Request") var authorization: AuthorizationOptions
+    @OptionGroup(title: "Request") var environment: EnvironmentOptions
+    @OptionGroup(title: "Trust") var trust: TrustOptions
+    @OptionGroup(title: "Connection") var connection: ConnectionOptions
+    @OptionGroup(title: "Retries") var retry: RetryOptions
+    @OptionGroup(title: "Cookies") var cookies: CookieOptions
     @OptionGroup(title: "Response cache") var responseCache: ResponseCacheOptions
     @OptionGroup(title: "Model cache") var modelCache: ModelCacheOptions
+    @OptionGroup(title: "Output") var statuses: StatusOptions
     @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup(title: "Output") var errors: ErrorOptions
 
     var models: ModelCacheOptions? { modelCache }
     var responses: ResponseCacheOptions? { responseCache }
@@ -63,8 +70,15 @@ struct ReadingCommand<Named: NamedMethod>: NamedMethodCommand {
     static var configuration: CommandConfiguration { describe(Named.abstract, Named.examples) }
 
     @OptionGroup(title: "Request") var request: RequestOptions
-    @OptionGroup var sending: SendingOptions
+    @OptionGroup(title: "Request") var authorization: AuthorizationOptions
+    @OptionGroup(title: "Request") var environment: EnvironmentOptions
+    @OptionGroup(title: "Trust") var trust: TrustOptions
+    @OptionGroup(title: "Connection") var connection: ConnectionOptions
+    @OptionGroup(title: "Retries") var retry: RetryOptions
+    @OptionGroup(title: "Cookies") var cookies: CookieOptions
+    @OptionGroup(title: "Output") var statuses: StatusOptions
     @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup(title: "Output") var errors: ErrorOptions
 }
 
 /// A command for a method that may have a body, and that an outbox may keep.
@@ -73,10 +87,17 @@ struct WritingCommand<Named: NamedMethod>: NamedMethodCommand {
     static var configuration: CommandConfiguration { describe(Named.abstract, Named.examples) }
 
     @OptionGroup(title: "Request") var request: RequestOptions
+    @OptionGroup(title: "Request") var authorization: AuthorizationOptions
+    @OptionGroup(title: "Request") var environment: EnvironmentOptions
     @OptionGroup(title: "Body") var content: BodyOptions
-    @OptionGroup var sending: SendingOptions
+    @OptionGroup(title: "Trust") var trust: TrustOptions
+    @OptionGroup(title: "Connection") var connection: ConnectionOptions
+    @OptionGroup(title: "Retries") var retry: RetryOptions
+    @OptionGroup(title: "Cookies") var cookies: CookieOptions
     @OptionGroup(title: "Outbox") var kept: OutboxOptions
+    @OptionGroup(title: "Output") var statuses: StatusOptions
     @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup(title: "Output") var errors: ErrorOptions
 
     var body: BodyOptions? { content }
     var outbox: OutboxOptions? { kept }

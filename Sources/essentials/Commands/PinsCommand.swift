@@ -32,7 +32,7 @@ struct PinsCommand: AsyncParsableCommand {
     @Flag(name: .customLong("file"), help: "Treat the argument as the path of a PEM file in any case.")
     var isFile = false
 
-    @OptionGroup(title: "Trust") var anchorFiles: AnchorOptions
+    @OptionGroup(title: "Trust") var trust: AnchorOptions
 
     @Option(
         name: .customLong("timeout"),
@@ -65,10 +65,10 @@ struct PinsCommand: AsyncParsableCommand {
         case .file(let path):
             return PinsReport(chain: try CertificateChain(PEM(contentsOfFile: path)), host: nil, anchors: nil)
         case .server(let origin):
-            let trust = try CompiledTrust(TrustPolicy(anchors: anchorFiles.anchors()))
+            let compiled = try CompiledTrust(TrustPolicy(anchors: trust.files.anchors()))
             let chain = try CertificateChain.presented(
-                by: origin.host, port: origin.port, trust: trust, timeout: timeout ?? .seconds(10))
-            return PinsReport(chain: chain, host: origin.host, anchors: anchorFiles)
+                by: origin.host, port: origin.port, trust: compiled, timeout: timeout ?? .seconds(10))
+            return PinsReport(chain: chain, host: origin.host, anchors: trust.files)
         }
     }
 }

@@ -8,7 +8,7 @@ struct PinsReport {
     /// The server; `nil` for certificates from a file, whose order has no meaning.
     let host: HostName?
     /// The anchors given on the command line.
-    let anchors: AnchorOptions?
+    let anchors: AnchorFiles?
 
     private static let day: Int64 = 86_400
     /// How long before its expiration a certificate produces a warning.

@@ -3,28 +3,27 @@ import EssentialsHTTP
 import EssentialsObservability
 import ServiceEssentials
 
-/// The options of all commands that send one request.
-struct SendingOptions: ParsableArguments {
-    @OptionGroup(title: "Trust") var trust: TrustOptions
-    @OptionGroup(title: "Connection") var connection: ConnectionOptions
-    @OptionGroup(title: "Retries") var retry: RetryOptions
-    @OptionGroup(title: "Cookies") var cookies: CookieOptions
-}
-
 /// The common parts of the commands that send one request.
 protocol RequestCommand: AsyncParsableCommand {
     var method: HTTPRequest.Method { get }
     var request: RequestOptions { get }
+    var authorization: AuthorizationOptions { get }
+    var environment: EnvironmentOptions { get }
     /// The body options; `nil` for commands without a body.
     var body: BodyOptions? { get }
-    var sending: SendingOptions { get }
+    var trust: TrustOptions { get }
+    var connection: ConnectionOptions { get }
+    var retry: RetryOptions { get }
+    var cookies: CookieOptions { get }
     /// The cache of models; `nil` for commands without one.
     var models: ModelCacheOptions? { get }
     /// The cache of responses; `nil` for commands without one.
     var responses: ResponseCacheOptions? { get }
     /// The outbox; `nil` for commands without one.
     var outbox: OutboxOptions? { get }
+    var statuses: StatusOptions { get }
     var output: OutputOptions { get }
+    var errors: ErrorOptions { get }
 }
 
 extension RequestCommand {
@@ -37,10 +36,11 @@ extension RequestCommand {
 
     /// Checks the options that depend on each other.
     func validateRequest() throws {
+        try request.checkCredentials(authorization)
         if let body { try request.checkParts(of: body) }
-        try models?.validate(beside: request, sending.cookies, output)
-        try responses?.validate(beside: request, sending.cookies, models, output)
-        try outbox?.validate(beside: output, sending.cookies)
+        try models?.validate(beside: request, cookies, output)
+        try responses?.validate(beside: request, cookies, models, output)
+        try outbox?.validate(beside: output, cookies)
         try validatePreview()
     }
 
@@ -49,7 +49,7 @@ extension RequestCommand {
         guard let option = output.recording.preview?.option else { return }
         let others: [(name: String, isGiven: Bool)] = [
             ("--model-cache", models?.directory != nil), ("--cache", responses?.directory != nil),
-            ("--outbox", outbox?.directory != nil), ("--oauth-token-url", request.authorization.tokenURL != nil),
+            ("--outbox", outbox?.directory != nil), ("--oauth-token-url", authorization.tokenURL != nil),
         ]
         if let other = others.first(where: \.isGiven) {
             throw ValidationError("Give \(option) or \(other.name), not both.")
@@ -69,11 +69,11 @@ extension RequestCommand {
 
     func run() async throws {
         try validateMembers()
-        try await output.failurePrinter.run { () async throws(RequestFailure) in
+        try await output.failurePrinter(errors).run { () async throws(RequestFailure) in
             do throws(RequestFailure) {
                 try await send()
             } catch {
-                if request.environment.file == nil, !output.isSilent, output.errors.format == .text,
+                if environment.file == nil, !output.isSilent, errors.format == .text,
                     let hint = URLArgument.hint(for: request.url, after: error)
                 {
                     StandardStream.endLine()
@@ -86,14 +86,14 @@ extension RequestCommand {
 
     private func send() async throws(RequestFailure) {
         if let file = output.recording.file { try HAR.checkPlace(file) }
-        let environment = try request.environmentInForce()
+        let environment = try request.environmentInForce(environment)
         let sent = try makeRequest()
-        let policy = try sending.trust.policy(in: environment)
-        let transport = try CurlTransport(trust: policy, configuration: sending.connection.configuration())
+        let policy = try trust.policy(in: environment)
+        let transport = try CurlTransport(trust: policy, configuration: connection.configuration())
         let recorder = output.recording.recorder
         let preview = output.makePreview(
-            options: sending.connection.curlOptions(showsSecrets: output.showsSecrets) + sending.trust.curlOptions
-                + request.curlOptions(output))
+            options: connection.curlOptions(showsSecrets: output.showsSecrets) + trust.curlOptions
+                + request.curlOptions(authorization, output))
         let exchange = try makeExchange(sent, in: environment, policy, over: transport, recorder, preview)
         let log = log
         let reports = transport.trustReports
@@ -139,38 +139,38 @@ extension RequestCommand {
     ) throws(RequestFailure) -> any Exchange {
         let cache = try responses?.cache()
         let service = try request.service(
-            over: transport, in: environment, retry: sending.retry.policy, cookies: sending.cookies.storage(),
+            with: authorization, over: transport, in: environment, retry: retry.policy, cookies: cookies.storage(),
             cache: try cache.map { cache throws(RequestFailure) in
-                (cache, try request.authorization.partition(with: policy, in: environment))
+                (cache, try authorization.partition(with: policy, in: environment))
             }, log: log, recorder: recorder, preview: preview)
         var expecting = sent
-        expecting.expectedStatus = StatusExpectation(output.statuses.expected.ranges)
+        expecting.expectedStatus = StatusExpectation(statuses.expected.ranges)
         if let directory = outbox?.directory {
             return OutboxExchange(expecting, over: service, directory: directory, in: environment)
         }
         if let models, let directory = models.directory {
             return try ModelExchange(
                 expecting, from: models.fetchSource, over: service, directory: directory,
-                partition: request.authorization.partition(with: policy, in: environment), in: environment,
-                maximumBody: sending.connection.maximumBody?.bytes, output: output)
+                partition: authorization.partition(with: policy, in: environment), in: environment,
+                maximumBody: connection.maximumBody?.bytes, output: output)
         }
         return StreamedExchange(
-            request: sent, service: service, cache: cache, maximumBody: sending.connection.maximumBody?.bytes,
-            output: output,
+            request: sent, service: service, cache: cache, maximumBody: connection.maximumBody?.bytes,
+            output: output, expected: statuses.expected,
             printsHead: output.includesHead || method == .head, target: try output.target(for: request.url))
     }
 
     private func makeRequest() throws(RequestFailure) -> DataRequest {
-        var sent = try request.request(method, body: body)
+        var sent = try request.request(method, environment, body: body)
         if let body, !request.hasMembers, !output.isSilent { sent.uploadProgress = body.progress }
-        sent.options = sending.connection.transportOptions(recordsTrust: output.isVerbose)
+        sent.options = connection.transportOptions(recordsTrust: output.isVerbose)
         if request.removedFields.contains(where: { $0.lowercased() == "accept-encoding" }) {
             sent.options.decompresses = false
         }
-        sent.redirects = sending.connection.redirectPolicy
-        sent.idempotencyKey = sending.retry.idempotencyKey
+        sent.redirects = connection.redirectPolicy
+        sent.idempotencyKey = retry.idempotencyKey
         responses?.apply(to: &sent)
-        if let field = sending.cookies.field {
+        if let field = cookies.field {
             sent.headerFields.append(try HTTPField.checked(name: "Cookie", value: field))
         }
         return sent

@@ -40,6 +40,8 @@ struct WatchCommand: AsyncParsableCommand {
     private static let pauses = Duration.milliseconds(10)...Duration.seconds(86_400)
 
     @OptionGroup(title: "Request") var request: RequestOptions
+    @OptionGroup(title: "Request") var authorization: AuthorizationOptions
+    @OptionGroup(title: "Request") var environment: EnvironmentOptions
 
     @Option(
         name: .customLong("every"),
@@ -59,6 +61,7 @@ struct WatchCommand: AsyncParsableCommand {
     @OptionGroup(title: "Output") var errors: ErrorOptions
 
     func validate() throws {
+        try request.checkCredentials(authorization)
         if let every, !Self.pauses.contains(every) { throw ValidationError("--every must be from 10ms to 1440m.") }
     }
 
@@ -68,10 +71,10 @@ struct WatchCommand: AsyncParsableCommand {
                 "watch sends GET, so there is no place for name=text. Write name==text for the query.")
         }
         try await FailurePrinter(format: errors.format).run { () async throws(RequestFailure) in
-            let environment = try request.environmentInForce()
+            let environment = try request.environmentInForce(environment)
             let transport = try CurlTransport(
                 trust: trust.policy(in: environment), configuration: connection.configuration())
-            let requests = try request.service(over: transport, in: environment, log: nil)
+            let requests = try request.service(with: authorization, over: transport, in: environment, log: nil)
             let statuses = LastStatus()
             let resources = try makeService(over: requests, in: environment, statuses)
             let resource: Resource<Data> = resources.resource(url: try url(for: requests).description)
@@ -98,7 +101,7 @@ struct WatchCommand: AsyncParsableCommand {
     ) throws(RequestFailure) -> HTTPResourceService {
         var configuration = HTTPResourceService.Configuration()
         configuration.defaults.refresh = .every(every ?? .seconds(5))
-        configuration.defaults.headerFields = try request.request(.get).headerFields
+        configuration.defaults.headerFields = try request.request(.get, self.environment).headerFields
         if let maximum = connection.maximumBody { configuration.defaults.maximumBody = maximum.bytes }
         let options = connection.transportOptions(recordsTrust: false)
         let redirects = connection.redirectPolicy
@@ -120,7 +123,7 @@ struct WatchCommand: AsyncParsableCommand {
 
     /// The whole URL of the resource, which other commands would send the request to.
     private func url(for requests: HTTPDataRequestService) throws(RequestFailure) -> RequestURL {
-        let sent = try request.request(.get)
+        let sent = try request.request(.get, environment)
         let url = try requests.url(of: sent)
         let query = sent.query.encodedQuery
         return query.isEmpty ? url : url.appending(encodedQuery: query)
@@ -148,7 +151,7 @@ struct WatchCommand: AsyncParsableCommand {
 
     /// Says that the server may speak plain http, if the URL had no scheme.
     private func printHint(after failure: RequestFailure) {
-        guard request.environment.file == nil, errors.format == .text,
+        guard environment.file == nil, errors.format == .text,
             let hint = URLArgument.hint(for: request.url, after: failure)
         else { return }
         StandardStream.error.printLine(hint)

@@ -2,7 +2,7 @@ import ArgumentParser
 import EssentialsTools
 import ServiceEssentials
 
-/// The certificate authorities that a server's chain may lead to.
+/// The certificate authorities that a server's chain may lead to, for commands without `TrustOptions`.
 struct AnchorOptions: ParsableArguments {
     @Option(
         name: .customLong("anchor"),
@@ -17,7 +17,17 @@ struct AnchorOptions: ParsableArguments {
         completion: .file())
     var added: [String] = []
 
-    func validate() throws {
+    func validate() throws { try files.check() }
+
+    var files: AnchorFiles { AnchorFiles(only: only, added: added) }
+}
+
+/// The files of `--anchor` and `--add-anchor`.
+struct AnchorFiles {
+    let only: [String]
+    let added: [String]
+
+    func check() throws {
         if !only.isEmpty, !added.isEmpty { throw ValidationError("Give --anchor or --add-anchor, not both.") }
     }
 

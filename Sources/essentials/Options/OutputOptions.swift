@@ -4,8 +4,6 @@ import ServiceEssentials
 
 /// Options for the output of a response.
 struct OutputOptions: ParsableArguments {
-    @OptionGroup var statuses: StatusOptions
-
     @Flag(
         name: [.customShort("f"), .customLong("fail")],
         help: "Do not print the body of a response with an unexpected status.")
@@ -68,9 +66,50 @@ struct OutputOptions: ParsableArguments {
             """)
     var resumes = false
 
-    @OptionGroup var recording: RecordingOptions
-    @OptionGroup var style: StyleOptions
-    @OptionGroup var errors: ErrorOptions
+    @Flag(
+        name: .customLong("offline"),
+        help: """
+            Send nothing, and print the request on standard output. Values that look secret are hidden without \
+            --show-secrets. To be answered from stored responses, as by a ResponseCache that “isOffline”, use --only-stored.
+            """)
+    var isOffline = false
+
+    @Flag(
+        name: .customLong("curl"),
+        help: """
+            Send nothing, and print the request as a command of curl. Values that look secret are hidden without \
+            --show-secrets. The command has no pins, and no anchors but those of a single --anchor.
+            """)
+    var printsCommand = false
+
+    @Option(
+        name: .customLong("har"),
+        help: ArgumentHelp(
+            """
+            Record the requests and responses in a HAR file, with redirects and retries, for “essentials har” and browsers. \
+            Values that look secret are hidden.
+            """, valueName: "file"),
+        completion: .file())
+    var recordingFile: String?
+
+    @Flag(name: .customLong("har-bodies"), help: "With --har, also record the first 64 KiB of each body.")
+    var recordsBodies = false
+
+    @Option(
+        name: .customLong("pretty"),
+        help: """
+            Indent and color a JSON body, do only one of the two, or neither. Numbers, order and duplicate members stay as \
+            they are. (default: all on a terminal, otherwise none)
+            """)
+    var pretty: JSONAppearance.Pretty?
+
+    @Option(
+        name: .customLong("color"),
+        help: """
+            When to color JSON. With auto, on a terminal unless NO_COLOR is set, CLICOLOR is 0 or TERM is dumb; \
+            CLICOLOR_FORCE colors everywhere.
+            """)
+    var color = JSONAppearance.Color.auto
 
     func validate() throws {
         if file?.isEmpty == true { throw ValidationError("--output needs a file name.") }
@@ -78,6 +117,7 @@ struct OutputOptions: ParsableArguments {
         if resumes, !usesRemoteName, file == nil || file == "-" {
             throw ValidationError("--resume needs the name of a file: --output FILE or --remote-name.")
         }
+        try recording.check()
         if showsSecrets, !isVerbose, recording.preview == nil {
             throw ValidationError("--show-secrets needs --verbose, --offline or --curl.")
         }
@@ -88,6 +128,13 @@ struct OutputOptions: ParsableArguments {
             throw ValidationError("With \(option) there is no body to write to a file.")
         }
     }
+
+    /// How the request is shown instead of being sent, or recorded.
+    var recording: Recording {
+        Recording(isOffline: isOffline, printsCommand: printsCommand, file: recordingFile, recordsBodies: recordsBodies)
+    }
+
+    private var style: JSONAppearance { JSONAppearance(pretty: pretty, color: color) }
 
     /// The destination of the body.
     ///
@@ -128,61 +175,8 @@ struct OutputOptions: ParsableArguments {
         recording.preview.map { RequestPreview($0, showsSecrets: showsSecrets, bodyStyle, options: options) }
     }
 
-    var failurePrinter: FailurePrinter {
+    func failurePrinter(_ errors: ErrorOptions) -> FailurePrinter {
         FailurePrinter(format: errors.format, isSilent: isSilent && !showsErrors)
-    }
-}
-
-/// Options for the appearance of JSON on standard output.
-struct StyleOptions: ParsableArguments {
-    /// The values of `--pretty`.
-    enum Pretty: String, ExpressibleByArgument, CaseIterable {
-        case all, format, colors
-        /// Neither. It is not named `none`, because an optional would take that for `nil`.
-        case plain = "none"
-    }
-
-    /// The values of `--color`.
-    enum Color: String, ExpressibleByArgument, CaseIterable {
-        case auto, always, never
-    }
-
-    @Option(
-        name: .customLong("pretty"),
-        help: """
-            Indent and color a JSON body, do only one of the two, or neither. Numbers, order and duplicate members stay as \
-            they are. (default: all on a terminal, otherwise none)
-            """)
-    var pretty: Pretty?
-
-    @Option(
-        name: .customLong("color"),
-        help: """
-            When to color JSON. With auto, on a terminal unless NO_COLOR is set, CLICOLOR is 0 or TERM is dumb; \
-            CLICOLOR_FORCE colors everywhere.
-            """)
-    var color = Color.auto
-
-    func formats(isTerminal: Bool) -> Bool {
-        pretty.map { $0 == .all || $0 == .format } ?? isTerminal
-    }
-
-    func colors(isTerminal: Bool) -> Bool {
-        guard pretty != .plain, pretty != .format else { return false }
-        switch color {
-        case .always: return true
-        case .never: return false
-        case .auto: return Self.wantsColor(isTerminal: isTerminal) { getenv($0).map { String(cString: $0) } }
-        }
-    }
-
-    /// Whether `--color auto` uses colors.
-    ///
-    /// - Parameter variable: Returns the value of an environment variable.
-    static func wantsColor(isTerminal: Bool, variable: (String) -> String?) -> Bool {
-        if let value = variable("NO_COLOR"), !value.isEmpty { return false }
-        if let value = variable("CLICOLOR_FORCE"), !value.isEmpty, value != "0" { return true }
-        return isTerminal && variable("CLICOLOR") != "0" && variable("TERM") != "dumb"
     }
 }
 

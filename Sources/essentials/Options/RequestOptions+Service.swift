@@ -19,8 +19,10 @@ extension RequestOptions {
     }
 
     /// Creates the request with its body and the type of the body.
-    func request(_ method: HTTPRequest.Method, body: BodyOptions?) throws(RequestFailure) -> DataRequest {
-        var sent = try request(method)
+    func request(
+        _ method: HTTPRequest.Method, _ environment: EnvironmentOptions, body: BodyOptions?
+    ) throws(RequestFailure) -> DataRequest {
+        var sent = try request(method, environment)
         var standardType = body?.standardType
         if hasMembers {
             sent.body = .raw(.bytes(InputFile.bytes(of: try members())))
@@ -34,9 +36,10 @@ extension RequestOptions {
         return sent
     }
 
-    /// Creates the service that sends the requests, with the credentials of the options.
+    /// Creates the service that sends the requests.
     ///
     /// - Parameters:
+    ///   - authorization: The credentials.
     ///   - transport: The transport, which already enforces the environment's policy for every request.
     ///   - environment: The environment.
     ///   - retry: The retry policy. Each retry is printed.
@@ -46,7 +49,8 @@ extension RequestOptions {
     ///   - recorder: Records the requests and responses; `nil` if they are not recorded.
     ///   - preview: Prints the request instead of sending it; `nil` if it is sent.
     func service(
-        over transport: CurlTransport, in environment: EnvironmentSnapshot, retry: RetryPolicy = .never,
+        with authorization: AuthorizationOptions, over transport: CurlTransport, in environment: EnvironmentSnapshot,
+        retry: RetryPolicy = .never,
         cookies: CookieJar? = nil, cache: (responses: ResponseCache, account: EntityPartition)? = nil, log: VerboseLog?,
         recorder: HARRecorder? = nil, preview: RequestPreview? = nil
     ) throws(RequestFailure) -> HTTPDataRequestService {
@@ -80,7 +84,9 @@ extension RequestOptions {
     }
 
     /// The options that let curl use Digest. All other credentials are a header field of the request.
-    func curlOptions(_ output: OutputOptions) -> [(name: String, value: String?)] {
+    func curlOptions(
+        _ authorization: AuthorizationOptions, _ output: OutputOptions
+    ) -> [(name: String, value: String?)] {
         guard !hasHeader("authorization"), let account = authorization.digestAccount else { return [] }
         let shown = output.showsSecrets ? account : account.prefix { $0 != ":" } + ":…"
         return [("--digest", nil), ("--user", shown)]

@@ -32,16 +32,17 @@ struct RequestOptions: ParsableArguments {
         transform: NamedText.queryItem)
     var query: [NamedText] = []
 
-    @OptionGroup var authorization: AuthorizationOptions
-    @OptionGroup var environment: EnvironmentOptions
-
     func validate() throws {
-        if let option = authorization.given, hasHeader("authorization") {
-            throw ValidationError("Give \(option) or --header Authorization, not both.")
-        }
         var names: Set<String> = []
         for case .member(let name, _) in items where !names.insert(name).inserted {
             throw ValidationError("The member “\(OneLine.text(name))” of the body is given twice.")
+        }
+    }
+
+    /// Refuses credentials beside a header field for them.
+    func checkCredentials(_ authorization: AuthorizationOptions) throws {
+        if let option = authorization.given, hasHeader("authorization") {
+            throw ValidationError("Give \(option) or --header Authorization, not both.")
         }
     }
 
@@ -75,13 +76,14 @@ struct RequestOptions: ParsableArguments {
     func absoluteURL() throws(RequestFailure) -> RequestURL { try RequestURL(URLArgument.absolute(url)) }
 
     /// The selected environment, or one for the URL's origin.
-    func environmentInForce() throws(RequestFailure) -> EnvironmentSnapshot {
+    func environmentInForce(_ environment: EnvironmentOptions) throws(RequestFailure) -> EnvironmentSnapshot {
         if let snapshot = try environment.snapshot() { return snapshot }
         return EnvironmentSnapshot(baseURL: try RequestURL(origin: absoluteURL().origin, path: "/"))
     }
 
     /// Creates the request without a body.
-    func request(_ method: HTTPRequest.Method) throws(RequestFailure) -> DataRequest {
+    func request(_ method: HTTPRequest.Method, _ environment: EnvironmentOptions) throws(RequestFailure) -> DataRequest
+    {
         // Without an environment the path is the whole URL, which is sent unchanged.
         let path = environment.file == nil ? try absoluteURL().description : url
         let all = query + items.compactMap { if case .query(let item) = $0 { item } else { nil } }

@@ -39,7 +39,18 @@ struct TrustOptions: ParsableArguments {
         completion: .file())
     var policyFile: String?
 
-    @OptionGroup var anchorFiles: AnchorOptions
+    @Option(
+        name: .customLong("anchor"),
+        help: ArgumentHelp("Trust the certificates of this PEM file and no others; repeatable.", valueName: "file"),
+        completion: .file())
+    var onlyAnchors: [String] = []
+
+    @Option(
+        name: .customLong("add-anchor"),
+        help: ArgumentHelp(
+            "Trust the certificates of this PEM file in addition to the system's; repeatable.", valueName: "file"),
+        completion: .file())
+    var addedAnchors: [String] = []
 
     @Option(
         name: .customLong("crl"),
@@ -88,12 +99,15 @@ struct TrustOptions: ParsableArguments {
         return isGiven.filter(\.1).map(\.0)
     }
 
+    var anchorFiles: AnchorFiles { AnchorFiles(only: onlyAnchors, added: addedAnchors) }
+
     func validate() throws {
         if acceptsAnything {
             throw ValidationError(
                 "No option accepts an invalid certificate, so there is no --insecure. For a private authority or a "
                     + "self-signed certificate, name it with --anchor FILE. To accept only a known key, add --pin.")
         }
+        try anchorFiles.check()
         let hasPins = !publicKeyPins.isEmpty || !certificatePins.isEmpty
         if acceptsSinglePin, !hasPins { throw ValidationError("--single-pin needs --pin or --pin-certificate.") }
         if reportsOnly, !hasPins { throw ValidationError("--report-only needs --pin or --pin-certificate.") }

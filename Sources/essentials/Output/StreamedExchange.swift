@@ -13,6 +13,8 @@ struct StreamedExchange: Exchange {
     /// The maximum size of the body in bytes; `nil` means no limit.
     let maximumBody: Int?
     let output: OutputOptions
+    /// The statuses of a success.
+    let expected: StatusSet
     /// Whether the head is printed.
     let printsHead: Bool
     /// The destination of the body of an expected response. Other bodies go to standard output.
@@ -50,7 +52,7 @@ struct StreamedExchange: Exchange {
         let clock = ContinuousClock()
         let start = clock.now
         let response = try await service.send(request)
-        let isExpected = output.statuses.expected.contains(response.status.code)
+        let isExpected = expected.contains(response.status.code)
         if printsHead { try print(Self.head(of: response), response.connection) }
         let progress = isExpected && file != nil ? receiveProgress : nil
         // The length of a compressed body is not the number of bytes that are written.
@@ -76,7 +78,7 @@ struct StreamedExchange: Exchange {
         options.maximumSize = maximumBody.map(Int64.init)
         var request = request
         // The body of an unexpected response must not replace the file.
-        request.expectedStatus = StatusExpectation(output.statuses.expected.ranges)
+        request.expectedStatus = StatusExpectation(expected.ranges)
         let file = try await service.download(
             request, to: path, options: options, progress: receiveProgress)
         if printsHead { try print(file.head, file.connection) }
@@ -116,7 +118,7 @@ struct StreamedExchange: Exchange {
         _ response: DataResponse, to file: OutputFile?, _ progress: ProgressReport?
     ) async throws(RequestFailure) -> Int {
         let host = response.url?.origin.host.text
-        let isHidden = output.hidesUnexpectedBody && !output.statuses.expected.contains(response.status.code)
+        let isHidden = output.hidesUnexpectedBody && !expected.contains(response.status.code)
         var printer = BodyPrinter(output.bodyStyle, type: response.headerFields[.contentType])
         var count = 0
         var chunks = response.body.makeAsyncIterator()
