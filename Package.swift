@@ -158,6 +158,8 @@ let package = Package(
                 "EssentialsTools", "EssentialsRequests", "EssentialsFetching", "EssentialsResources", openCombine,
             ],
             swiftSettings: settings),
+        // The protocol of Redis. It has no product yet: its client and its stores follow.
+        .target(name: "EssentialsRedis", dependencies: ["EssentialsTools"], swiftSettings: settings),
         .target(name: "EssentialsPersistence", dependencies: ["EssentialsTools"], swiftSettings: settings),
         .target(
             name: "EssentialsSQLite",
@@ -306,6 +308,9 @@ let package = Package(
                 "EssentialsTestKit",
                 openCombine,
             ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "EssentialsRedisTests", dependencies: ["EssentialsTools", "EssentialsRedis"],
             swiftSettings: settings),
         .testTarget(
             name: "EssentialsPersistenceTests",

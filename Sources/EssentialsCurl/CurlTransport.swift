@@ -206,7 +206,7 @@ public final class CurlTransport: TrustBearing, LoadReporting {
     package var mutes: Int { shards.reduce(0) { $0 + $1.engine.mutes.load(ordering: .relaxed) } }
 
     /// Returns the shard that keeps the connections of an origin.
-    private func owner(of origin: Origin) -> EngineOwner {
+    func owner(of origin: Origin) -> EngineOwner {
         shards.count == 1 ? shards[0] : shards[Int(UInt(bitPattern: origin.hashValue) % UInt(shards.count))]
     }
 

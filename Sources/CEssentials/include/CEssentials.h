@@ -1,5 +1,5 @@
-// Swift imports only this header, with ce_connections.h and ce_report.h, which it includes. It names no type of libcurl or
-// OpenSSL, so importing this module does not import their headers.
+// Swift imports only this header, with ce_connections.h, ce_links.h and ce_report.h, which it includes. It names no type
+// of libcurl or OpenSSL, so importing this module does not import their headers.
 //
 // Threads: a `ce_loop`, its `ce_multi`s and its `ce_transfer`s belong to one thread, the engine's. A `ce_trust` does
 // not change after its creation and may be used on any thread. Functions that return `int` return 0 for success unless
@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "ce_connections.h"
+#include "ce_links.h"
 #include "ce_report.h"
 
 // MARK: Libraries
@@ -163,7 +164,6 @@ bool ce_trust_judge(
 // MARK: Loop
 
 typedef struct ce_multi ce_multi;
-typedef struct ce_transfer ce_transfer;
 
 /// Creates an eventfd that wakes a loop. The caller closes it. -1 with errno set if that fails.
 int ce_wakeup_create(void);
@@ -243,7 +243,7 @@ typedef struct ce_supply {
 
 /// All parameters of one request. Pointers are used during the call only. Those that are not marked nullable must be
 /// set.
-typedef struct ce_request {
+struct ce_request {
     const char *_Null_unspecified origin; // "https://host:port", normalised, without a path
     const char *_Null_unspecified host;   // normalised; an IPv6 address has no brackets
     bool host_is_address;
@@ -289,7 +289,7 @@ typedef struct ce_request {
     size_t proxy_rule; // index in the rules of the proxies' trust, for `proxy_host`
     const char *_Nullable proxy_host; // the proxy's host if it is itself reached over TLS
     bool proxy_is_address;
-} ce_request;
+};
 
 typedef enum ce_refusal {
     CE_REFUSED_NOT = 0,

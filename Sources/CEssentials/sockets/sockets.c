@@ -103,6 +103,7 @@ void ce_sockets_unmute_overdue(ce_loop *loop) {
 void ce_socket_serve(ce_loop *loop, int fd, uint32_t events) {
     struct ce_socket *entry = socket_entry(loop, fd);
     if (!entry || !entry->events) return; // closed or forgotten while an earlier event was served
+    if (entry->link) return ce_link_note(entry->link);
     if (entry->dormant) return forget_socket(loop, fd, entry);
     bool may_mute = entry->speaks_http2 && !entry->muted && entry->events & EPOLLOUT;
     bool is_writable_only = may_mute && (events & (EPOLLIN | EPOLLOUT | EPOLLERR | EPOLLHUP)) == EPOLLOUT;
@@ -131,6 +132,25 @@ void ce_socket_serve(ce_loop *loop, int fd, uint32_t events) {
     if (entry->idle_writes <= IDLE_WRITES_MAXIMUM) return;
     entry->idle_writes = 0;
     mute(loop, fd, entry);
+}
+
+bool ce_socket_watch_link(ce_loop *loop, int fd, ce_link *link, bool reads, bool writes) {
+    struct ce_socket *entry = socket_entry(loop, fd);
+    if (!entry) return false;
+    // Without either, the end of the connection would be reported endlessly, so it is reported once.
+    uint32_t events = (reads ? EPOLLIN : 0u) | (writes ? EPOLLOUT : 0u);
+    if (events == 0) events = EPOLLET;
+    if (entry->link == link && entry->events == events) return true;
+    entry->link = link;
+    entry->dormant = entry->muted = false;
+    return register_socket(loop, fd, entry, events) == 0;
+}
+
+void ce_socket_unwatch_link(ce_loop *loop, int fd) {
+    struct ce_socket *entry = socket_entry(loop, fd);
+    if (!entry || !entry->link) return;
+    entry->link = NULL;
+    forget_socket(loop, fd, entry);
 }
 
 int ce_on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *per_socket) {

@@ -27,6 +27,7 @@ struct ce_multi {
 // The known facts about a file descriptor.
 struct ce_socket {
     ce_multi *multi;
+    ce_link *link;   // the open link that it carries; NULL for the sockets that libcurl watches
     uint32_t events; // registered with epoll; 0 for none
     bool ours;       // opened by ce_open_socket, so its closing will be seen
     bool dormant;
@@ -69,6 +70,7 @@ struct ce_loop {
     ce_transfer *touched_first, *touched_last;
     ce_transfer *sent_first, *sent_last; // passed the request gate over HTTP/2: see transfer/endings.c
     ce_transfer *watched; // transfers whose response may be over: see transfer/early_responses.c
+    ce_link *ready_links; // whose sockets had events, in order
     int64_t check_ms;    // when the next of them is due; 0 if there is none
 };
 

@@ -56,6 +56,7 @@ typedef struct ce_run_request {
     unsigned expansion_limit;
     bool streams_redirects, streams_challenges, streams_retries;
     bool has_body;
+    bool is_link; // only connects: see link/link.c
     bool expects_continue; // the head requests 100 Continue
     bool resends_at_once;  // libcurl may send the request again at once if its stream was refused
     bool gives_body; // piece by piece, through ce_on_upload

@@ -46,6 +46,8 @@ CURLcode ce_install_handshake_gate(CURL *easy, void *ssl_context, void *user) {
     if (!ce_handshake_gate_install(ssl_context, connection)) return CURLE_SSL_CERTPROBLEM;
     SSL_CTX_set_info_callback(ssl_context, note_alert);
     SSL_CTX_set_client_cert_cb(ssl_context, note_missing_identity);
+    // The buffer with the bytes of a link may move before OpenSSL has taken all of them.
+    if (request->is_link) SSL_CTX_set_mode(ssl_context, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_ENABLE_PARTIAL_WRITE);
     ce_first_record_watch(ssl_context, &connection->report);
     return CURLE_OK;
 }

@@ -22,6 +22,9 @@ final class Engine: Sendable {
         case load(Waiter<TransportLoad>)
         /// A job of a task that prefers the engine's thread.
         case job(UnownedJob)
+        case openLink(LinkChannel)
+        /// The user of a link has bytes to send, reads again or has closed it.
+        case link(LinkChannel)
         /// Starts no more requests, and cancels requests that still run after the grace period.
         case shutdown(graceMilliseconds: Int64)
     }
@@ -97,7 +100,7 @@ final class Engine: Sendable {
         let (isAccepted, wakes) = mailbox.withLock { box in
             guard !box.isOver else { return (false, false) }
             switch message {
-            case .start where box.isClosed: return (false, false)
+            case .start where box.isClosed, .openLink where box.isClosed: return (false, false)
             case .shutdown: box.isClosed = true
             default: break
             }
@@ -180,6 +183,7 @@ final class Engine: Sendable {
             switch message {
             case .load(let continuation): continuation.resume(returning: TransportLoad())
             case .job(let job): Self.runElsewhere(job)
+            case .openLink(let channel): channel.fail(Failures.closed(channel.prepared))
             default: break
             }
         }

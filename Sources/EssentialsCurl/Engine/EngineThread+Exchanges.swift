@@ -131,7 +131,9 @@ extension EngineThread {
         if actions.contains(.leaveQueue) { admission.withdraw(exchange, lane: exchange.lane) }
         if let transfer = exchange.transfer {
             if actions.contains(.abortTransfer) { ce_transfer_abort(transfer) }
-            if actions.contains(.reportPins), exchange.prepared.isPinned { reportMissedPins(exchange, transfer) }
+            if actions.contains(.reportPins), exchange.prepared.isPinned {
+                reportMissedPins(exchange.prepared, transfer)
+            }
             if actions.contains(.respond) { respond(exchange, transfer) }
             if actions.contains(.deliverRest), let body = exchange.body {
                 deliver(to: body, from: transfer, partial: true)
@@ -245,7 +247,7 @@ extension EngineThread {
     // MARK: Trust reports
 
     /// Reports a refusal to the policy that refused, which can be the policy for proxies.
-    private func report(_ failure: RequestFailure, of prepared: PreparedRequest, isOfProxy: Bool) {
+    func report(_ failure: RequestFailure, of prepared: PreparedRequest, isOfProxy: Bool) {
         if isOfProxy, let proxy = prepared.proxy {
             multis.proxyTrust?.report(failure, host: proxy.host, port: proxy.port)
         } else {
@@ -253,9 +255,9 @@ extension EngineThread {
         }
     }
 
-    private func reportMissedPins(_ exchange: Exchange, _ transfer: OpaquePointer) {
+    func reportMissedPins(_ prepared: PreparedRequest, _ transfer: OpaquePointer) {
         guard let report = ce_transfer_missed_pins(transfer) else { return }
-        let origin = exchange.prepared.origin
+        let origin = prepared.origin
         trust.reportMissedPins(host: origin.host, port: origin.port, chain: GateReport(report).chain)
     }
 }

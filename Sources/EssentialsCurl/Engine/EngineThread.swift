@@ -23,6 +23,10 @@ final class EngineThread: @unchecked Sendable {
     @exclusivity(unchecked) var pausing: [Exchange] = []
     @exclusivity(unchecked) var resumes = ResumePolicy()
     @exclusivity(unchecked) var deadlines = DeadlineWatch()
+    /// The links that exist, and those of them that are connecting.
+    @exclusivity(unchecked) var links: [ObjectIdentifier: LinkChannel] = [:]
+    @exclusivity(unchecked) var openingLinks: [LinkChannel] = []
+    let linkBuffer = LinkBuffer()
     /// Whether a shutdown has begun. The thread ends once no request is running or waiting.
     private(set) var isStopping = false
     private static let turnsWithoutWaitingMaximum = 3
@@ -69,18 +73,20 @@ final class EngineThread: @unchecked Sendable {
             ce_loop_run_due(loop)
             serveStreams()
             gatherDone()
+            serveLinks()
             endOverdue()
             startWaiting()
             resumes.resumeAll()
             reportConnections()
             if isStopping && active.isEmpty && !isPausing && admission.waiting == 0 { break }
-            let canSleep = engine.prepareToSleep()
+            let canSleep = engine.prepareToSleep() && !ce_loop_has_ready_link(loop)
             // Waiting on epoll costs more than serving a message, so new messages are served first, a few times.
             turnsWithoutWaiting += 1
             if !canSleep, turnsWithoutWaiting < Self.turnsWithoutWaitingMaximum { continue }
             turnsWithoutWaiting = 0
             if ce_loop_wait(loop, canSleep ? deadlines.wait(now: ce_now_ms()) : 0) != 0 { failAll(errno) }
         }
+        endLinks()
         transfers.destroyAll()
         multis.destroyAll()
         reportConnections()
@@ -102,6 +108,8 @@ final class EngineThread: @unchecked Sendable {
             if pump === exchange.upload, let transfer = exchange.transfer { _ = ce_transfer_fail_upload(transfer) }
         case .load(let continuation): continuation.resume(returning: load)
         case .job(let job): job.runSynchronously(on: engine.asUnownedTaskExecutor())
+        case .openLink(let channel): open(channel)
+        case .link(let channel): serve(channel)
         case .shutdown(let grace): stop(grace: grace)
         }
     }

@@ -1,0 +1,38 @@
+/// A value of the Redis protocol (RESP3, and RESP2, which is a part of it).
+package enum RESPValue: Sendable, Equatable {
+    case null
+    case boolean(Bool)
+    case integer(Int64)
+    case double(Double)
+    /// The decimal digits of a number of any size.
+    case bigNumber(String)
+    /// A status such as `OK`, which has no line breaks.
+    case status(String)
+    /// Bytes; also a text whose format the server has named.
+    case bytes([UInt8])
+    case error(RESPError)
+    /// An array or a set.
+    case array([RESPValue])
+    /// Keys and values in turn, in the order of the server.
+    case map([RESPValue])
+}
+
+/// An error that the server has sent instead of a value.
+package struct RESPError: Error, Sendable, Equatable {
+    /// The first word, such as `ERR`, `NOSCRIPT` or `MOVED`.
+    package let code: String
+    /// The whole text with its first word.
+    package let text: String
+
+    package init(_ text: String) {
+        self.text = text
+        code = String(text.prefix { $0 != " " })
+    }
+}
+
+/// What a server has sent: the reply to the oldest command without one, or a message of its own.
+package enum RESPMessage: Sendable, Equatable {
+    case reply(RESPValue)
+    /// A message that no command has asked for. The first value is its kind, such as `invalidate`.
+    case push([RESPValue])
+}
