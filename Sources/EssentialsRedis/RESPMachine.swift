@@ -24,6 +24,9 @@ package struct RESPMachine: Sendable {
         var values: [RESPValue] = []
     }
 
+    /// How much longer a text can become because each byte that is no UTF-8 is replaced by a character of three bytes.
+    private static let textGrowth = 3
+
     private let limits: RESPLimits
     private var step = Step.line
     private var line: [UInt8] = []
@@ -38,7 +41,7 @@ package struct RESPMachine: Sendable {
 
     /// Whether the last byte was the end of a message.
     package var isBetweenMessages: Bool {
-        if case .line = step { line.isEmpty && frames.isEmpty } else { false }
+        if case .line = step { line.isEmpty && frames.isEmpty && bytes == 0 } else { false }
     }
 
     /// Reads the next bytes.
@@ -46,7 +49,7 @@ package struct RESPMachine: Sendable {
     /// - Parameters:
     ///   - bytes: Valid during the call only.
     ///   - deliver: Receives each message that has become complete, in order.
-    /// - Throws: What the server has done wrong. Each later call throws the same.
+    /// - Throws: What the server has done wrong. Each later call with bytes throws the same.
     package mutating func read(
         _ bytes: UnsafeRawBufferPointer, _ deliver: (RESPMessage) -> Void
     ) throws(RESPFailure) {
@@ -119,7 +122,7 @@ package struct RESPMachine: Sendable {
 
     private mutating func scalar(_ type: UInt8) throws(RESPFailure) -> RESPValue {
         let text = String(decoding: line.dropFirst(), as: UTF8.self)
-        bytes += line.count
+        bytes += Self.textGrowth * line.count
         switch type {
         case UInt8(ascii: "+"): return .status(text)
         case UInt8(ascii: "-"): return .error(RESPError(text))
@@ -134,7 +137,8 @@ package struct RESPMachine: Sendable {
             guard let number = Self.double(text) else { break }
             return .double(number)
         case UInt8(ascii: "("):
-            let digits = text.utf8.first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
+            let hasSign = text.utf8.first.map { "+-".utf8.contains($0) } == true
+            let digits = text.utf8.dropFirst(hasSign ? 1 : 0)
             guard !digits.isEmpty, digits.allSatisfy({ (48...57).contains($0) }) else { break }
             return .bigNumber(text)
         default: throw RESPFailure("The type \(Self.shown(type)) is unknown.")
@@ -191,7 +195,7 @@ package struct RESPMachine: Sendable {
         guard length <= limits.bulkBytes else {
             throw RESPFailure("A \(name) of \(length) bytes is longer than \(limits.bulkBytes) bytes.")
         }
-        bytes += Int(length)
+        bytes += Int(length) * (kind == .error ? Self.textGrowth : 1)
         try checkSize()
         bulkKind = kind
         bulk = []

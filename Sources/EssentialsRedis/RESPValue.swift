@@ -19,15 +19,13 @@ package enum RESPValue: Sendable, Equatable {
 
 /// An error that the server has sent instead of a value.
 package struct RESPError: Error, Sendable, Equatable {
-    /// The first word, such as `ERR`, `NOSCRIPT` or `MOVED`.
-    package let code: String
-    /// The whole text with its first word.
+    /// The whole text, which begins with the code.
     package let text: String
 
-    package init(_ text: String) {
-        self.text = text
-        code = String(text.prefix { $0 != " " })
-    }
+    package init(_ text: String) { self.text = text }
+
+    /// The first word, such as `ERR`, `NOSCRIPT` or `MOVED`.
+    package var code: String { String(decoding: text.utf8.prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self) }
 }
 
 /// What a server has sent: the reply to the oldest command without one, or a message of its own.

@@ -8,6 +8,7 @@
 
 #include "../sockets/sockets.h"
 #include "../state/transfer_state.h"
+#include "../transfer/endings.h"
 #include "../trust/trust.h"
 
 #include <limits.h>
@@ -95,8 +96,13 @@ bool ce_link_has_ended_opening(ce_link *link, int *curl_code) {
         if (code == CURLE_OK && fd == CURL_SOCKET_BAD) code = CURLE_COULDNT_CONNECT;
         // A connection that no gate has judged is not handed over.
         if (code == CURLE_OK && link->transfer->run.gates.request_gate_count != 1) code = CURLE_SSL_CERTPROBLEM;
-        if (code == CURLE_OK) link->fd = fd;
+        if (code == CURLE_OK) {
+            link->fd = fd;
+            // libcurl may have found that the peer was gone already. It does not replace its first text.
+            link->transfer->run.error_text[0] = '\0';
+        }
         *curl_code = (int)code;
+        if (code != CURLE_OK) ce_endings_judge(link->transfer, curl_code);
         return true;
     }
     return false;
@@ -108,6 +114,15 @@ bool ce_link_watch(ce_link *link, bool reads, bool writes) {
     return ce_socket_watch_link(link->loop, link->fd, link, reads, writes);
 }
 
+// A server that demands a certificate of the client may refuse it after the client's side of the handshake has ended. Its
+// alert is then the first thing that is received.
+static ce_link_result end_of(ce_link *link, ce_link_result result, int curl_code) {
+    if (result != CE_LINK_ENDED && result != CE_LINK_FAILED) return result;
+    int code = curl_code == CURLE_OK ? CURLE_GOT_NOTHING : curl_code;
+    if (!link->has_received) ce_endings_judge(link->transfer, &code);
+    return result;
+}
+
 static ce_link_result result_of(CURLcode code, int *curl_code) {
     *curl_code = (int)code;
     return code == CURLE_OK ? CE_LINK_MOVED : code == CURLE_AGAIN ? CE_LINK_BLOCKED : CE_LINK_FAILED;
@@ -116,7 +131,9 @@ static ce_link_result result_of(CURLcode code, int *curl_code) {
 ce_link_result ce_link_receive(ce_link *link, void *buffer, size_t room, size_t *count, int *curl_code) {
     *count = 0;
     ce_link_result result = result_of(curl_easy_recv(link->transfer->handle.easy, buffer, room, count), curl_code);
-    return result == CE_LINK_MOVED && *count == 0 ? CE_LINK_ENDED : result;
+    if (result == CE_LINK_MOVED && *count == 0) result = CE_LINK_ENDED;
+    if (result == CE_LINK_MOVED) link->has_received = true;
+    return end_of(link, result, *curl_code);
 }
 
 ce_link_result ce_link_send(ce_link *link, const void *bytes, size_t size, size_t *count, int *curl_code) {

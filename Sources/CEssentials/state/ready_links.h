@@ -10,6 +10,7 @@ struct ce_link {
     ce_transfer *transfer;
     void *owner;
     int fd; // -1 until the link is open
+    bool has_received;
     bool is_ready;
     ce_link *next_ready;
 };

@@ -55,7 +55,7 @@ extension Failures {
             phase: .sending, host: prepared.origin.host.text)
     }
 
-    private static func noIdentity(
+    static func noIdentity(
         _ prepared: PreparedRequest, _ transfer: OpaquePointer, detail: String
     ) -> RequestFailure {
         let isOfProxy = ce_transfer_report_is_of_proxy(transfer)

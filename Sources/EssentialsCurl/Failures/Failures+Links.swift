@@ -17,18 +17,19 @@ extension Failures {
             host: prepared.origin.host.text)
     }
 
-    static func closedByPeer(_ prepared: PreparedRequest) -> RequestFailure {
-        RequestFailure(
-            .interrupted, "\(prepared.origin.authority) closed the link.", phase: .receiving,
-            host: prepared.origin.host.text)
-    }
-
-    /// The failure of a link that was open.
-    static func endedLink(_ prepared: PreparedRequest, _ transfer: OpaquePointer, _ code: Int32) -> RequestFailure {
+    /// The failure of a link that was open. Without a code, the peer has closed it.
+    static func endedLink(
+        _ prepared: PreparedRequest, _ transfer: OpaquePointer, _ code: Int32 = 0
+    ) -> RequestFailure {
         let text = String(cString: ce_transfer_error_text(transfer))
         let detail = text.isEmpty ? String(cString: ce_curl_text(code)) : text
+        if ce_transfer_ended(transfer) == CE_ENDED_NO_IDENTITY {
+            return noIdentity(prepared, transfer, detail: detail)
+        }
+        let peer = prepared.origin.authority
         return RequestFailure(
-            CurlCodes.reason(code, detail: detail), "The link to \(prepared.origin.authority) has failed: \(detail).",
-            phase: .receiving, host: prepared.origin.host.text)
+            code == 0 ? .interrupted : CurlCodes.reason(code, detail: detail),
+            code == 0 ? "\(peer) closed the link." : "The link to \(peer) has failed: \(detail).", phase: .receiving,
+            host: prepared.origin.host.text)
     }
 }

@@ -21,11 +21,12 @@ extension CurlTransport: LinkOpening {
             if !owner.engine.post(.openLink(channel)) { channel.fail(Failures.closed(prepared)) }
             return await channel.outcome.value()
         } onCancel: {
-            channel.close()
+            channel.cancel()
         }
         if let failure = outcome { throw failure }
-        // The link was opened at the moment of the cancellation, which has closed it again.
-        guard !channel.isClosed else { throw Failures.cancelledLink(prepared) }
+        // The link was opened at the moment of the cancellation, which has closed it again. A link that its peer has closed
+        // meanwhile is returned, and its receiver knows why it ended.
+        guard !channel.isCancelled else { throw Failures.cancelledLink(prepared) }
         return CurlLink(channel, owner: owner)
     }
 }

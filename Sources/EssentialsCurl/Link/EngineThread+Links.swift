@@ -4,8 +4,9 @@ import EssentialsTransport
 
 // Links live beside the exchanges: they have no lane and no deadline but the one for connecting, which libcurl keeps.
 extension EngineThread {
-    /// The maximum number of links of a thread. A further one fails as `queueFull`.
-    static let linksMaximum = 1_024
+    /// The maximum number of links of a thread. A further one fails as `queueFull`. Each of them costs three descriptors, and
+    /// each turn of the thread looks at the timers of all of them.
+    static let linksMaximum = 64
 
     // MARK: Opening
 
@@ -35,7 +36,7 @@ extension EngineThread {
 
     /// Serves the links whose connecting has ended or whose sockets had events.
     func serveLinks() {
-        guard !links.isEmpty else { return }
+        guard !links.isEmpty || !openingLinks.isEmpty else { return }
         for channel in openingLinks {
             guard let link = channel.link else { continue }
             var code: Int32 = 0
@@ -75,7 +76,8 @@ extension EngineThread {
             end(channel, Failures.cancelledLink(channel.prepared))
             return
         }
-        guard channel.isOpen, flush(channel, link) else { return }
+        guard channel.isOpen else { return }
+        flush(channel, link)
         // TLS may hold bytes that no event reports.
         if channel.isPaused, !wish.isPaused { ce_link_note(link) }
         channel.isPaused = wish.isPaused
@@ -83,8 +85,8 @@ extension EngineThread {
     }
 
     private func serveReady(_ channel: LinkChannel) {
-        guard let link = channel.link else { return }
-        if channel.hasUnsent, !flush(channel, link) { return }
+        guard let link = channel.link, !channel.isClosed else { return }
+        if channel.hasUnsent { flush(channel, link) }
         guard channel.isPaused || read(channel, link) else { return }
         watch(channel, link)
     }
@@ -94,15 +96,12 @@ extension EngineThread {
         end(channel, Failures.noDescriptor("a watched socket", .last))
     }
 
-    /// Sends what waits. Returns whether the link lives.
-    private func flush(_ channel: LinkChannel, _ link: OpaquePointer) -> Bool {
+    /// Sends what waits. If that fails, the link ends once everything that the peer has sent was read.
+    private func flush(_ channel: LinkChannel, _ link: OpaquePointer) {
         let result = channel.flush(link)
-        if let code = result.failure {
-            return end(channel, Failures.endedLink(channel.prepared, ce_link_transfer(link), code))
-        }
-        if !channel.isBlocked, channel.hasUnsent { ce_link_note(link) }
-        if result.hasRecovered { channel.receiver?.linkSentAll() }
-        return true
+        if let code = result.failure { channel.stopSending(code) }
+        if channel.sendFailure != nil || !channel.isBlocked && channel.hasUnsent { ce_link_note(link) }
+        if result.hasSentAll { channel.receiver?.linkSentAll() }
     }
 
     /// Reads until nothing is there, the receiver wants no more, or others have their turn. Returns whether the link lives.
@@ -118,8 +117,10 @@ extension EngineThread {
             var code: Int32 = 0
             switch ce_link_receive(link, linkBuffer.start, LinkBuffer.size, &count, &code) {
             case CE_LINK_MOVED: receiver.linkReceived(UnsafeRawBufferPointer(start: linkBuffer.start, count: count))
-            case CE_LINK_BLOCKED: return true
-            case CE_LINK_ENDED: return end(channel, Failures.closedByPeer(channel.prepared))
+            case CE_LINK_BLOCKED:
+                guard let code = channel.sendFailure else { return true }
+                return end(channel, Failures.endedLink(channel.prepared, ce_link_transfer(link), code))
+            case CE_LINK_ENDED: return end(channel, Failures.endedLink(channel.prepared, ce_link_transfer(link)))
             default: return end(channel, Failures.endedLink(channel.prepared, ce_link_transfer(link), code))
             }
             left -= count

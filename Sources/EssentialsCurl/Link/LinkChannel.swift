@@ -23,6 +23,11 @@ final class LinkChannel: @unchecked Sendable {
         var isPosted = false
         var isPaused = false
         var isClosed = false
+        var isCancelled = false
+        /// Whether sending has failed.
+        var takesNothing = false
+        /// Whether the receiver waits to hear that everything was sent.
+        var owesSentAll = false
 
         /// Returns whether a message must be posted.
         mutating func post() -> Bool {
@@ -39,6 +44,8 @@ final class LinkChannel: @unchecked Sendable {
     var isPaused = false
     /// Whether the peer has refused to take more bytes for now.
     private(set) var isBlocked = false
+    /// libcurl's code of a failure to send; `nil` while the peer takes bytes.
+    private(set) var sendFailure: Int32?
     private var writing: [UInt8] = []
     private var written = 0
 
@@ -52,11 +59,17 @@ final class LinkChannel: @unchecked Sendable {
     // MARK: Any thread
 
     var isClosed: Bool { shared.withLock { $0.isClosed } }
+    /// Whether the task that opens the link was cancelled before it was open.
+    var isCancelled: Bool { shared.withLock { $0.isCancelled } }
     var unsentBytes: Int { shared.withLock { $0.unsent } }
 
     func send(_ bytes: [UInt8]) -> Bool {
         let wakes = shared.withLock { state -> Bool? in
-            guard !state.isClosed, state.unsent == 0 || bytes.count <= maximumUnsent - state.unsent else { return nil }
+            guard !state.isClosed, !state.takesNothing else { return nil }
+            guard state.unsent == 0 || bytes.count <= maximumUnsent - state.unsent else {
+                state.owesSentAll = true
+                return nil
+            }
             guard !bytes.isEmpty else { return false }
             // A large array is taken as it is. Small ones are collected in memory that is kept.
             if state.waiting.isEmpty, bytes.count > Self.collected {
@@ -82,6 +95,12 @@ final class LinkChannel: @unchecked Sendable {
     }
 
     func close() { if markClosed() { engine?.post(.link(self)) } }
+
+    /// Ends an opening because its task was cancelled.
+    func cancel() {
+        shared.withLock { $0.isCancelled = true }
+        close()
+    }
 
     /// Ends an opening that the engine has not begun.
     func fail(_ failure: RequestFailure) {
@@ -117,37 +136,56 @@ final class LinkChannel: @unchecked Sendable {
         }
     }
 
-    /// Sends what waits, until the peer takes no more.
+    /// Sends what waits, until the peer takes no more or others have their turn.
     ///
-    /// - Returns: libcurl's code if the link has failed, and whether bytes that were refused before are sent now.
-    func flush(_ link: OpaquePointer) -> (failure: Int32?, hasRecovered: Bool) {
+    /// - Returns: libcurl's code if the link has failed, and whether the receiver is to hear that everything was sent.
+    func flush(_ link: OpaquePointer) -> (failure: Int32?, hasSentAll: Bool) {
+        guard sendFailure == nil else { return (nil, false) }
         var sent = 0
         var code: Int32 = 0
         var result = CE_LINK_MOVED
-        while result == CE_LINK_MOVED, written < writing.count || fetch(sent: &sent) {
+        while result == CE_LINK_MOVED, sent < Self.turn, written < writing.count || fetch() {
             var count = 0
             result = writing.withUnsafeBytes { bytes in
                 guard let first = bytes.baseAddress else { return CE_LINK_MOVED }
-                return ce_link_send(link, first + written, bytes.count - written, &count, &code)
+                let size = min(bytes.count - written, Self.turn)
+                return ce_link_send(link, first + written, size, &count, &code)
             }
             written += count
             sent += count
         }
-        let wasBlocked = isBlocked
         isBlocked = result == CE_LINK_BLOCKED
-        let sum = sent
-        if sum > 0 { shared.withLock { $0.unsent -= $0.isClosed ? 0 : sum } }
-        return (result == CE_LINK_FAILED ? code : nil, wasBlocked && !isBlocked)
+        let (sum, isBlocked) = (sent, isBlocked)
+        let hasSentAll = shared.withLock { state in
+            guard !state.isClosed else { return false }
+            state.unsent -= sum
+            state.owesSentAll = state.owesSentAll || isBlocked
+            guard state.owesSentAll, state.unsent == 0 else { return false }
+            state.owesSentAll = false
+            return true
+        }
+        return (result == CE_LINK_FAILED ? code : nil, hasSentAll)
     }
 
     /// Takes the next bytes over. Returns `false` if none wait.
-    private func fetch(sent: inout Int) -> Bool {
+    private func fetch() -> Bool {
         writing.removeAll(keepingCapacity: writing.capacity <= Self.collected)
         written = 0
-        // A large amount is one turn's work.
-        guard sent < Self.turn else { return false }
         shared.withLock { swap(&$0.waiting, &writing) }
         return !writing.isEmpty
+    }
+
+    /// Sends nothing more, because the peer takes nothing. What it has sent before is still read.
+    func stopSending(_ code: Int32) {
+        sendFailure = code
+        isBlocked = false
+        writing = []
+        written = 0
+        shared.withLock { state in
+            state.waiting = []
+            state.unsent = 0
+            state.takesNothing = true
+        }
     }
 
     /// The number of bytes after which the thread serves others first.

@@ -7,8 +7,8 @@ package protocol LinkOpening: Sendable {
     ///   - target: The peer.
     ///   - receiver: Receives the peer's bytes. The link does not keep it alive, and once it is released, the link closes
     ///     instead of reading more. It may be called before this function returns.
-    /// - Throws: The failures of a request before its first byte; `cancelled` if the calling task was cancelled, and
-    ///   `closed` after a shutdown.
+    /// - Throws: The failures of a request before its first byte; `cancelled` if the calling task was cancelled or a
+    ///   shutdown came before the link was open, and `closed` after a shutdown.
     func openLink(to target: LinkTarget, receiver: any LinkReceiver) async throws(RequestFailure) -> any ByteLink
 }
 
@@ -30,7 +30,7 @@ package struct LinkTarget: Sendable {
 package protocol ByteLink: AnyObject, Sendable {
     /// Sends bytes after those that were sent before. It returns at once.
     ///
-    /// - Returns: Whether the bytes were taken. They are not if the link is closed, or if more bytes than
+    /// - Returns: Whether the bytes were taken. They are not if the link is closed or has failed, or if more bytes than
     ///   ``LinkTarget/maximumUnsentBytes`` would wait. A single call with more bytes is taken if nothing waits.
     @discardableResult
     func send(_ bytes: consuming [UInt8]) -> Bool
@@ -54,7 +54,8 @@ package protocol LinkReceiver: AnyObject, Sendable {
     /// Bytes of the peer, at least one. They are valid during the call only.
     func linkReceived(_ bytes: UnsafeRawBufferPointer)
 
-    /// All bytes that waited were sent.
+    /// No bytes wait any more. It is called if the peer did not take all bytes at once, or if ``ByteLink/send(_:)`` has
+    /// refused some because too many waited.
     func linkSentAll()
 
     /// The link has ended: the peer has closed it, it has failed, or its transport was shut down. It is the last call.

@@ -112,12 +112,12 @@ struct OutputOptions: ParsableArguments {
     var color = JSONAppearance.Color.auto
 
     func validate() throws {
+        try recording.check()
         if file?.isEmpty == true { throw ValidationError("--output needs a file name.") }
         if file != nil, usesRemoteName { throw ValidationError("Give --output or --remote-name, not both.") }
         if resumes, !usesRemoteName, file == nil || file == "-" {
             throw ValidationError("--resume needs the name of a file: --output FILE or --remote-name.")
         }
-        try recording.check()
         if showsSecrets, !isVerbose, recording.preview == nil {
             throw ValidationError("--show-secrets needs --verbose, --offline or --curl.")
         }

@@ -102,12 +102,12 @@ struct TrustOptions: ParsableArguments {
     var anchorFiles: AnchorFiles { AnchorFiles(only: onlyAnchors, added: addedAnchors) }
 
     func validate() throws {
+        try anchorFiles.check()
         if acceptsAnything {
             throw ValidationError(
                 "No option accepts an invalid certificate, so there is no --insecure. For a private authority or a "
                     + "self-signed certificate, name it with --anchor FILE. To accept only a known key, add --pin.")
         }
-        try anchorFiles.check()
         let hasPins = !publicKeyPins.isEmpty || !certificatePins.isEmpty
         if acceptsSinglePin, !hasPins { throw ValidationError("--single-pin needs --pin or --pin-certificate.") }
         if reportsOnly, !hasPins { throw ValidationError("--report-only needs --pin or --pin-certificate.") }

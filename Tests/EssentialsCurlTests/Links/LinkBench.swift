@@ -16,7 +16,7 @@ final class CollectingReceiver: LinkReceiver {
     private let state = Mutex(State())
     private let onBytes: @Sendable () -> Void
 
-    /// - Parameter onBytes: Called on the link's thread after bytes have come.
+    /// - Parameter onBytes: Called on the link's thread when bytes have come, before they are counted.
     init(onBytes: @escaping @Sendable () -> Void = {}) { self.onBytes = onBytes }
 
     var bytes: [UInt8] { state.withLock { $0.bytes } }
@@ -27,17 +27,17 @@ final class CollectingReceiver: LinkReceiver {
     var endings: [RequestFailure] { state.withLock { $0.endings } }
 
     func linkReceived(_ bytes: UnsafeRawBufferPointer) {
-        state.withLock { $0.bytes += bytes }
         onBytes()
+        state.withLock { $0.bytes += bytes }
     }
 
     func linkSentAll() { state.withLock { $0.sentAll += 1 } }
     func linkEnded(_ failure: RequestFailure) { state.withLock { $0.endings.append(failure) } }
 
     /// Waits until so many bytes have come.
-    func holds(_ count: Int) async throws -> Bool { try await eventually { self.count >= count } }
+    func holds(_ count: Int) async throws -> Bool { try await eventually(within: .seconds(60)) { self.count >= count } }
     /// Waits for the end.
-    func hasEnded() async throws -> Bool { try await eventually { !self.endings.isEmpty } }
+    func hasEnded() async throws -> Bool { try await eventually(within: .seconds(60)) { !self.endings.isEmpty } }
 }
 
 /// A server that returns what it receives, with or without TLS, and counts it.
@@ -93,6 +93,17 @@ enum LinkBench {
 
     static func target(_ port: UInt16, host: String = "127.0.0.1", isSecure: Bool = false) throws -> LinkTarget {
         LinkTarget(Origin(scheme: isSecure ? .https : .http, host: try HostName(host), port: port))
+    }
+
+    /// The content types of TLS records (RFC 8446, 5.1).
+    static func recordTypes(_ bytes: [UInt8]) -> [UInt8] {
+        var types: [UInt8] = []
+        var place = 0
+        while place + 5 <= bytes.count {
+            types.append(bytes[place])
+            place += 5 + Int(bytes[place + 3]) << 8 + Int(bytes[place + 4])
+        }
+        return types
     }
 
     /// Bytes that differ from place to place, except every 65,537th.

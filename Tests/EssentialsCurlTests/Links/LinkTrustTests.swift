@@ -1,6 +1,7 @@
 import EssentialsCurl
 import EssentialsHTTP
 import EssentialsTestKit
+import EssentialsTools
 import EssentialsTransport
 import Testing
 
@@ -66,11 +67,45 @@ struct LinkTrustTests {
 
     @Test("A server that does not speak TLS sees nothing but the beginning of a handshake")
     func plainServer() async throws {
-        let server = try EchoServer()
-        let transport = try LinkBench.transport(AttackBench.policy([Fixture.key("leaf")]), ports: server.port)
-        let target = try LinkBench.target(server.port, host: "pin.test", isSecure: true)
+        let seen = Mutex<[UInt8]>([])
+        let service = try SocketService { connection in
+            let piece = connection.channel.read()
+            seen.withLock { $0 += piece }
+            connection.channel.write("-ERR Protocol error\r\n")
+            let rest = connection.channel.readToEnd()
+            seen.withLock { $0 += rest }
+        }
+        let transport = try LinkBench.transport(AttackBench.policy([Fixture.key("leaf")]), ports: service.port)
+        let target = try LinkBench.target(service.port, host: "pin.test", isSecure: true)
         let found = await failure { try await transport.openLink(to: target, receiver: CollectingReceiver()) }
         #expect(found?.reason == .tls)
+        await transport.shutdown()
+        #expect(try await eventually(within: .seconds(60)) { service.openConnectionCount == 0 })
+        // The content types of TLS records: handshake and alert, none of application data.
+        let bytes = seen.withLock { $0 }
+        #expect(bytes.first == 22)
+        #expect(Set(LinkBench.recordTypes(bytes)).isSubset(of: [21, 22]))
+    }
+
+    @Test("A server that demands a client's certificate and gets none is named as such", arguments: [false, true])
+    func demandsIdentity(isOld: Bool) async throws {
+        let certificates = try Fixture.chain("leaf")
+        var tls = try ServerTLS(
+            certificate: #require(certificates.first), chain: Array(certificates.dropFirst()),
+            clientAuthentication: .require(anchor: Fixture.certificate("root")))
+        if isOld { tls.maximumVersion = .tls12 }
+        let server = try EchoServer(tls: tls)
+        let policy = try TrustPolicy(anchors: Fixture.anchors("root"))
+        let transport = try LinkBench.transport(policy, ports: server.port)
+        let target = try LinkBench.target(server.port, host: "pin.test", isSecure: true)
+        let receiver = CollectingReceiver()
+        var link: (any ByteLink)?
+        let found = await failure { link = try await transport.openLink(to: target, receiver: receiver) }
+        // With TLS 1.3 the server refuses after the client's side of the handshake has ended.
+        if link != nil { #expect(try await receiver.hasEnded()) }
+        let reason = found?.reason ?? receiver.endings.first?.reason
+        #expect(reason == .tls, "\(String(describing: found)) \(receiver.endings)")
+        #expect((found ?? receiver.endings.first)?.message.contains("asked for a client certificate") == true)
         await transport.shutdown()
     }
 
