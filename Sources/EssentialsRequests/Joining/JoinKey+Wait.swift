@@ -28,7 +28,7 @@ extension JoinKey {
 
     /// Waits for the verdict. A cancellation of the task ends the wait only by ``end(_:)``.
     func ended() async -> JoinedExchanges.Verdict {
-        await withCheckedContinuation { continuation in
+        let verdict = await withCheckedContinuation { continuation in
             let verdict = wait.withLock { state -> JoinedExchanges.Verdict? in
                 if case .over(let verdict) = state { return verdict }
                 state = .running(continuation)
@@ -36,5 +36,8 @@ extension JoinKey {
             }
             if let verdict { continuation.resume(returning: verdict) }
         }
+        // Resuming orders the two threads already. If it comes before the task has suspended, the thread sanitizer sees only
+        // the order of the lock.
+        return self.verdict ?? verdict
     }
 }
