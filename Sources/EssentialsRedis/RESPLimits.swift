@@ -6,7 +6,7 @@ package struct RESPLimits: Sendable {
     package var bulkBytes = 16 << 20
     /// The elements of one message, with those of nested arrays, sets and maps. A map has two for each pair.
     package var elements = 100_000
-    /// The memory of one message.
+    /// The memory of one message, as estimated from its texts and the number of its elements.
     package var messageBytes = 64 << 20
     /// The bytes of a line: a status, an error, a number or a length.
     package var lineBytes = 64 << 10

@@ -4,6 +4,9 @@ import EssentialsObservability
 import ServiceEssentials
 
 /// The common parts of the commands that send one request.
+///
+/// A group of options contains no other group: a debug build of ArgumentParser validates a group each time it is used, and
+/// every group in it again, which took a third of a second for each start of the tool.
 protocol RequestCommand: AsyncParsableCommand {
     var method: HTTPRequest.Method { get }
     var request: RequestOptions { get }
