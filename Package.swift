@@ -159,7 +159,7 @@ let package = Package(
             ],
             swiftSettings: settings),
         // The protocol of Redis. It has no product yet: its client and its stores follow.
-        .target(name: "EssentialsRedis", dependencies: ["EssentialsTools"], swiftSettings: settings),
+        .target(name: "EssentialsRedis", swiftSettings: settings),
         .target(name: "EssentialsPersistence", dependencies: ["EssentialsTools"], swiftSettings: settings),
         .target(
             name: "EssentialsSQLite",
@@ -309,9 +309,7 @@ let package = Package(
                 openCombine,
             ],
             swiftSettings: settings),
-        .testTarget(
-            name: "EssentialsRedisTests", dependencies: ["EssentialsTools", "EssentialsRedis"],
-            swiftSettings: settings),
+        .testTarget(name: "EssentialsRedisTests", dependencies: ["EssentialsRedis"], swiftSettings: settings),
         .testTarget(
             name: "EssentialsPersistenceTests",
             dependencies: ["EssentialsTools", "TestTools", "EssentialsPersistence"],

@@ -1,5 +1,4 @@
 import EssentialsRedis
-import EssentialsTools
 import Testing
 
 @Suite("The machine for Redis messages")

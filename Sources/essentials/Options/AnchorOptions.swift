@@ -6,14 +6,13 @@ import ServiceEssentials
 struct AnchorOptions: ParsableArguments {
     @Option(
         name: .customLong("anchor"),
-        help: ArgumentHelp("Trust the certificates of this PEM file and no others; repeatable.", valueName: "file"),
+        help: AnchorFiles.onlyHelp,
         completion: .file())
     var only: [String] = []
 
     @Option(
         name: .customLong("add-anchor"),
-        help: ArgumentHelp(
-            "Trust the certificates of this PEM file in addition to the system's; repeatable.", valueName: "file"),
+        help: AnchorFiles.addedHelp,
         completion: .file())
     var added: [String] = []
 
@@ -24,6 +23,11 @@ struct AnchorOptions: ParsableArguments {
 
 /// The files of `--anchor` and `--add-anchor`.
 struct AnchorFiles {
+    static let onlyHelp = ArgumentHelp(
+        "Trust the certificates of this PEM file and no others; repeatable.", valueName: "file")
+    static let addedHelp = ArgumentHelp(
+        "Trust the certificates of this PEM file in addition to the system's; repeatable.", valueName: "file")
+
     let only: [String]
     let added: [String]
 

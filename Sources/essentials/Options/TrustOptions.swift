@@ -41,14 +41,13 @@ struct TrustOptions: ParsableArguments {
 
     @Option(
         name: .customLong("anchor"),
-        help: ArgumentHelp("Trust the certificates of this PEM file and no others; repeatable.", valueName: "file"),
+        help: AnchorFiles.onlyHelp,
         completion: .file())
     var onlyAnchors: [String] = []
 
     @Option(
         name: .customLong("add-anchor"),
-        help: ArgumentHelp(
-            "Trust the certificates of this PEM file in addition to the system's; repeatable.", valueName: "file"),
+        help: AnchorFiles.addedHelp,
         completion: .file())
     var addedAnchors: [String] = []
 
