@@ -59,6 +59,7 @@ let package = Package(
         .library(name: "EssentialsSQLite", targets: ["EssentialsSQLite"]),
         .library(name: "EssentialsObservability", targets: ["EssentialsObservability"]),
         .library(name: "EssentialsInspector", targets: ["EssentialsInspector"]),
+        .library(name: "EssentialsRedis", targets: ["EssentialsRedis"]),
         .library(name: "EssentialsFoundation", targets: ["EssentialsFoundation"]),
         .library(name: "EssentialsTestKit", targets: ["EssentialsTestKit"]),
         .library(name: "EssentialsResourcesTestKit", targets: ["EssentialsResourcesTestKit"]),
@@ -158,8 +159,13 @@ let package = Package(
                 "EssentialsTools", "EssentialsRequests", "EssentialsFetching", "EssentialsResources", openCombine,
             ],
             swiftSettings: settings),
-        // The protocol of Redis. It has no product yet: its client and its stores follow.
-        .target(name: "EssentialsRedis", swiftSettings: settings),
+        // What machines share. No other module uses it.
+        .target(
+            name: "EssentialsRedis",
+            dependencies: [
+                "EssentialsTools", "EssentialsStorage", "EssentialsTransport", "EssentialsHTTP", "EssentialsRequests",
+            ],
+            swiftSettings: settings),
         .target(name: "EssentialsPersistence", dependencies: ["EssentialsTools"], swiftSettings: settings),
         .target(
             name: "EssentialsSQLite",
@@ -309,7 +315,14 @@ let package = Package(
                 openCombine,
             ],
             swiftSettings: settings),
-        .testTarget(name: "EssentialsRedisTests", dependencies: ["EssentialsRedis"], swiftSettings: settings),
+        .testTarget(
+            name: "EssentialsRedisTests",
+            dependencies: [
+                "EssentialsRedis", "EssentialsCurl", "EssentialsLocator", "EssentialsTestKit", "EssentialsRequests",
+                "EssentialsHTTP",
+                "EssentialsTransport", "EssentialsTools", "TestTools",
+            ],
+            swiftSettings: settings),
         .testTarget(
             name: "EssentialsPersistenceTests",
             dependencies: ["EssentialsTools", "TestTools", "EssentialsPersistence"],

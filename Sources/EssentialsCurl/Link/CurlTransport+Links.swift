@@ -1,12 +1,12 @@
 import EssentialsTools
-package import EssentialsTransport
+public import EssentialsTransport
 
 extension CurlTransport: LinkOpening {
     /// Opens a connection for a protocol other than HTTP; see the protocol.
     ///
     /// The thread that does all input and output of the transport also serves its links and calls their receivers. A
     /// program whose requests must not wait for its links gives the links a transport of their own.
-    package func openLink(
+    public func openLink(
         to target: LinkTarget, receiver: any LinkReceiver
     ) async throws(RequestFailure) -> any ByteLink {
         var options = TransportOptions()

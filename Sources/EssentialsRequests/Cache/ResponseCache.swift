@@ -138,7 +138,7 @@ public final class ResponseCache: Sendable {
     /// - Parameters:
     ///   - memory: The memory of this process in front of the store. A response in it is served although another process has
     ///     removed it from the store. The default is `nil`, which means none.
-    ///   - store: The store. A request waits at most 100 ms for each call.
+    ///   - store: The store. A request waits at most its ``ResponseStore/timeLimit`` for each call.
     ///   - options: How responses are used where the server leaves it open.
     public convenience init(memory: Memory? = nil, store: any ResponseStore, options: Options = Options()) {
         guard let memory else {
@@ -151,7 +151,7 @@ public final class ResponseCache: Sendable {
     /// - Parameter limit: How long a request waits for the second store.
     convenience init(
         memory: Memory, external: any ResponseStore, options: Options = Options(),
-        limit: Duration = LimitedResponseStore.limit
+        limit: Duration? = nil
     ) {
         let near = MemoryResponseStore(bytes: memory.bytes, keepsAll: true)
         let far = LimitedResponseStore(external, limit: limit) { [near] key in near.forget(key) }

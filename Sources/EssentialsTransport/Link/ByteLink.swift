@@ -1,6 +1,6 @@
 /// Opens connections for protocols other than HTTP, under the rules of a transport: names, addresses, proxies and the
 /// trust policy.
-package protocol LinkOpening: Sendable {
+public protocol LinkOpening: Sendable {
     /// Connects to a peer, and returns once both trust gates have passed. Nothing was sent to the peer before.
     ///
     /// - Parameters:
@@ -13,21 +13,22 @@ package protocol LinkOpening: Sendable {
 }
 
 /// The peer of a link.
-package struct LinkTarget: Sendable {
+public struct LinkTarget: Sendable {
     /// The peer. With `https`, the link uses TLS under the transport's trust policy; with `http`, it is not encrypted.
-    package var origin: Origin
+    public var origin: Origin
     /// The time limit for name resolution, connection and handshakes. The default is 10 seconds.
-    package var connectTimeout: Duration = .seconds(10)
+    public var connectTimeout: Duration = .seconds(10)
     /// The number of bytes that may wait to be sent. The default is 32 MiB.
-    package var maximumUnsentBytes = 32 << 20
+    public var maximumUnsentBytes = 32 << 20
 
-    package init(_ origin: Origin) { self.origin = origin }
+    /// Creates a target with the default of each property.
+    public init(_ origin: Origin) { self.origin = origin }
 }
 
 /// A connection that carries the bytes of a protocol. It can be used from any thread.
 ///
 /// Releasing the last reference closes it.
-package protocol ByteLink: AnyObject, Sendable {
+public protocol ByteLink: AnyObject, Sendable {
     /// Sends bytes after those that were sent before. It returns at once.
     ///
     /// - Returns: Whether the bytes were taken. They are not if the link is closed or has failed, or if more bytes than
@@ -50,7 +51,7 @@ package protocol ByteLink: AnyObject, Sendable {
 }
 
 /// Receives what happens on a link. All functions are called on the link's thread, one at a time, and must not block.
-package protocol LinkReceiver: AnyObject, Sendable {
+public protocol LinkReceiver: AnyObject, Sendable {
     /// Bytes of the peer, at least one. They are valid during the call only.
     func linkReceived(_ bytes: UnsafeRawBufferPointer)
 

@@ -32,6 +32,7 @@ struct ArticleTests {
         "MigrationsAndBackups": "EssentialsSQLite", "Durability": "EssentialsSQLite",
         "MovingFromPersistenceService": "ServiceEssentials", "WhichPart": "ServiceEssentials",
         "MetricsAndTraces": "EssentialsObservability", "RecordingRequests": "EssentialsObservability",
+        "WhenOneMachineIsNotEnough": "EssentialsRedis",
         "ConfigurationKeys": "ServiceEssentials",
     ]
 
@@ -43,6 +44,7 @@ struct ArticleTests {
         "Durability": ["EssentialsSQLiteTests/Articles"],
         "MetricsAndTraces": ["EssentialsObservabilityTests/Articles"],
         "RecordingRequests": ["EssentialsObservabilityTests/Articles"],
+        "WhenOneMachineIsNotEnough": ["EssentialsRedisTests/Articles"],
         "ConfigurationKeys": ["ServiceEssentialsTests/Configuration"],
         "MovingFromPersistenceService": ["EssentialsSQLiteTests/Articles"],
         "WhichPart": ["EssentialsRequestsTests/Articles", "EssentialsSQLiteTests/Articles"],
@@ -69,6 +71,7 @@ struct ArticleTests {
             "FetchingModels", "RetryingFetches", "MovingFromCachingService",
             "FirstStore", "Conflicts", "MigrationsAndBackups", "Durability", "MovingFromPersistenceService",
             "WhichPart", "MetricsAndTraces", "RecordingRequests", "ConfigurationKeys",
+            "WhenOneMachineIsNotEnough",
         ])
     func sameText(name: String) throws {
         let article = try Self.article(name)

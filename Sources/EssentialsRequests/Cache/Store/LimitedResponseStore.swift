@@ -7,8 +7,6 @@ import FoundationEssentials
 ///
 /// What was removed is not found while the removal is still running, also if the store answers other calls meanwhile.
 final class LimitedResponseStore: ResponseStore {
-    /// How long a request waits, unless another time is given.
-    static let limit = Duration.milliseconds(100)
     /// How long a removal of many responses is waited for, unless a request waits longer. It goes on afterwards.
     static let removalLimit = Duration.seconds(2)
     /// How long each further piece of a body is waited for, which is being served already.
@@ -67,12 +65,13 @@ final class LimitedResponseStore: ResponseStore {
     private let onLateChange: @Sendable (ResponseKey) -> Void
 
     /// - Parameters:
-    ///   - limit: How long a request waits.
+    ///   - limit: How long a request waits. `nil` means the time limit of the store.
     ///   - onLateChange: Called with the key of a response that was stored or confirmed too late to be known.
     init(
-        _ next: any ResponseStore, limit: Duration = LimitedResponseStore.limit,
+        _ next: any ResponseStore, limit: Duration? = nil,
         onLateChange: @escaping @Sendable (ResponseKey) -> Void = { _ in }
     ) {
+        let limit = limit ?? next.timeLimit
         (self.next, self.limit, self.onLateChange) = (next, limit, onLateChange)
         resident = next as? any ResidentResponseStore
         timeout = SharedTimeout(limit)

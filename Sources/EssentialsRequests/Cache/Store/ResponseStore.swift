@@ -9,7 +9,8 @@ public import FoundationEssentials
 /// ```
 ///
 /// Nothing throws. A store that fails finds nothing and stores nothing, and counts it in ``problems``. The cache waits at
-/// most 100 ms for each call, and then goes on as if nothing were stored. It leaves a store that often fails alone for a while.
+/// most the ``timeLimit`` for each call, and then goes on as if nothing were stored. It leaves a store that often fails alone
+/// for a while.
 ///
 /// What a store has to keep is checked by the suite `ResponseStoreConformance` of the test kit. Above all, what was asked for
 /// before an invalidation is never stored after it: see ``ResponseTicket``.
@@ -22,6 +23,9 @@ public protocol ResponseStore: Sendable {
     /// Whether other applications or users use the store too. The cache then keeps to the rules for shared caches (RFC 9111,
     /// 3.5): for example it stores no response that is `private`. The default is `false`.
     var isShared: Bool { get }
+
+    /// How long a request waits for each call. The default is 100 milliseconds.
+    var timeLimit: Duration { get }
 
     /// The key with which secrets of requests are hashed in ``ResponseKey/partition``. A store that outlives the process needs
     /// a key that does. The default is ``FingerprintKey/process``.
@@ -96,6 +100,9 @@ extension ResponseStore {
     /// `false`.
     public var isShared: Bool { false }
 
+    /// 100 milliseconds.
+    public var timeLimit: Duration { .milliseconds(100) }
+
     /// The key of the process.
     public var fingerprintKey: FingerprintKey { .process }
 
@@ -123,7 +130,7 @@ extension ResponseStore {
 ///
 /// The functions are called on any thread, and must not block it. What they find fulfils the same conditions as the
 /// results of the other functions.
-protocol ResidentResponseStore: ResponseStore {
+package protocol ResidentResponseStore: ResponseStore {
     /// The same as ``ResponseStore/lookup(_:)``; `nil` if that has to be called.
     func residentLookup(_ key: ResponseKey) -> ResponseLookup?
 

@@ -26,6 +26,12 @@ public struct StoredResponse: Sendable {
     /// The number of its body. It is unique under a key, and stays when the response is confirmed.
     public var bodyNumber: UInt64 { identity.body }
 
+    /// How much longer it is fresh or may be served stale, and whether the server can confirm it afterwards.
+    package var usefulTime: (left: Duration, canBeConfirmed: Bool) {
+        let stale = head.allowsStale ? max(head.staleWhileRevalidate, head.staleIfError) : .zero
+        return (head.lifetime - head.age + stale, head.tag != nil || head.fields.contains(.lastModified))
+    }
+
     /// Whether the response takes the place of another one of the same key: the requests for them had the same in the fields
     /// that `Vary` names.
     public func replaces(_ other: StoredResponse) -> Bool { head.isVariant(like: other.head) }
