@@ -283,7 +283,9 @@ let package = Package(
         // A client with a response cache, which a suite of tests for HTTP caches drives.
         .executableTarget(
             name: "CacheProbe",
-            dependencies: ["EssentialsTools", "EssentialsCurl", "EssentialsHTTP", "EssentialsRequests"],
+            dependencies: [
+                "EssentialsTools", "EssentialsCurl", "EssentialsHTTP", "EssentialsRequests", "EssentialsRedis",
+            ],
             path: "Tests/CacheProbe", swiftSettings: settings),
         // A program with an outbox or an entity cache, which tests start and kill.
         .executableTarget(
@@ -320,7 +322,7 @@ let package = Package(
             dependencies: [
                 "EssentialsRedis", "EssentialsCurl", "EssentialsLocator", "EssentialsTestKit", "EssentialsRequests",
                 "EssentialsHTTP",
-                "EssentialsTransport", "EssentialsTools", "TestTools",
+                "EssentialsTransport", "EssentialsTools", "TestTools", "CacheProbe",
             ],
             swiftSettings: settings),
         .testTarget(

@@ -1,14 +1,15 @@
 import EssentialsCurl
 import EssentialsHTTP
+import EssentialsRedis
 import EssentialsRequests
 import EssentialsTools
 import Foundation
 
 // A client with a response cache, which a suite of tests for HTTP caches drives.
 //
-// usage: CacheProbe BASE [--stale-when-unreachable] [--disk DIRECTORY]
+// usage: CacheProbe BASE [--stale-when-unreachable] [--disk DIRECTORY] [--redis URL]
 //
-// BASE is the URL of the server. Each line of the input is a request as JSON, and each line of the output a response, in any
+// BASE is the URL of the server. With a Redis server, equal requests are joined. Each line of the input is a request as JSON, and each line of the output a response, in any
 // order:
 //
 //     {"id": 1, "method": "GET", "url": "…", "headers": [["Accept", "*/*"]], "body": null, "cache": "default",
@@ -130,19 +131,32 @@ enum CacheProbe {
         options.staleWhenUnreachable = words.contains("--stale-when-unreachable")
         var configuration = HTTPDataRequestService.Configuration()
         let cache =
-            if let index = words.firstIndex(of: "--disk"), index + 1 < words.count {
+            if let index = words.firstIndex(of: "--redis"), index + 1 < words.count {
+                ResponseCache(store: RedisResponseStore(try await redis(words[index + 1])), options: options)
+            } else if let index = words.firstIndex(of: "--disk"), index + 1 < words.count {
                 try ResponseCache(
                     memory: .bytes(64 << 10), disk: .directory(words[index + 1], bytes: 4 << 20), options: options)
             } else {
                 ResponseCache(options: options)
             }
         configuration.cache = cache
+        configuration.joins = words.contains("--redis")
         let service = HTTPDataRequestService(
             environment: try ConstantEnvironment(base), transport: try CurlTransport(),
             configuration: configuration)
         await serve(service, below: base)
         await service.shutdown()
         await cache.flush()
+    }
+
+    /// A client that waits for slow machines.
+    private static func redis(_ url: String) async throws -> RedisClient {
+        var configuration = RedisClient.Configuration()
+        configuration.timeLimit = .seconds(10)
+        let client = try RedisClient(
+            url, application: "probe", over: CurlTransport(), configuration: configuration)
+        try await client.connect()
+        return client
     }
 
     /// Answers all lines of the input.

@@ -91,7 +91,7 @@ struct RedisClientTests {
 
     @Test("A server that does not speak RESP3 is refused")
     func oldServer() async throws {
-        let server = ScriptedServer(reply: "-ERR unknown command `HELLO`, with args beginning with: `3`\r\n")
+        let server = ScriptedServer { _ in "-ERR unknown command `HELLO`, with args beginning with: `3`\r\n" }
         let client = try RedisClient("redis://localhost", application: "films", over: server)
         let failure = await #expect(throws: RequestFailure.self) { try await client.connect() }
         #expect(failure?.reason == .protocolViolation)

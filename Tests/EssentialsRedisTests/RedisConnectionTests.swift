@@ -2,6 +2,7 @@ import EssentialsHTTP
 import EssentialsTestKit
 import EssentialsTools
 import EssentialsTransport
+import FoundationEssentials
 import Testing
 
 @testable import EssentialsRedis
@@ -114,14 +115,39 @@ struct RedisConnectionTests {
         #expect(results.all.count == 3)
     }
 
+    @Test("A server that replies to nothing, or with too much, does not fill the memory")
+    func memory() {
+        let before = Self.residentBytes
+        let connection = connection()
+        let failures = Atomic<Int>(0)
+        for number in 0..<100_000 {
+            connection.send(RedisCommand("MGET", .text("es:test:c:{\(number)}:e"))) { reply in
+                if case .failure = reply { failures.add(1, ordering: .relaxed) }
+            }
+        }
+        #expect(failures.load(ordering: .relaxed) == 90_000)
+        let growth = Self.residentBytes - before
+        print("100,000 reads without a reply need \(growth >> 10) KiB")
+        // Other tests use memory at the same time.
+        #expect(growth < 512 << 20)
+        link.receive("*1\r\n$16777216\r\n")
+        #expect(link.isClosed)
+        #expect(failures.load(ordering: .relaxed) == 100_000)
+    }
+
+    private static var residentBytes: Int {
+        let text = FileManager.default.contents(atPath: "/proc/self/statm").map { String(decoding: $0, as: UTF8.self) }
+        return (text?.split(separator: " ").dropFirst().first).flatMap { Int($0) }.map { $0 * 4_096 } ?? 0
+    }
+
     @Test("While a reply is late, commands with a time limit are not sent")
     func late() {
         let connection = connection()
         let limit = Duration.milliseconds(2)
         connection.send(RedisCommand("GET", "a"), within: limit, results.receiver("a"))
-        clock.advance(by: .milliseconds(2))
+        clock.advance(by: .microseconds(1_999))
         connection.send(RedisCommand("GET", "b"), within: limit, results.receiver("b"))
-        clock.advance(by: .milliseconds(1))
+        clock.advance(by: .microseconds(1))
         connection.send(RedisCommand("GET", "c"), within: limit, results.receiver("c"))
         #expect(results.all == ["c: The server does not reply in time."])
         link.receive("+1\r\n+2\r\n")

@@ -58,12 +58,13 @@ final class ScriptedLink: ByteLink {
     func close() { state.withLock { $0.isClosed = true } }
 }
 
-/// Opens links whose peers reply to each command with the same text.
+/// Opens links whose peers reply to each command by itself.
 struct ScriptedServer: LinkOpening {
-    var reply = "+OK\r\n"
+    /// The reply to a command; `nil` for none.
+    var reply: @Sendable (String) -> String? = { _ in "+OK\r\n" }
 
     func openLink(to target: LinkTarget, receiver: any LinkReceiver) async throws(RequestFailure) -> any ByteLink {
-        let link = ScriptedLink { [reply] _ in reply }
+        let link = ScriptedLink(reply: reply)
         link.attach(receiver)
         return link
     }

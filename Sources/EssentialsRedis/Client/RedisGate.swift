@@ -43,7 +43,7 @@ final class RedisGate: Sendable {
         _ ticket: BreakerMachine.Ticket, _ reply: RedisConnection.Reply, begun: Duration, within limit: Duration
     ) {
         let now = clock.now
-        let isLate = now - begun > limit
+        let isLate = now - begun >= limit
         state.withLock { state in
             var outcome = isLate ? BreakerMachine.Outcome.failure : .success
             if case .failure(let failure) = reply {

@@ -49,7 +49,15 @@ final class RedisConnection: LinkReceiver {
     private let events: Events
     private let state: Mutex<State>
     /// Used by the link's thread alone, so it is never contended.
-    private let machine = Mutex(RESPMachine())
+    private let machine = Mutex(RESPMachine(limits: limits))
+
+    /// What a server may send: somewhat more than a body and a list of responses, which are the largest values.
+    private static let limits = {
+        var limits = RESPLimits()
+        limits.bulkBytes = 2 << 20
+        limits.messageBytes = 16 << 20
+        return limits
+    }()
 
     init(_ events: Events, clock: RequestClock) {
         (self.events, self.clock) = (events, clock)
@@ -72,7 +80,7 @@ final class RedisConnection: LinkReceiver {
     /// Sends a command.
     ///
     /// - Parameters:
-    ///   - limit: If an earlier command has waited longer for its reply, nothing is sent. `nil` means no limit.
+    ///   - limit: If an earlier command has waited as long for its reply, nothing is sent. `nil` means no limit.
     ///   - receive: Called once, with the reply on the link's thread, or with a failure on any thread. It must not block.
     func send(
         _ command: RedisCommand, within limit: Duration? = nil, _ receive: @escaping @Sendable (Reply) -> Void
@@ -81,7 +89,7 @@ final class RedisConnection: LinkReceiver {
         let refusal = state.withLock { state -> RedisFailure? in
             if let ending = state.ending { return ending }
             guard let link = state.link else { return .unavailable }
-            if let limit, let first = state.waiters.first, now - first.sentAt > limit { return .late }
+            if let limit, let first = state.waiters.first, now - first.sentAt >= limit { return .late }
             // The link takes bytes in the order of the waiters, because both are added under the lock.
             guard state.waiters.count < Self.maximumWaiters, state.bytes + command.bytes.count <= Self.maximumBytes,
                 link.send(command.bytes)

@@ -69,7 +69,7 @@ final class RedisLane: Sendable {
     /// Sends a command, as soon as there is a connection. While opening one has failed and is not tried again, it fails.
     ///
     /// - Parameters:
-    ///   - limit: If an earlier command has waited longer for its reply, nothing is sent. `nil` means no limit.
+    ///   - limit: If an earlier command has waited as long for its reply, nothing is sent. `nil` means no limit.
     ///   - isPatient: Whether it waits for the next connection if there is none, however long that takes.
     ///   - receive: Called once, on any thread. It must not block.
     func send(
@@ -84,7 +84,7 @@ final class RedisLane: Sendable {
             case .closed: return .fail(.closed)
             case .resting where !isPatient: return .fail(.unavailable)
             // A command that would wait longer than the limit does not begin to wait.
-            case .opening where !isPatient && limit.map { now - state.openingAt > $0 } ?? false:
+            case .opening where !isPatient && limit.map { now - state.openingAt >= $0 } ?? false:
                 return .fail(.unavailable)
             case .idle, .opening, .resting: break
             }

@@ -1,4 +1,4 @@
-import EssentialsHTTP
+public import EssentialsHTTP
 public import EssentialsRequests
 import EssentialsStorage
 import EssentialsTools
@@ -53,6 +53,10 @@ public final class RedisResponseStore: ResponseStore {
     public var isShared: Bool { client.configuration.isShared }
     /// The secret of the client's configuration.
     public var fingerprintKey: FingerprintKey { client.configuration.secret }
+    /// `true`, so that many machines that need a response at once ask for it once.
+    public var leasesMisses: Bool { true }
+    /// The clock of the client's configuration.
+    public var clock: RequestClock { client.configuration.clock }
     /// The time limit of the client's configuration.
     public var timeLimit: Duration { client.configuration.timeLimit }
 

@@ -64,6 +64,8 @@ final class CacheExchange {
             return try await fetched(.stale, conditions: policyFields, fallback: fallback)
         case .validate(let conditions, let index, let fallback):
             return try await validated(index, conditions, fallback, &hasWaited)
+        case .forward(let reason, nil) where !hasWaited && isLeased(reason):
+            return try await leased(reason, &hasWaited)
         case .forward(let reason, let fallback):
             return try await fetched(reason, conditions: policyFields, fallback: fallback)
         case .unavailable: throw Self.unavailable(request, isOffline: options.isOffline)
@@ -133,7 +135,7 @@ final class CacheExchange {
             return nil
         }
         let lease = await cache.lease(lookup.key, for: Self.leaseTime)
-        if lease == nil, await isReplaced(stored.responses[index], within: Self.leaseWait) {
+        if lease == nil, await isReplaced(stored.responses[index].load, within: Self.leaseWait) {
             (outcome, hasWaited) = (.stored(nil), true)
             return nil
         }
@@ -153,18 +155,52 @@ final class CacheExchange {
     /// How long its result is waited for.
     private static let leaseWait = Duration.milliseconds(100)
 
-    /// Waits until another process has replaced or confirmed a stored response, up to a limit.
-    private func isReplaced(_ entry: StoredResponse, within limit: Duration) async -> Bool {
+    /// Whether another process may be asking the server for the same response, so that this one waits for it.
+    private func isLeased(_ reason: ForwardReason) -> Bool {
+        guard cache.store.leasesMisses, reason == .uriMiss || reason == .varyMiss, record.rules.joins,
+            request.method == .get, !isBound,
+            lookup.request.policy == .standard, case .collected = request.options.delivery
+        else { return false }
+        return !cache.unstored.contains(lookup.key)
+    }
+
+    /// Asks the server, unless another process is asking it and stores its response soon.
+    private func leased(
+        _ reason: ForwardReason, _ hasWaited: inout Bool
+    ) async throws(RequestFailure) -> TransportResponse? {
+        let newest = stored.responses.map(\.load).max() ?? 0
+        let lease = await cache.lease(lookup.key, for: Self.leaseTime)
+        defer { if let lease { cache.end(lease, of: lookup.key) } }
+        let isThere: Bool
+        if let lease {
+            // Another process can have stored one, and ended its lease, since the lookup.
+            isThere = lease.isFree ? false : await hasNewer(than: newest)
+        } else {
+            isThere = await isReplaced(newest, within: Self.leaseWait)
+        }
+        hasWaited = true
+        guard !isThere else { return nil }
+        let response = try await fetched(reason, conditions: policyFields, fallback: nil)
+        // Nothing is gained by waiting for a response that is not stored.
+        if record.cacheFacts?.use.isStored != true { cache.unstored.insert(lookup.key) }
+        return response
+    }
+
+    /// Whether there is a newer response than the one with this number, also one of another process.
+    private func hasNewer(than load: UInt64) async -> Bool {
+        // What the memory has says nothing about other processes.
+        guard await cache.sharedLookup(lookup.key).responses.contains(where: { $0.load > load }) else { return false }
+        cache.forgetInMemory(lookup.key)
+        return true
+    }
+
+    /// Waits until another process has stored a newer response than the one with this number, or confirmed it, up to a limit.
+    private func isReplaced(_ load: UInt64, within limit: Duration) async -> Bool {
         let steps = 4
         let end = stage.clock.now + limit
         for _ in 0..<steps {
             guard (try? await stage.clock.sleep(for: limit / steps)) != nil else { return false }
-            // What the memory has says nothing about other processes.
-            let found = await cache.sharedLookup(lookup.key).responses
-            if found.contains(where: { $0.load > entry.load }) {
-                cache.forgetInMemory(lookup.key)
-                return true
-            }
+            if await hasNewer(than: load) { return true }
             // A slow store is not waited for at each look.
             guard stage.clock.now < end else { return false }
         }

@@ -96,6 +96,8 @@ public final class ResponseCache: Sendable {
     /// The validations of stale responses, shared by all services with this cache.
     let flights = CacheFlights()
     let updates = StoredUpdates()
+    /// The keys whose responses were not stored lately.
+    let unstored = UnstoredKeys()
     /// The streamed bodies that are being stored.
     let writers = CacheWriters()
     private let ownOptions: CacheOptions

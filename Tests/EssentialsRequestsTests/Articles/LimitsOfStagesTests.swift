@@ -154,7 +154,7 @@ struct LimitsOfStagesTests {
             "`disk`: bytes of all files": size(ResponseCache.Disk.directory("").bytes),
             "part of the files for one response":
                 DiskResponseStore.Layout.ofResponses.part == 8 ? "an eighth" : "another part",
-            "time that a request waits for files or another store": time(LimitedResponseStore.limit),
+            "time that a request waits for files or another store": time(MemoryResponseStore(bytes: 0).timeLimit),
             "time that a removal is waited for": time(LimitedResponseStore.removalLimit),
             "time for a further piece of a body that is being delivered": time(LimitedResponseStore.pieceLimit),
             "removals of a store that run at the same time": count(LimitedResponseStore.maximumRemovals),

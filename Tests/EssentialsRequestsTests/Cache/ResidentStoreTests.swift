@@ -121,7 +121,7 @@ struct ResidentStoreTests {
 
     @Test("Waits end in their order when their time is over, and not earlier")
     func timeout() async {
-        let timeout = SharedTimeout(.milliseconds(50))
+        let timeout = SharedTimeout(.milliseconds(50), .system)
         let start = ContinuousClock.now
         let signals = (0..<4).map { _ in OneShot<Void>() }
         for signal in signals[..<3] { timeout.add(signal) }

@@ -20,7 +20,7 @@ final class LimitedResponseStore: ResponseStore {
 
     fileprivate struct State {
         var rest = CacheRest()
-        var lastFault: ContinuousClock.Instant?
+        var lastFault: Duration?
         var problems = CacheProblems()
         var running = 0
         /// What was removed lately. An answer from before is not used.
@@ -58,7 +58,7 @@ final class LimitedResponseStore: ResponseStore {
     private let limit: Duration
     let removalLimit: Duration
     private let timeout: SharedTimeout
-    private let start = ContinuousClock.now
+    let clock: RequestClock
     private let state = Mutex(State())
 
     /// Called with the key of a response that was stored or confirmed too late to be known.
@@ -74,16 +74,18 @@ final class LimitedResponseStore: ResponseStore {
         let limit = limit ?? next.timeLimit
         (self.next, self.limit, self.onLateChange) = (next, limit, onLateChange)
         resident = next as? any ResidentResponseStore
-        timeout = SharedTimeout(limit)
+        clock = next.clock
+        timeout = SharedTimeout(limit, clock)
         removalLimit = max(limit, Self.removalLimit)
     }
 
     var largest: Int { next.largest }
     var isShared: Bool { next.isShared }
+    var leasesMisses: Bool { next.leasesMisses }
     var fingerprintKey: FingerprintKey { next.fingerprintKey }
 
     var problems: CacheProblems {
-        let (own, isResting) = state.withLock { ($0.problems, $0.rest.isResting(at: ContinuousClock.now - start)) }
+        let (own, isResting) = state.withLock { ($0.problems, $0.rest.isResting(at: clock.now)) }
         var sum = own.adding(next.problems)
         if isResting { sum.resting += 1 }
         return sum
@@ -260,7 +262,7 @@ final class LimitedResponseStore: ResponseStore {
         let (isBegun, isResting) = state.withLock { state -> (Bool, Bool) in
             if state.runningRemovals < Self.maximumRemovals {
                 state.runningRemovals += 1
-                return (true, state.rest.isResting(at: ContinuousClock.now - start))
+                return (true, state.rest.isResting(at: clock.now))
             }
             if state.waiting.count < Self.maximumWaiting {
                 state.waiting.append(removal)
@@ -322,7 +324,7 @@ final class LimitedResponseStore: ResponseStore {
 
     /// Whether the store is used for a key now.
     private func isUsable(_ key: ResponseKey) -> Bool {
-        state.withLock { !$0.rest.isResting(at: ContinuousClock.now - start) } && !isBeingRemoved(key)
+        state.withLock { !$0.rest.isResting(at: clock.now) } && !isBeingRemoved(key)
     }
 
     private func isRemoved(_ key: ResponseKey, since begun: Epoch) -> Bool {
@@ -369,7 +371,7 @@ final class LimitedResponseStore: ResponseStore {
         // A store of this module goes to its own thread at once, which saves the way over another one.
         if resident == nil { Task.detached(operation: call) } else { Task.immediateDetached(operation: call) }
         if let time {
-            _ = await signal.valueUnlessCancelled { try? await Task.sleep(for: time) }
+            _ = await signal.valueUnlessCancelled { [clock] in try? await clock.sleep(for: time) }
         } else {
             timeout.add(signal)
             await signal.valueUnlessCancelled()
@@ -388,10 +390,10 @@ final class LimitedResponseStore: ResponseStore {
         state.withLock { state in
             state.problems.count += 1
             state.problems.last = "The store did not answer within \(limit)."
-            let now = ContinuousClock.now
+            let now = clock.now
             if let last = state.lastFault, now - last < limit { return }
             state.lastFault = now
-            _ = state.rest.failed(at: now - start)
+            _ = state.rest.failed(at: now)
         }
     }
 }

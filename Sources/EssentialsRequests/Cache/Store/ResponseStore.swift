@@ -24,8 +24,16 @@ public protocol ResponseStore: Sendable {
     /// 3.5): for example it stores no response that is `private`. The default is `false`.
     var isShared: Bool { get }
 
+    /// Whether processes that find nothing under a key agree on which of them asks the server, with ``lease(_:for:)``, if the
+    /// request joins equal ones. The others wait 100 milliseconds for its response. It costs one more call for each such
+    /// request. The default is `false`.
+    var leasesMisses: Bool { get }
+
     /// How long a request waits for each call. The default is 100 milliseconds.
     var timeLimit: Duration { get }
+
+    /// The clock that measures the ``timeLimit``. The default is that of the system.
+    var clock: RequestClock { get }
 
     /// The key with which secrets of requests are hashed in ``ResponseKey/partition``. A store that outlives the process needs
     /// a key that does. The default is ``FingerprintKey/process``.
@@ -100,8 +108,14 @@ extension ResponseStore {
     /// `false`.
     public var isShared: Bool { false }
 
+    /// `false`.
+    public var leasesMisses: Bool { false }
+
     /// 100 milliseconds.
     public var timeLimit: Duration { .milliseconds(100) }
+
+    /// The clock of the system.
+    public var clock: RequestClock { .system }
 
     /// The key of the process.
     public var fingerprintKey: FingerprintKey { .process }

@@ -48,6 +48,7 @@ final class TieredResponseStore: ResponseStore {
 
     var largest: Int { max(near.largest, far.largest) }
     var isShared: Bool { far.isShared }
+    var leasesMisses: Bool { far.leasesMisses }
     var fingerprintKey: FingerprintKey { far.fingerprintKey }
     var problems: CacheProblems { far.problems }
 
