@@ -221,7 +221,7 @@ let package = Package(
             name: "essentials",
             dependencies: [
                 "EssentialsTools", "EssentialsStorage", "ServiceEssentials", "EssentialsObservability",
-                "EssentialsInspector", "EssentialsTestKit", logging,
+                "EssentialsInspector", "EssentialsRedis", "EssentialsTestKit", logging,
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
             ],

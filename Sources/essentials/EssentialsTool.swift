@@ -35,6 +35,7 @@ struct EssentialsTool: AsyncParsableCommand {
               essentials cookies jar.txt
               essentials outbox views drain --base-url https://api.example.com/
               essentials store info shop.sqlite
+              essentials redis check rediss://cache.example
               essentials bench https://localhost:8443/ -c 64 -n 10000
               essentials demo
 
@@ -45,6 +46,7 @@ struct EssentialsTool: AsyncParsableCommand {
               ESSENTIALS_CLIENT_ID       The client's identifier for --oauth-token-url.
               ESSENTIALS_CLIENT_SECRET   The client's secret for --oauth-token-url.
               ESSENTIALS_KEY_PASSPHRASE  The passphrase of --client-key.
+              ESSENTIALS_REDIS_USER      The user of a Redis server: name:password.
 
             TOPICS
             \(HelpTopic.list)
@@ -67,7 +69,7 @@ struct EssentialsTool: AsyncParsableCommand {
             WatchCommand.self, HARCommand.self, InspectCommand.self, HealthCommand.self, CookiesCommand.self,
             CacheCommand.self,
             OutboxCommand.self,
-            StoreCommand.self,
+            StoreCommand.self, RedisCommand.self,
             BenchCommand.self, DemoCommand.self,
             HelpTopicCommand.self,
         ])

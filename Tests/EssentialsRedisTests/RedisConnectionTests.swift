@@ -83,6 +83,67 @@ struct RedisConnectionTests {
         guard case .lost = await connection.ended.value() else { return _ = Issue.record("another end") }
     }
 
+    @Test("Only a reply shows that no change is missing, and only of what was sent before it")
+    func caughtUp() {
+        let times = Mutex<[Duration]>([])
+        let connection = connection(.init(caughtUp: { time in times.withLock { $0.append(time) } }))
+        clock.advance(by: .seconds(3))
+        connection.send(RedisCommand("GET", "a")) { _ in }
+        clock.advance(by: .seconds(4))
+        connection.send(RedisCommand("GET", "b")) { _ in }
+        link.receive(">2\r\n+invalidate\r\n*1\r\n+a\r\n")
+        #expect(times.withLock { $0 } == [])
+        link.receive("+1\r\n>2\r\n+invalidate\r\n*1\r\n+a\r\n")
+        #expect(times.withLock { $0 } == [.seconds(3)])
+        clock.advance(by: .seconds(1))
+        link.receive("+2\r\n")
+        #expect(times.withLock { $0 } == [.seconds(3), .seconds(7)])
+    }
+
+    @Test("A server that has become a replica is not used any longer")
+    func replica() async {
+        let refused = connection()
+        refused.send(RedisCommand("SET", "a", "1"), results.receiver("a"))
+        link.receive("-READONLY You can't write against a read only replica.\r\n")
+        #expect(link.isClosed)
+        let asked = RedisConnection(.init(), clock: time)
+        let other = ScriptedLink()
+        other.attach(asked)
+        asked.attach(other)
+        let watch = Task { await asked.watch() }
+        await clock.waitForSleepers(count: 1)
+        clock.advance(by: .seconds(1))
+        await clock.waitForSleepers(count: 1)
+        other.receive("%1\r\n+role\r\n+replica\r\n")
+        #expect(other.isClosed)
+        watch.cancel()
+        await watch.value
+    }
+
+    @Test("A server that is not silent, but does not reply, is given up after ten seconds")
+    func noReply() async {
+        let connection = connection()
+        let watch = Task { await connection.watch() }
+        connection.send(RedisCommand("GET", "a"), results.receiver("a"))
+        for _ in 0..<20 {
+            await clock.waitForSleepers(count: 1)
+            clock.advance(by: .milliseconds(500))
+            link.receive(">1\r\n+message\r\n")
+        }
+        await watch.value
+        #expect(link.isClosed)
+        #expect(results.all.first?.contains("has not replied") == true)
+    }
+
+    @Test("What a server repeats of a command is not shown")
+    func shownErrors() {
+        let hello = RESPError("ERR unknown command `HELLO`, with args beginning with: `3` `AUTH` `default` `s3cret` ")
+        #expect(hello.shown == "ERR unknown command `HELLO`")
+        #expect("\(RedisFailure.refused(hello))".contains("s3cret") == false)
+        #expect(RESPError("ERR a\u{1B}[31m\u{7}b\nc").shown == "ERR a[31mb")
+        #expect(RESPError(String(repeating: "x", count: 300)).shown.count == 200)
+    }
+
     @Test("The end of a connection fails all commands without a reply, each once")
     func end() {
         let ended = Atomic<Int>(0)
@@ -165,12 +226,12 @@ struct RedisConnectionTests {
         #expect(link.sent == "")
         clock.advance(by: .milliseconds(1))
         await clock.waitForSleepers(count: 1)
-        #expect(link.sent == "*1\r\n$4\r\nPING\r\n")
-        link.receive("+PONG\r\n")
+        #expect(link.sent == "*1\r\n$5\r\nHELLO\r\n")
+        link.receive("+OK\r\n")
         // The reply begins another second.
         clock.advance(by: .seconds(1))
         await clock.waitForSleepers(count: 1)
-        #expect(link.sent == "*1\r\n$4\r\nPING\r\n*1\r\n$4\r\nPING\r\n")
+        #expect(link.sent == "*1\r\n$5\r\nHELLO\r\n*1\r\n$5\r\nHELLO\r\n")
         connection.send(RedisCommand("GET", "a"), results.receiver("a"))
         clock.advance(by: .seconds(1))
         await watch.value

@@ -39,10 +39,9 @@ struct RedisResponseStoreTests {
         let thief = try server.client("app2") {
             $0.credentials = { RedisCredentials(user: "app1", password: "secret") }
         }
-        try await thief.connect()
-        let key = ResponseKey.sample(try RequestURL("https://one.example/a"))
-        #expect(await RedisResponseStore(thief).ticket(for: key) == nil)
-        #expect(thief.health.lastFailure?.contains("NOPERM") == true)
+        let failure = await #expect(throws: RequestFailure.self) { try await thief.connect() }
+        #expect(failure?.reason == .authorization)
+        #expect(failure?.message.contains("NOPERM") == true)
     }
 
     @Test("Over TLS, the pins of the policy decide whether the server is used", arguments: ["right", "wrong", "none"])

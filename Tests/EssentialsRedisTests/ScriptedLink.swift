@@ -1,3 +1,4 @@
+import Dispatch
 import EssentialsTools
 import EssentialsTransport
 
@@ -12,6 +13,8 @@ final class ScriptedLink: ByteLink {
 
     private let state = Mutex(State())
     private let reply: @Sendable (String) -> String?
+    /// Where replies come from, in order.
+    private let thread = DispatchQueue(label: "scripted link")
 
     /// - Parameter reply: What the peer sends when it has received a command; `nil` for nothing.
     init(reply: @escaping @Sendable (String) -> String? = { _ in nil }) { self.reply = reply }
@@ -48,7 +51,7 @@ final class ScriptedLink: ByteLink {
             state.sent += bytes
             return true
         }
-        if isSent, let text = reply(String(decoding: bytes, as: UTF8.self)) { Task { receive(text) } }
+        if isSent, let text = reply(String(decoding: bytes, as: UTF8.self)) { thread.async { self.receive(text) } }
         return isSent
     }
 

@@ -18,7 +18,7 @@ struct TrackedValuesTests {
 
     private func values(bytes: Int = 1 << 20) -> TrackedValues {
         let values = TrackedValues(bytes: bytes, clock: time)
-        values.heard(at: time.now)
+        values.caughtUp(at: time.now)
         return values
     }
 
@@ -54,10 +54,30 @@ struct TrackedValuesTests {
         #expect(values.values(["a"]) == nil)
         let again = values.begin(["a"])
         values.end(again, ["a"], [[2]])
+        values.caughtUp(at: time.now)
         #expect(values.values(["a"]) == [[2]])
     }
 
-    @Test("Nothing is used after two seconds of silence, nor after a minute")
+    @Test("A key that this process is changing has no value, whatever was read")
+    func blocked() {
+        let values = values()
+        let reading = values.begin(["a", "b"])
+        values.end(reading, ["a", "b"], [[1], [2]])
+        values.block(["a"])
+        values.block(["a"])
+        #expect(values.values(["a"]) == nil)
+        #expect(values.isBlocked(["b", "a"]))
+        #expect(values.values(["b"]) == [[2]])
+        let again = values.begin(["a"])
+        values.end(again, ["a"], [[1]])
+        values.unblock(["a"])
+        #expect(values.isBlocked(["a"]))
+        values.unblock(["a"])
+        #expect(!values.isBlocked(["a"]))
+        #expect(values.values(["a"]) == nil)
+    }
+
+    @Test("Nothing is used if for two seconds nothing shows that no change is missing, nor after a minute")
     func times() {
         let values = values()
         let reading = values.begin(["a"])
@@ -66,11 +86,11 @@ struct TrackedValuesTests {
         #expect(values.values(["a"]) == [[1]])
         clock.advance(by: .milliseconds(1))
         #expect(values.values(["a"]) == nil)
-        values.heard(at: time.now)
+        values.caughtUp(at: time.now)
         #expect(values.values(["a"]) == [[1]])
         for _ in 0..<58 {
             clock.advance(by: .seconds(1))
-            values.heard(at: time.now)
+            values.caughtUp(at: time.now)
         }
         #expect(values.values(["a"]) == nil)
     }

@@ -13,7 +13,11 @@ struct RedisAddress: Sendable {
         switch text {
         case _ where text.lowercased().hasPrefix("redis://"): (scheme, rest) = (.http, text.dropFirst(8))
         case _ where text.lowercased().hasPrefix("rediss://"): (scheme, rest) = (.https, text.dropFirst(9))
-        default: throw RedisFailures.address("The address of the Redis server is no URL with redis:// or rediss://.")
+        default:
+            throw RedisFailures.address("The address of the Redis server does not begin with redis:// or rediss://.")
+        }
+        guard !rest.contains(where: { "?#".contains($0) }) else {
+            throw RedisFailures.address("The address of the Redis server has a query or a fragment.")
         }
         if let slash = rest.lastIndex(of: "/") {
             guard ["", "0"].contains(rest[rest.index(after: slash)...]) else {

@@ -26,7 +26,7 @@ public final class RedisClient: Sendable {
         ///
         /// It is waited for as long as for a connection.
         public var credentials: (@Sendable @concurrent () async throws -> RedisCredentials?)?
-        /// How long a request waits for the server. The default is 2 milliseconds.
+        /// How long a request waits for each answer of the server. The default is 2 milliseconds.
         public var timeLimit = Duration.milliseconds(2)
         /// How long opening a connection may take. The default is 5 seconds.
         public var connectTimeout = Duration.seconds(5)
@@ -36,10 +36,12 @@ public final class RedisClient: Sendable {
         public var isShared = false
         /// Whether a connection to another machine may be without encryption. The default is `false`.
         public var allowsPlaintext = false
-        /// The name that the server shows for the connections. The default is `ServiceEssentials`.
+        /// The name that the server shows for the connections, of the same characters as that of an application. The default is
+        /// `ServiceEssentials`.
         public var name = "ServiceEssentials"
         /// The secret of the keys: who does not know it cannot tell from a key which URL or account it is for. Processes that
-        /// share what they store need the same one. The default is ``FingerprintKey/common``, which everybody knows.
+        /// share what they store need the same one. The default is ``FingerprintKey/common``, which everybody knows; responses to
+        /// requests with secrets of their own, such as a key of an API, then stay in the process.
         public var secret = FingerprintKey.common
         /// The clock of all waits. The default is that of the system.
         public var clock = RequestClock.system
@@ -48,7 +50,7 @@ public final class RedisClient: Sendable {
         public init() {}
     }
 
-    /// What a client has done, and how it is.
+    /// What a client has done, and its present state.
     public struct Health: Sendable {
         /// Whether both connections are open.
         public var isConnected = false
@@ -68,13 +70,23 @@ public final class RedisClient: Sendable {
         public var memory = (values: 0, bytes: 0)
         /// What has failed last.
         public var lastFailure: String?
+
+        /// Adds what concerns the other connection.
+        fileprivate mutating func add(_ other: Health) {
+            isResting = isResting || other.isResting
+            failures += other.failures
+            waitingChanges += other.waitingChanges
+            damagedValues += other.damagedValues
+            lastFailure = other.lastFailure ?? lastFailure
+        }
     }
 
     let configuration: Configuration
     /// What all keys begin with.
     let prefix: String
     let memory: TrackedValues
-    let gate: RedisGate
+    private let readGate: RedisGate
+    private let writeGate: RedisGate
     private let reads: RedisLane
     private let writes: RedisLane
 
@@ -94,6 +106,9 @@ public final class RedisClient: Sendable {
         guard (1...64).contains(application.utf8.count), application.utf8.allSatisfy(Self.isOfName) else {
             throw RedisFailures.application(application)
         }
+        guard (1...64).contains(configuration.name.utf8.count), configuration.name.utf8.allSatisfy(Self.isOfName) else {
+            throw RedisFailures.application(configuration.name)
+        }
         guard address.origin.scheme == .https || address.origin.isLoopback || configuration.allowsPlaintext else {
             throw RedisFailures.plaintext(address.origin.host)
         }
@@ -105,13 +120,15 @@ public final class RedisClient: Sendable {
                 RedisLane.Settings(
                     links: links, target: target,
                     credentials: configuration.credentials ?? address.fixedCredentials,
-                    name: configuration.name + name, isTracked: isTracked, clock: configuration.clock), events)
+                    name: configuration.name + name, prefix: "es:\(application):", isTracked: isTracked,
+                    clock: configuration.clock), events)
         }
         let events = RedisConnection.Events(
-            heard: { memory.heard(at: $0) }, pushed: { memory.receive($0) }, ended: { memory.removeAll() })
+            caughtUp: { memory.caughtUp(at: $0) }, pushed: { memory.receive($0) }, ended: { memory.removeAll() })
         (self.configuration, self.memory) = (configuration, memory)
         prefix = "es:\(application):"
-        gate = RedisGate(configuration.clock)
+        readGate = RedisGate(configuration.clock)
+        writeGate = RedisGate(configuration.clock)
         reads = lane("-reads", isTracked: true, events)
         writes = lane("-writes", isTracked: false, RedisConnection.Events())
     }
@@ -134,7 +151,7 @@ public final class RedisClient: Sendable {
     static let commands = [
         "hello", "auth", "ping", "client|setname", "client|tracking", "get", "mget", "set", "del", "pexpire", "scan",
         "eval",
-        "evalsha",
+        "evalsha", "info",
     ]
 
     private static func isOfName(_ byte: UInt8) -> Bool {
@@ -167,13 +184,17 @@ public final class RedisClient: Sendable {
 
     /// How the client is.
     public var health: Health {
-        var health = gate.health
+        var health = readGate.health
+        health.add(writeGate.health)
         health.isConnected = reads.isReady && writes.isReady
         health.failure = reads.failure ?? writes.failure
         health.connections = reads.openings + writes.openings
         health.memory = memory.usage
         return health
     }
+
+    /// The name and the version of the server; `nil` before the first connection.
+    var server: String? { writes.server }
 
     // MARK: Commands
 
@@ -182,7 +203,7 @@ public final class RedisClient: Sendable {
     /// - Returns: One result for each. A command without a reply may be executed nevertheless.
     func write(_ commands: [RedisCommand]) async -> [RedisConnection.Reply] {
         let replies = commands.map { _ in OneShot<RedisConnection.Reply>() }
-        let (gate, limit) = (gate, configuration.timeLimit)
+        let (gate, limit) = (writeGate, configuration.timeLimit)
         for (command, result) in zip(commands, replies) {
             guard let ticket = gate.pass() else {
                 result.provide(.failure(.late))
@@ -204,20 +225,44 @@ public final class RedisClient: Sendable {
     /// - Returns: The reply; `nil` if there is none.
     func write(_ command: RedisCommand) async -> RESPValue? { try? await write([command]).first?.get() }
 
-    /// Sends a change until the server has it, however long that takes. Sending it twice must change nothing.
+    /// Sends a change until the server has it, however long that takes. The keys have no value for this process meanwhile.
     ///
-    /// - Returns: The reply; `nil` if the client was closed before.
-    @discardableResult
-    func change(_ command: RedisCommand) async -> RESPValue? {
-        gate.changes(by: 1)
-        defer { gate.changes(by: -1) }
+    /// - Parameters:
+    ///   - names: The keys that are changed.
+    ///   - command: Makes the command, anew for each try: one that has changed nothing visible may still be executed, and must
+    ///     not undo what others do after it.
+    func change(_ names: [String], _ command: () -> RedisCommand) async {
+        memory.block(names)
+        writeGate.changes(by: 1)
+        await repeated { await writes.reply(to: command(), isPatient: true) }
+        writeGate.changes(by: -1)
+        memory.unblock(names)
+    }
+
+    /// Sends a command that only reads on the connection for writing, and waits for its reply, however long that takes.
+    ///
+    /// - Returns: The reply; `nil` if the server has refused it, or the client was closed.
+    func asked(_ command: RedisCommand) async -> RESPValue? {
+        var value: RESPValue?
+        await repeated {
+            let reply = await writes.reply(to: command, isPatient: true)
+            if case .failure(.refused(let error)) = reply {
+                writeGate.note(.refused(error))
+                return .success(.null)
+            }
+            value = try? reply.get()
+            return reply
+        }
+        return value
+    }
+
+    private func repeated(_ attempt: () async -> RedisConnection.Reply) async {
         var failures = 0
         while true {
-            switch await writes.reply(to: command, isPatient: true) {
-            case .success(let value): return value
-            case .failure(.closed): return nil
+            switch await attempt() {
+            case .success, .failure(.closed): return
             case .failure(let failure):
-                gate.note(failure)
+                writeGate.note(failure)
                 failures += 1
                 let clock = configuration.clock
                 let fraction = clock.random(in: .zero ... .seconds(1)) / .seconds(1)
@@ -227,6 +272,11 @@ public final class RedisClient: Sendable {
             }
         }
     }
+
+    /// How often the connection for writing was opened.
+    var writeConnections: Int { writes.openings }
+    /// Counts a value that could not be read.
+    func noteDamage() { readGate.noteDamage() }
 
     /// The waits before a change is sent again.
     private static let backoff = Backoff.exponential(base: .milliseconds(50), cap: .seconds(5))
@@ -239,11 +289,11 @@ public final class RedisClient: Sendable {
     /// The values of keys: from the memory of the process, or from the server; `nil` if the server does not give them.
     func values(_ keys: [String]) async -> [TrackedValues.Value]? {
         if let known = memory.values(keys) { return known }
-        guard let ticket = gate.pass() else { return nil }
+        guard !memory.isBlocked(keys), let ticket = readGate.pass() else { return nil }
         let load = memory.begin(keys)
         let command = RedisCommand(["MGET"] + keys.map { .text($0) })
         return await withCheckedContinuation { continuation in
-            let (gate, memory, limit) = (gate, memory, configuration.timeLimit)
+            let (gate, memory, limit) = (readGate, memory, configuration.timeLimit)
             let begun = configuration.clock.now
             reads.send(command, within: limit) { reply in
                 // On the link's thread, so that what the server says afterwards comes afterwards.

@@ -17,15 +17,16 @@ enum RedisFailures {
 
     static func application(_ name: String) -> RequestFailure {
         RequestFailure(
-            .invalidRequest, "“\(name)” is no name for an application's keys.",
+            .invalidRequest, "“\(name)” cannot be used as the name of an application or of a client.",
             remedy: "Use 1 to 64 of the characters a-z, A-Z, 0-9, “.”, “_” and “-”.")
     }
 
     static func credentials(_ target: LinkTarget, _ error: (any Error)?) -> RequestFailure {
         RequestFailure(
             .authorization,
-            "The credentials for the Redis server \(target.origin.authority) could not be had: "
-                + (error.map { "\($0)" } ?? "they did not come in time."),
+            "The credentials for the Redis server \(target.origin.authority) could not be obtained"
+                + (error == nil ? ": they did not come in time." : "."),
+            remedy: error == nil ? "Return them sooner, or raise connectTimeout." : "See the underlying error.",
             host: target.origin.host.description, transmission: .unsent, underlying: error)
     }
 
@@ -41,12 +42,13 @@ enum RedisFailures {
         switch error.code {
         case "WRONGPASS", "NOAUTH", "NOPERM":
             return RequestFailure(
-                .authorization, "\(server) has refused the client: \(error.text)",
-                remedy: "Check the credentials and the commands that the server's ACL allows.",
+                .authorization, "\(server) has refused the client: \(error.shown)",
+                remedy:
+                    "Check the credentials, the name of the application, and the commands that the server's ACL allows.",
                 phase: .connect, host: target.origin.host.description)
         default:
             return RequestFailure(
-                .protocolViolation, "\(server) has refused the first commands: \(error.text)",
+                .protocolViolation, "\(server) has refused the first commands: \(error.shown)",
                 remedy: "Use Redis 6.2 or later, or Valkey.", phase: .connect,
                 host: target.origin.host.description)
         }
@@ -56,6 +58,17 @@ enum RedisFailures {
         RequestFailure(
             .interrupted, "The connection to the Redis server \(target.origin.authority) has ended. \(reason)",
             phase: .connect, host: target.origin.host.description)
+    }
+
+    /// Why a server cannot be used although it has accepted the client.
+    static func unusable(_ target: LinkTarget, _ reason: String, _ remedy: String) -> RequestFailure {
+        RequestFailure(
+            .connection, "The Redis server \(target.origin.authority) \(reason).", remedy: remedy, phase: .connect,
+            host: target.origin.host.description)
+    }
+
+    static func unanswered(_ failure: RedisFailure) -> RequestFailure {
+        RequestFailure(.interrupted, "A command has no reply. \(failure)", phase: .waiting)
     }
 
     static func cancelled(_ target: LinkTarget) -> RequestFailure {

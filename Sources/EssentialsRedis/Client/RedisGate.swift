@@ -1,7 +1,7 @@
 import EssentialsHTTP
 import EssentialsTools
 
-/// Decides whether a server is asked, from how it has replied, and counts what has failed.
+/// Decides whether a server is asked on one of the connections, from how it has replied, and counts what has failed.
 ///
 /// It opens for a second if half of at least twenty replies within a second were late or failed, and then for twice as long
 /// each time, at most 30 seconds. One command at the end decides whether it closes.

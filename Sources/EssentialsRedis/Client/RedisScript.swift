@@ -4,26 +4,32 @@ struct RedisScript: Sendable {
     /// The SHA-1 hash of the text in hexadecimal digits, by which the server knows it.
     let hash: String
 
-    /// Stores the list of responses of a key, if nobody has changed it or its epoch.
+    /// Stores the list of responses of a key, if nothing that concerns it was removed and nobody else has changed it.
     ///
-    /// Keys: the epoch, the list, and possibly a body. Arguments: the epoch, the tag of the list that is replaced (empty if
-    /// there is none), the new list, how long it is kept in milliseconds, and the body unless it is there already.
+    /// Keys: the list, the numbers that removals change, the body of the new response if it is a value of its own, and bodies
+    /// that are not needed any more. Arguments: the tag of the list that is replaced (empty if there is none), the new list, how
+    /// long it is kept in milliseconds, how many numbers there are, their values, `none`, `new` or `kept` for the body, and the
+    /// new body.
     ///
-    /// It returns 1 if it is stored, 0 if the epoch is another one or the body is gone, and -1 if the list is another one.
+    /// It returns 1 if it is stored, 0 if something was removed or the kept body is gone, and -1 if the list is another one.
     static let commit = RedisScript(
         text: """
-            if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-            local list, tag = redis.call('GET', KEYS[2]), ''
-            if list then tag = string.sub(list, 10, 17) end
-            if tag ~= ARGV[2] then return -1 end
-            if KEYS[3] then
-              if ARGV[5] then redis.call('SET', KEYS[3], ARGV[5], 'PX', ARGV[4])
-              elseif redis.call('PEXPIRE', KEYS[3], ARGV[4]) == 0 then return 0 end
+            local n = tonumber(ARGV[4])
+            for i = 1, n do
+              if redis.call('GET', KEYS[1 + i]) ~= ARGV[4 + i] then return 0 end
             end
-            redis.call('SET', KEYS[2], ARGV[3], 'PX', ARGV[4])
+            local list, tag = redis.call('GET', KEYS[1]), ''
+            if list then tag = string.sub(list, 10, 17) end
+            if tag ~= ARGV[1] then return -1 end
+            local mode, old = ARGV[5 + n], 3 + n
+            if mode == 'new' then redis.call('SET', KEYS[2 + n], ARGV[6 + n], 'PX', ARGV[3])
+            elseif mode == 'none' then old = 2 + n
+            elseif redis.call('PEXPIRE', KEYS[2 + n], ARGV[3]) == 0 then return 0 end
+            redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+            for i = old, #KEYS do redis.call('DEL', KEYS[i]) end
             return 1
             """,
-        hash: "51e0617467dd6037df3789cdcc180ac3d3498a84")
+        hash: "be26c5494dd6093e8ccd9a62338ad713562670c7")
 
     /// Deletes a key that still has a value.
     ///

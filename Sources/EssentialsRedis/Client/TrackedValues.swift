@@ -29,8 +29,10 @@ final class TrackedValues: Sendable {
         var lastNumber: UInt64 = 0
         /// The number of the last change of all keys.
         var allChangedAt: UInt64 = 0
-        /// `nil` as long as the server has said nothing.
-        var heardAt: Duration?
+        /// All changes are known that the server has made before it received what was sent at this time; `nil` at first.
+        var caughtUpAt: Duration?
+        /// The keys that this process is changing, and how often.
+        var blocked: [String: Int] = [:]
 
         mutating func next() -> UInt64 {
             lastNumber += 1
@@ -58,7 +60,9 @@ final class TrackedValues: Sendable {
     func values(_ keys: [String]) -> [Value]? {
         let now = clock.now
         return state.withLock { state in
-            guard let heardAt = state.heardAt, now - heardAt < RedisConnection.deadSilence else { return nil }
+            guard let caughtUpAt = state.caughtUpAt, now - caughtUpAt < RedisConnection.deadSilence,
+                !state.isBlocked(keys)
+            else { return nil }
             var values: [Value] = []
             values.reserveCapacity(keys.count)
             for key in keys {
@@ -122,21 +126,50 @@ final class TrackedValues: Sendable {
 
     /// Forgets everything.
     func removeAll() {
-        state.withLock { state in
-            state.entries = LeastRecentlyUsed(
-                maximumCount: state.entries.maximumCount, maximumBytes: state.entries.maximumBytes)
+        let empty = LeastRecentlyUsed<String, Entry>(
+            maximumCount: .max, maximumBytes: state.withLock { $0.entries.maximumBytes })
+        let former = state.withLock { state in
+            defer { state.entries = empty }
             state.allChangedAt = state.next()
+            state.caughtUpAt = nil
+            return state.entries
+        }
+        // Many values are released here, without the lock.
+        _ = consume former
+    }
+
+    /// Everything was delivered that the server has sent before it executed a command that was sent at this time.
+    func caughtUp(at time: Duration) {
+        state.withLock { $0.caughtUpAt = max($0.caughtUpAt ?? time, time) }
+    }
+
+    /// Keys have no values from now on, because this process is changing them.
+    func block(_ keys: [String]) {
+        state.withLock { state in for key in keys { state.blocked[key, default: 0] += 1 } }
+    }
+
+    /// The server has changed the keys.
+    func unblock(_ keys: [String]) {
+        state.withLock { state in
+            for key in keys {
+                let count = state.blocked[key] ?? 1
+                state.blocked[key] = count > 1 ? count - 1 : nil
+                state.remove(key)
+            }
         }
     }
 
-    /// The server has sent something.
-    func heard(at time: Duration) { state.withLock { $0.heardAt = time } }
+    /// Whether one of the keys is being changed.
+    func isBlocked(_ keys: [String]) -> Bool { state.withLock { $0.isBlocked(keys) } }
+
+    /// The number of keys in one message above which everything is forgotten.
+    private static let maximumKeys = 1_000
 
     /// Reads a message that no command has asked for.
     func receive(_ message: [RESPValue]) {
         guard message.first == .bytes(Array("invalidate".utf8)), message.count == 2 else { return }
         switch message[1] {
-        case .array(let keys):
+        case .array(let keys) where keys.count <= Self.maximumKeys:
             state.withLock { state in
                 for case .bytes(let key) in keys { state.remove(String(decoding: key, as: UTF8.self)) }
             }
@@ -147,6 +180,8 @@ final class TrackedValues: Sendable {
 }
 
 extension TrackedValues.State {
+    fileprivate func isBlocked(_ keys: [String]) -> Bool { !blocked.isEmpty && keys.contains { blocked[$0] != nil } }
+
     fileprivate mutating func remove(_ key: String) {
         entries.remove(key)
         guard var reading = readings[key] else { return }

@@ -21,13 +21,16 @@ final class RedisConnection: LinkReceiver {
         /// The bytes of the commands without a reply.
         var bytes = 0
         var heardAt: Duration
+        /// When the newest command with a reply was sent.
+        var answeredAt: Duration
         var ending: RedisFailure?
     }
 
     /// What happens on the connection. The functions are called on the link's thread, and must not block.
     struct Events: Sendable {
-        /// Bytes have come, at this time. It is called before what they contain is delivered.
-        var heard: @Sendable (Duration) -> Void = { _ in }
+        /// Everything that the server had sent before it executed a command has been delivered. The command was sent at this
+        /// time.
+        var caughtUp: @Sendable (Duration) -> Void = { _ in }
         /// The server has sent a message that no command has asked for.
         var pushed: @Sendable ([RESPValue]) -> Void = { _ in }
         /// The connection has ended. It is called before the commands without a reply fail.
@@ -38,10 +41,13 @@ final class RedisConnection: LinkReceiver {
     static let maximumWaiters = 10_000
     /// How many bytes these commands may have.
     static let maximumBytes = 32 << 20
-    /// After how much silence the server is asked whether it is there.
-    static let silence = Duration.seconds(1)
+    /// How often the server is asked whether it is there and takes changes.
+    static let interval = Duration.seconds(1)
     /// After how much silence the connection is given up.
     static let deadSilence = Duration.seconds(2)
+    /// After how much time without its reply a command ends the connection, although the server is not silent.
+    static let deadReply = Duration.seconds(10)
+    private static let replicaText = "The server has become a replica."
 
     /// Provided with the reason when the connection has ended.
     let ended = OneShot<RedisFailure>()
@@ -61,7 +67,8 @@ final class RedisConnection: LinkReceiver {
 
     init(_ events: Events, clock: RequestClock) {
         (self.events, self.clock) = (events, clock)
-        state = Mutex(State(heardAt: clock.now))
+        let now = clock.now
+        state = Mutex(State(heardAt: now, answeredAt: now))
     }
 
     /// Takes over the link that has this receiver.
@@ -122,9 +129,11 @@ final class RedisConnection: LinkReceiver {
         let replies = messages.reduce(0) { count, message in if case .reply = message { count + 1 } else { count } }
         let waiters = state.withLock { state in
             state.heardAt = now
-            return state.pop(replies)
+            let waiters = state.pop(replies)
+            if let last = waiters.last { state.answeredAt = last.sentAt }
+            return waiters
         }
-        events.heard(now)
+        var isReplica = false
         var next = waiters.makeIterator()
         for message in messages {
             switch message {
@@ -132,13 +141,16 @@ final class RedisConnection: LinkReceiver {
             case .reply(let value):
                 guard let waiter = next.next() else { return end(.lost("The server has replied to no command.")) }
                 if case .error(let error) = value {
+                    isReplica = isReplica || ["READONLY", "MASTERDOWN"].contains(error.code)
                     waiter.receive(.failure(.refused(error)))
                 } else {
                     waiter.receive(.success(value))
                 }
             }
         }
-        if let damage { end(.lost(damage.description)) }
+        if let damage { return end(.lost(damage.description)) }
+        if let last = waiters.last { events.caughtUp(last.sentAt) }
+        if isReplica { end(.lost(Self.replicaText)) }
     }
 
     func linkSentAll() {}
@@ -161,23 +173,32 @@ final class RedisConnection: LinkReceiver {
         ended.provide(reason)
     }
 
-    /// Asks a silent server whether it is there, and ends the connection if it says nothing. It returns after the end of the
-    /// connection, or when the task is cancelled.
+    /// Asks the server every second whether it is there and takes changes, and ends the connection if it does not. It returns
+    /// after the end of the connection, or when the task is cancelled.
     func watch() async {
-        var askedAt = Duration.zero
+        var askedAt = clock.now
         while true {
-            let (heardAt, hasEnded) = state.withLock { ($0.heardAt, $0.ending != nil) }
+            let now = clock.now
+            let (heardAt, answeredAt, oldest, hasEnded) = state.withLock {
+                ($0.heardAt, $0.answeredAt, $0.waiters.first?.sentAt, $0.ending != nil)
+            }
             guard !hasEnded else { return }
-            let silence = clock.now - heardAt
-            if silence >= Self.deadSilence {
+            if now - heardAt >= Self.deadSilence {
                 return end(.lost("The server was silent for \(Self.deadSilence)."))
             }
-            if silence >= Self.silence, askedAt <= heardAt {
-                askedAt = clock.now
-                send(RedisCommand("PING")) { _ in }
+            if let oldest, now - oldest >= Self.deadReply {
+                return end(.lost("The server has not replied to a command for \(Self.deadReply)."))
             }
-            let next = heardAt + (silence < Self.silence ? Self.silence : Self.deadSilence)
-            guard (try? await clock.sleep(until: next)) != nil else { return }
+            let isAnswered = askedAt <= answeredAt
+            if isAnswered, now - askedAt >= Self.interval {
+                askedAt = now
+                send(RedisCommand("HELLO")) { [weak self] reply in
+                    guard case .success(let value) = reply, RedisGreeting(value).isReplica else { return }
+                    self?.end(.lost(Self.replicaText))
+                }
+            }
+            let next = isAnswered ? askedAt + Self.interval : min(heardAt + Self.deadSilence, now + Self.interval)
+            guard (try? await clock.sleep(until: max(next, now + .milliseconds(1)))) != nil else { return }
         }
     }
 }

@@ -12,6 +12,8 @@ final class RedisLane: Sendable {
         let credentials: (@Sendable @concurrent () async throws -> RedisCredentials?)?
         /// The name that the server shows for the connection.
         let name: String
+        /// What all keys begin with.
+        let prefix: String
         /// Whether the server tells when keys change that were read on the connection.
         let isTracked: Bool
         let clock: RequestClock
@@ -44,6 +46,8 @@ final class RedisLane: Sendable {
         var task: Task<Void, Never>?
         /// How often a connection was opened.
         var openings = 0
+        /// What the server has said of itself.
+        var server: String?
         /// Why there is no connection; `nil` if there is one, or none was tried yet.
         var failure: RequestFailure?
         /// Provided when a connection is open or opening one has failed.
@@ -62,6 +66,8 @@ final class RedisLane: Sendable {
     var openings: Int { state.withLock { $0.openings } }
     /// Why there is no connection; `nil` if there is one, or none was tried yet.
     var failure: RequestFailure? { state.withLock { $0.failure } }
+    /// The name and the version of the server; `nil` before the first connection.
+    var server: String? { state.withLock { $0.server } }
     var isReady: Bool { state.withLock { if case .ready = $0.phase { true } else { false } } }
 
     // MARK: Commands
@@ -235,8 +241,25 @@ final class RedisLane: Sendable {
         connection.attach(try await settings.links.openLink(to: settings.target, receiver: connection))
         let watching = Task.detached { await connection.watch() }
         connection.ended.whenProvided { _ in watching.cancel() }
+        let (clock, limit) = (settings.clock, settings.target.connectTimeout)
+        let timer = Task.detached {
+            guard (try? await clock.sleep(for: limit)) != nil else { return }
+            connection.end(.lost("The server has not accepted the client within \(limit)."))
+        }
+        defer { timer.cancel() }
         do throws(RequestFailure) {
-            try await greet(connection, credentials)
+            // The end of the connection ends all waits.
+            let result = await withTaskCancellationHandler {
+                do throws(RequestFailure) {
+                    try await greet(connection, credentials)
+                    return Result<Void, RequestFailure>.success(())
+                } catch {
+                    return .failure(error)
+                }
+            } onCancel: {
+                connection.end(.closed)
+            }
+            try result.get()
         } catch {
             connection.end(.unavailable)
             throw error
@@ -274,10 +297,44 @@ final class RedisLane: Sendable {
         } else {
             tracking.provide(.success(.null))
         }
-        // A server that says nothing ends the connection, and so these waits.
         for reply in [await greeting.value(), await tracking.value()] {
             if case .failure(let failure) = reply { throw RedisFailures.greeting(settings.target, failure) }
         }
+        if case .success(let value) = await greeting.value() { try note(RedisGreeting(value)) }
+        try await forgetLostState(connection)
+    }
+
+    /// Makes everything stored useless if the server is not the process that has stored it: one that has read its memory from
+    /// a file, or was a replica, may have lost invalidations.
+    private func forgetLostState(_ connection: RedisConnection) async throws(RequestFailure) {
+        let name = RedisCommand.Argument.text(settings.prefix + "run")
+        let run = RedisGreeting.run(in: try await reply(RedisCommand("INFO", "server"), on: connection))
+        guard try await reply(RedisCommand("GET", name), on: connection) != .bytes(run) else { return }
+        let everything = ResponseSpace.everything(prefix: settings.prefix)
+        _ = try await reply(RedisCommand("SET", .text(everything), .bytes(RedisNumber.random())), on: connection)
+        _ = try await reply(RedisCommand("SET", name, .bytes(run)), on: connection)
+    }
+
+    private func reply(
+        _ command: RedisCommand, on connection: RedisConnection
+    ) async throws(RequestFailure) -> RESPValue {
+        switch await connection.reply(to: command) {
+        case .success(let value): return value
+        case .failure(let failure): throw RedisFailures.greeting(settings.target, failure)
+        }
+    }
+
+    /// Refuses a server that would refuse most commands.
+    private func note(_ greeting: RedisGreeting) throws(RequestFailure) {
+        if let mode = greeting.mode, mode != "standalone" {
+            throw RedisFailures.unusable(
+                settings.target, "is part of a \(mode)", "Use a server that is not part of a cluster or a sentinel.")
+        }
+        guard !greeting.isReplica else {
+            throw RedisFailures.unusable(
+                settings.target, "is a replica, which takes no changes", "Use the address of the primary server.")
+        }
+        state.withLock { $0.server = greeting.software }
     }
 }
 

@@ -24,6 +24,16 @@ package struct RESPError: Error, Sendable, Equatable {
 
     package init(_ text: String) { self.text = text }
 
+    /// The beginning of the text, for messages: without what a server repeats of a command, such as a password.
+    package var shown: String {
+        let line = text.prefix { !$0.isNewline }
+        let end = line.firstRange(of: ", with args")?.lowerBound ?? line.endIndex
+        return String(
+            line[..<end].prefix(200).filter {
+                !$0.unicodeScalars.contains { $0.properties.generalCategory == .control }
+            })
+    }
+
     /// The first word, such as `ERR`, `NOSCRIPT` or `MOVED`.
     package var code: String { String(decoding: text.utf8.prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self) }
 }

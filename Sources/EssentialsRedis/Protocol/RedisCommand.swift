@@ -61,7 +61,7 @@ enum RedisFailure: Error, Sendable, CustomStringConvertible {
         case .late: "The server does not reply in time."
         case .full: "Too many commands wait for their replies."
         case .lost(let reason): "The connection has ended: \(reason)"
-        case .refused(let error): "The server has refused a command: \(error.text)"
+        case .refused(let error): "The server has refused a command: \(error.shown)"
         case .closed: "The client is closed."
         }
     }

@@ -16,10 +16,12 @@ public import FoundationEssentials
 /// changes.
 ///
 /// Only responses for an account that the application has named, and those to requests without credentials, leave the process.
-/// A body may have 1 MiB. A response is kept as long as it is useful, at most 25 hours.
+/// Those to requests with secrets of their own, such as a key of an API, leave it only with a secret in the client's
+/// configuration. A body may have 1 MiB. A response is kept as long as it is useful, at most 25 hours.
 ///
 /// Nothing fails because of the server: while it is not there, nothing is found. An invalidation then waits until the server
-/// has it, and this process does not use what is stored under that URL meanwhile; other processes may.
+/// has it, and this process does not use what is stored under that URL meanwhile; other processes may. A client that is
+/// released while one waits goes on until it is written, or ``RedisClient/close()`` is called.
 public final class RedisResponseStore: ResponseStore {
     /// The result of a change that depends on what is stored.
     private enum Outcome {
@@ -34,6 +36,8 @@ public final class RedisResponseStore: ResponseStore {
         let epoch: UInt64
         let generation: UInt64
         let removals: UInt64
+        /// The values that the server has, in the order of ``ResponseNames/numbers``.
+        let values: [[UInt8]]
 
         var ticket: ResponseTicket { ResponseTicket(epoch: epoch, generation: generation, context: self) }
     }
@@ -102,12 +106,11 @@ public final class RedisResponseStore: ResponseStore {
 
     /// Makes numbers that are missing or damaged, and reads all.
     private func make(_ names: ResponseNames, _ values: [TrackedValues.Value]) async -> [TrackedValues.Value]? {
-        let missing = zip(names.numbers, values).filter { $0.1.flatMap(Self.number) == nil }
+        let missing = zip(names.numbers, values).filter { $0.1.flatMap(RedisNumber.number) == nil }
         var commands = missing.map { name, value in
             // Another process may make it at the same time. What is damaged is replaced.
             let condition: [RedisCommand.Argument] = value == nil ? ["NX"] : []
-            let life: [RedisCommand.Argument] = name == names.epoch ? ["PX", .number(Self.epochLife)] : []
-            return RedisCommand(["SET", .text(name), .bytes(Self.randomNumber())] + condition + life)
+            return RedisCommand(Self.raising(name, isLasting: names.lasting.contains(name)) + condition)
         }
         commands.append(RedisCommand(["MGET"] + names.numbers.map { .text($0) }))
         let replies = await client.write(commands)
@@ -140,23 +143,22 @@ public final class RedisResponseStore: ResponseStore {
 
     /// The epoch, the number of removals and the generations, in the order of ``ResponseNames/numbers``; `nil` if one is missing.
     fileprivate func knowledge(in values: ArraySlice<TrackedValues.Value>) -> Knowledge? {
-        let numbers = values.compactMap { $0.flatMap(Self.number) }
+        let numbers = values.compactMap { $0.flatMap(RedisNumber.number) }
         guard numbers.count == values.count, numbers.count > 2 else { return nil }
         let generation = numbers[2...].reduce(UInt64(0)) { sum, number in
             withUnsafeBytes(of: number.littleEndian) { StableHash.checksum($0, sum) }
         }
-        return Knowledge(epoch: numbers[0], generation: generation, removals: numbers[1])
+        return Knowledge(
+            epoch: numbers[0], generation: generation, removals: numbers[1], values: values.compactMap(\.self))
     }
 
-    private static func number(_ bytes: [UInt8]) -> UInt64? {
-        bytes.count == 8 ? bytes.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) } : nil
+    /// The command that gives a number a new value.
+    ///
+    /// - Parameter isLasting: Whether it is kept for ever. Others are kept for longer than any response, and there are many.
+    private static func raising(_ name: String, isLasting: Bool) -> [RedisCommand.Argument] {
+        let life: [RedisCommand.Argument] = isLasting ? [] : ["PX", .number(26 * 3_600_000)]
+        return ["SET", .text(name), .bytes(RedisNumber.random())] + life
     }
-
-    private static func bytes(_ number: UInt64) -> [UInt8] { withUnsafeBytes(of: number.littleEndian) { Array($0) } }
-    private static func randomNumber() -> [UInt8] { bytes(.random(in: .min ... .max)) }
-
-    /// How long an epoch is kept, in milliseconds: longer than any response.
-    private static let epochLife = 26 * 3_600_000
 
     // MARK: Storing
 
@@ -175,7 +177,7 @@ public final class RedisResponseStore: ResponseStore {
             guard removed.allSatisfy({ $0.response.load < response.load }) else { return nil }
             let numbers = Set(removed.map(\.response.bodyNumber))
             let kept = old.filter { !numbers.contains($0.response.bodyNumber) }
-            return (kept.map(\.record), record, response)
+            return Change(kept: kept.map(\.record), removed: removed.map(\.record), new: record, response: response)
         }
     }
 
@@ -187,16 +189,23 @@ public final class RedisResponseStore: ResponseStore {
             else { return nil }
             var record = present.record
             record.head = response.bytes(for: key)
-            let kept = old.filter {
-                $0.response.bodyNumber != response.bodyNumber && !response.replaces($0.response)
-            }
-            return (kept.map(\.record), record, response)
+            let others = old.filter { $0.response.bodyNumber != response.bodyNumber }
+            return Change(
+                kept: others.filter { !response.replaces($0.response) }.map(\.record),
+                removed: others.filter { response.replaces($0.response) }.map(\.record), new: record, response: response
+            )
         }
     }
 
     private typealias Stored = (response: StoredResponse, record: StoredList.Record)
-    /// The records that stay, and the new one with its response.
-    private typealias Change = (kept: [StoredList.Record], new: StoredList.Record, response: StoredResponse)
+
+    private struct Change {
+        let kept: [StoredList.Record]
+        let removed: [StoredList.Record]
+        /// The record of the response.
+        var new: StoredList.Record
+        let response: StoredResponse
+    }
 
     /// Changes the responses of a key, if nothing that concerns it was removed since the ticket was given.
     ///
@@ -219,7 +228,7 @@ public final class RedisResponseStore: ResponseStore {
                 StoredResponse(bytes: record.head, for: key).map { ($0, record) }
             }
             guard let change = decide(old) else { return false }
-            // A list that is damaged has no tag that the server would find.
+            // A list that is damaged is replaced as well.
             let tag = (values.first ?? nil).map { Array($0.dropFirst(9).prefix(8)) } ?? []
             switch await commit(change, names, known, key, tag: tag, body: body) {
             case .stored: return true
@@ -236,13 +245,14 @@ public final class RedisResponseStore: ResponseStore {
     private func commit(
         _ change: Change, _ names: ResponseNames, _ known: Knowledge, _ key: ResponseKey, tag: [UInt8], body: [UInt8]?
     ) async -> Outcome {
-        let life = Self.life(of: change.response)
-        let now = Int64(client.configuration.clock.date.timeIntervalSince1970 * 1_000)
+        let (life, now) = (Self.life(of: change.response), now)
         var list = StoredList(
             epoch: known.epoch, generation: known.generation, account: names.account, url: key.url.description)
         var new = change.new
         new.end = now + life
-        list.records = change.kept.filter { $0.end > now }.suffix(StoredList.maximumRecords - 1) + [new]
+        // Another machine's clock may be wrong.
+        let kept = change.kept.filter { $0.end > now && $0.end - now <= Self.longestLife }
+        list.records = kept.suffix(StoredList.maximumRecords - 1) + [new]
         var bytes = list.bytes()
         while bytes.count > StoredList.maximumBytes {
             guard list.records.count > 1 else { return .refused }
@@ -250,16 +260,14 @@ public final class RedisResponseStore: ResponseStore {
             bytes = list.bytes()
         }
         let longest = list.records.reduce(life) { max($0, $1.end - now) }
-        var keys = [names.epoch, names.list]
-        var arguments: [RedisCommand.Argument] = [
-            .bytes(Self.bytes(known.epoch)), .bytes(tag), .bytes(bytes), .number(Int(longest)),
-        ]
-        if new.reference != 0 {
-            keys.append(names.body(new.reference))
-            if let body { arguments.append(.bytes(body)) }
-        }
-        let result = await client.run(.commit, keys, arguments)
-        client.memory.remove(result == 0 ? [names.epoch, names.list] : [names.list])
+        let unneeded = Set((change.kept + change.removed).map(\.reference)).subtracting(list.records.map(\.reference))
+        var arguments: [RedisCommand.Argument] = [.bytes(tag), .bytes(bytes), .number(Int(longest))]
+        arguments += [.number(known.values.count)] + known.values.map { .bytes($0) }
+        arguments += new.reference == 0 ? ["none"] : body.map { ["new", .bytes($0)] } ?? ["kept"]
+        let bodies = (new.reference == 0 ? [] : [new.reference]) + unneeded.filter { $0 != 0 }
+        let result = await client.run(
+            .commit, [names.list] + names.numbers + bodies.map { names.body($0) }, arguments)
+        client.memory.remove(result == 0 ? names.all : [names.list])
         switch result {
         case 1: return .stored
         case -1: return .changed
@@ -271,16 +279,22 @@ public final class RedisResponseStore: ResponseStore {
     /// server can confirm it.
     private static func life(of response: StoredResponse) -> Int64 {
         let (useful, canBeConfirmed) = response.usefulTime
-        let time = min(max(useful, canBeConfirmed ? .seconds(3_600) : .seconds(1)), .seconds(25 * 3_600))
+        let time = min(max(useful, canBeConfirmed ? .seconds(3_600) : .seconds(1)), .milliseconds(longestLife))
         return Int64(time / .milliseconds(1))
     }
+
+    /// In milliseconds.
+    private static let longestLife: Int64 = 25 * 3_600_000
+
+    /// The milliseconds since 1970.
+    private var now: Int64 { Int64(client.configuration.clock.date.timeIntervalSince1970 * 1_000) }
 
     // MARK: Leases
 
     /// The right to ask the server about a key, which one of all processes has.
     public func lease(_ key: ResponseKey, for duration: Duration) async -> ResponseLease? {
         guard let names = ResponseNames(key, space) else { return .free }
-        let token = Self.randomNumber()
+        let token = RedisNumber.random()
         let time = Int(min(max(duration, .milliseconds(1)), .seconds(60)) / .milliseconds(1))
         let command = RedisCommand("SET", .text(names.lease), .bytes(token), "NX", "PX", .number(time))
         switch await client.write(command) {
@@ -296,10 +310,7 @@ public final class RedisResponseStore: ResponseStore {
     /// Invalidates a URL in all partitions and processes. It returns when the server has the invalidation, however long that
     /// takes.
     public func invalidate(_ url: RequestURL) async {
-        let name = space.epoch(of: url)
-        await client.change(
-            RedisCommand("SET", .text(name), .bytes(Self.randomNumber()), "PX", .number(Self.epochLife)))
-        client.memory.remove([name])
+        await raise(space.epoch(of: url))
     }
 
     /// Removes the responses of a scope in all processes. It returns when the server has removed them, however long that
@@ -307,42 +318,46 @@ public final class RedisResponseStore: ResponseStore {
     public func remove(in scope: ResponseScope) async {
         guard scope.matches == nil else { return await removeMatching(scope) }
         switch (scope.accounts, scope.origin) {
-        case (nil, nil): await raise(space.everything)
-        case (nil, let origin?): await raise(space.generation(of: origin))
+        case (nil, nil): await raise(space.everything, isLasting: true)
+        case (nil, let origin?): await raise(space.generation(of: origin), isLasting: true)
         case (let accounts?, nil): for account in accounts { await raise(space.generation(of: account)) }
         case (let accounts?, let origin?):
             for account in accounts { await raise(space.generation(of: account, at: origin)) }
         }
     }
 
-    private func raise(_ name: String) async {
-        await client.change(RedisCommand("SET", .text(name), .bytes(Self.randomNumber())))
-        client.memory.remove([name])
+    private func raise(_ name: String, isLasting: Bool = false) async {
+        await client.change([name]) { RedisCommand(Self.raising(name, isLasting: isLasting)) }
     }
 
     /// Removes responses by their URLs, which only the values contain.
     private func removeMatching(_ scope: ResponseScope) async {
         // What was asked for before is not stored any more.
-        await raise(space.removals)
+        await raise(space.removals, isLasting: true)
         let accounts = scope.accounts.map { Set($0.map { space.number(of: $0) }) }
-        var cursor = "0"
+        var (cursor, isSame) = ("0", true)
         repeat {
             let scan = RedisCommand(
                 "SCAN", .text(cursor), "MATCH", .text(space.responses + "{*}:" + Self.anyHash), "COUNT", "500")
-            guard case .array(let parts) = await client.change(scan), parts.count == 2,
-                case .bytes(let next) = parts[0],
+            let connection = client.writeConnections
+            guard case .array(let parts) = await client.asked(scan), parts.count == 2, case .bytes(let next) = parts[0],
                 case .array(let found) = parts[1]
             else { return }
-            cursor = String(decoding: next, as: UTF8.self)
             for case .bytes(let name) in found {
-                let name = String(decoding: name, as: UTF8.self)
-                guard case .bytes(let value) = await client.change(RedisCommand("GET", .text(name))),
-                    StoredList(value).map({ Self.isIn(scope, accounts, $0) }) ?? true
-                else { continue }
-                await client.change(RedisCommand("DEL", .text(name)))
-                client.memory.remove([name])
+                await remove(String(decoding: name, as: UTF8.self), ifIn: scope, accounts)
             }
-        } while cursor != "0"
+            // A cursor means nothing to another process of the server, so that the look begins anew.
+            isSame = connection == client.writeConnections
+            cursor = isSame ? String(decoding: next, as: UTF8.self) : "0"
+        } while cursor != "0" || !isSame
+    }
+
+    /// Removes a list if its responses belong to a scope, or cannot be read.
+    private func remove(_ name: String, ifIn scope: ResponseScope, _ accounts: Set<UInt128>?) async {
+        switch await client.asked(RedisCommand("GET", .text(name))) {
+        case .bytes(let value) where StoredList(value).map { !Self.isIn(scope, accounts, $0) } ?? false: break
+        default: await client.change([name]) { RedisCommand("DEL", .text(name)) }
+        }
     }
 
     private static let anyHash = String(repeating: "[0-9a-f]", count: 32)
@@ -356,7 +371,7 @@ public final class RedisResponseStore: ResponseStore {
 
     /// Deletes a value that cannot be used.
     private func delete(_ name: String) {
-        client.gate.noteDamage()
+        client.noteDamage()
         Task { [client] in
             _ = await client.write(RedisCommand("DEL", .text(name)))
             client.memory.remove([name])
@@ -384,6 +399,9 @@ public final class RedisResponseStore: ResponseStore {
 }
 
 extension RedisResponseStore: ResidentResponseStore {
+    /// `true`, because the client leaves its server alone by itself.
+    package var limitsItself: Bool { true }
+
     /// The same as a lookup, from the memory of the process; `nil` if the server has to be asked.
     package func residentLookup(_ key: ResponseKey) -> ResponseLookup? {
         guard let names = ResponseNames(key, space) else { return ResponseLookup() }

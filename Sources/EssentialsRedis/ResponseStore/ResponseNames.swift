@@ -17,6 +17,8 @@ struct ResponseNames: Sendable {
     /// The hash of the account that the application has named; zero without one.
     let account: UInt128
 
+    /// The numbers that are kept for ever, because there are few.
+    var lasting: [String] { [removals] + generations.prefix(2) }
     /// The keys of all numbers.
     var numbers: [String] { [epoch, removals] + generations }
     /// The keys that a lookup needs: the list, and then all numbers.
@@ -24,7 +26,7 @@ struct ResponseNames: Sendable {
 
     /// - Returns: `nil` if the responses of the key must not leave the process.
     init?(_ key: ResponseKey, _ space: ResponseSpace) {
-        guard let partition = key.partition, !key.hasEnded else { return nil }
+        guard let partition = key.partition, !key.hasEnded, !key.hasSecrets || space.hidesSecrets else { return nil }
         let url = space.hash(key.url.description)
         epoch = space.epoch(of: key.url)
         list = "\(space.responses){\(url)}:\(space.hash(partition))"
@@ -48,12 +50,17 @@ struct ResponseSpace: Sendable {
     private let prefix: String
     private let secret: FingerprintKey
 
+    /// Whether who reads the server cannot try out which secrets a hash is of.
+    var hidesSecrets: Bool { secret != .common }
+
     init(prefix: String, secret: FingerprintKey) { (self.prefix, self.secret) = (prefix, secret) }
 
     /// What the keys of all responses begin with.
     var responses: String { prefix + "c:" }
-    var everything: String { prefix + "g" }
+    var everything: String { Self.everything(prefix: prefix) }
     var removals: String { prefix + "g:t" }
+
+    static func everything(prefix: String) -> String { prefix + "g" }
 
     func epoch(of url: RequestURL) -> String { "\(responses){\(hash(url.description))}:e" }
     func generation(of origin: Origin) -> String { "\(prefix)g:o:\(hash(origin.description))" }

@@ -150,7 +150,8 @@ struct TrustOptions: ParsableArguments {
         return policy
     }
 
-    private func policy() throws(RequestFailure) -> TrustPolicy {
+    /// The policy from the options.
+    func policy() throws(RequestFailure) -> TrustPolicy {
         if let policyFile { return try TrustPolicy(contentsOfFile: policyFile) }
         let pins = try pins()
         var unlisted = TrustPolicy.UnlistedHosts.anchorsOnly

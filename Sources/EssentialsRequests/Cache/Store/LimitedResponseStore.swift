@@ -390,6 +390,7 @@ final class LimitedResponseStore: ResponseStore {
         state.withLock { state in
             state.problems.count += 1
             state.problems.last = "The store did not answer within \(limit)."
+            guard resident?.limitsItself != true else { return }
             let now = clock.now
             if let last = state.lastFault, now - last < limit { return }
             state.lastFault = now

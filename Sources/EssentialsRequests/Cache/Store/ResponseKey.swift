@@ -28,6 +28,9 @@ public final class ResponseKey: Sendable, Hashable {
     /// The account that the application has named; `nil` without one.
     public var account: EntityPartition? { if case .named(let account) = owner.account { account } else { nil } }
 
+    /// Whether the partition contains a hash of secrets that the request itself has, such as a key of an API.
+    package var hasSecrets: Bool { owner.content.secrets != 0 }
+
     /// A hash by which an evicted response is known if it returns.
     var fingerprint: Int { urlHash &* 31 &+ owner.number }
 

@@ -145,11 +145,18 @@ extension ResponseStore {
 /// The functions are called on any thread, and must not block it. What they find fulfils the same conditions as the
 /// results of the other functions.
 package protocol ResidentResponseStore: ResponseStore {
+    /// Whether the store leaves what is behind it alone after failures, so that its caller does not have to.
+    var limitsItself: Bool { get }
+
     /// The same as ``ResponseStore/lookup(_:)``; `nil` if that has to be called.
     func residentLookup(_ key: ResponseKey) -> ResponseLookup?
 
     /// The same as ``ResponseStore/ticket(for:)``; `nil` if that has to be called.
     func residentTicket(for key: ResponseKey) -> ResponseTicket?
+}
+
+extension ResidentResponseStore {
+    package var limitsItself: Bool { false }
 }
 
 /// What is stored under a key.

@@ -1,21 +1,16 @@
-import EssentialsCurl
 import EssentialsTools
-import EssentialsTransport
-import Glibc
-import TestTools
+package import Glibc
 import Testing
 
-@testable import EssentialsRedis
-
 /// A Redis server of a test: a process of its own with an empty database. It ends with the test.
-final class RedisServer: Sendable {
-    let port: UInt16
-    let scratch: ScratchDirectory
+package final class RedisServer: Sendable {
+    package let port: UInt16
+    package let scratch: ScratchDirectory
     private let options: [String]
     private let process: Mutex<(shell: ChildProcess, server: pid_t)?>
 
     /// - Parameter options: Further options of redis-server.
-    init(_ options: [String] = [], port: UInt16? = nil) async throws {
+    package init(_ options: [String] = [], port: UInt16? = nil) async throws {
         scratch = try ScratchDirectory()
         self.options = options
         self.port = port ?? Self.freePort()
@@ -26,12 +21,12 @@ final class RedisServer: Sendable {
     deinit { stop() }
 
     /// Whether a server can be started.
-    static let isThere = ["/usr/bin", "/usr/local/bin"].contains { (folder: String) in
+    package static let isThere = ["/usr/bin", "/usr/local/bin"].contains { (folder: String) in
         access(folder + "/redis-server", X_OK) == 0
     }
 
     /// Starts the server, with an empty database.
-    func start() async throws {
+    package func start() async throws {
         let arguments =
             [
                 "--port", "\(port)", "--bind", "127.0.0.1", "--unixsocket", scratch("redis.sock"), "--save", "",
@@ -51,7 +46,7 @@ final class RedisServer: Sendable {
     }
 
     /// Kills the server, which loses everything.
-    func stop() {
+    package func stop() {
         process.withLock { process in
             process?.shell.finish()
             process = nil
@@ -60,12 +55,25 @@ final class RedisServer: Sendable {
     }
 
     /// Sends a signal to the server.
-    func send(signal: Int32) { process.withLock { process in if let process { _ = kill(process.server, signal) } } }
+    package func send(signal: Int32) {
+        process.withLock { process in if let process { _ = kill(process.server, signal) } }
+    }
 
     /// The URL of the server.
-    var url: String { "redis://127.0.0.1:\(port)" }
+    package var url: String { "redis://127.0.0.1:\(port)" }
 
-    static func freePort() -> UInt16 {
+    /// Defines a user, as an administrator does.
+    package func setUser(_ name: String, _ rules: [String], password: String) async throws {
+        let arguments = ["-p", "\(port)", "-a", password, "--no-auth-warning", "ACL", "SETUSER", name] + rules
+        let lines = try await ChildProcess.onThread {
+            let process = try ChildProcess(command: ["redis-cli"] + arguments)
+            defer { process.wait() }
+            return process.line()
+        }
+        try #require(lines == "OK")
+    }
+
+    package static func freePort() -> UInt16 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
         var name = sockaddr_in()
@@ -79,29 +87,5 @@ final class RedisServer: Sendable {
             }
         }
         return UInt16(bigEndian: name.sin_port)
-    }
-
-    /// A client of the server, with time for slow machines unless a test says otherwise.
-    func client(
-        _ application: String = "test", _ url: String? = nil, over links: (any LinkOpening)? = nil,
-        configure: (inout RedisClient.Configuration) -> Void = { _ in }
-    ) throws -> RedisClient {
-        var configuration = RedisClient.Configuration()
-        configuration.timeLimit = .seconds(30)
-        configure(&configuration)
-        return try RedisClient(
-            url ?? self.url, application: application, over: links ?? CurlTransport(trust: .system),
-            configuration: configuration)
-    }
-
-    /// Runs a command through a connection of its own, as another program would.
-    @discardableResult
-    func run(_ arguments: String...) async throws -> RESPValue { try await run(arguments) }
-
-    @discardableResult
-    func run(_ arguments: [String]) async throws -> RESPValue {
-        let client = try client("other")
-        defer { client.close() }
-        return try await client.write([RedisCommand(arguments.map { .text($0) })])[0].get()
     }
 }
