@@ -106,7 +106,7 @@ extension ToolTests {
                 "send", "get", "post", "put", "patch", "delete", "head", "options", "request", "pins", "reachability",
                 "watch", "cookies", "outbox", "store", "bench", "demo",
                 "ESSENTIALS_USER", "ESSENTIALS_DIGEST", "ESSENTIALS_BEARER", "ESSENTIALS_CLIENT_ID",
-                "ESSENTIALS_CLIENT_SECRET", "ESSENTIALS_KEY_PASSPHRASE",
+                "ESSENTIALS_CLIENT_SECRET", "ESSENTIALS_KEY_PASSPHRASE", "ESSENTIALS_REDIS_USER",
             ] {
                 #expect(words.contains(command[...]), "\(command)")
             }

@@ -88,6 +88,7 @@ extension HelpTopic {
         ESSENTIALS_BEARER:: A token, like --bearer.
         ESSENTIALS_CLIENT_ID, ESSENTIALS_CLIENT_SECRET:: The client's identifier and secret for --oauth-token-url.
         ESSENTIALS_KEY_PASSPHRASE:: The passphrase of --client-key.
+        ESSENTIALS_REDIS_USER:: The user of the Redis server of “redis check”: name:password.
         http_proxy, https_proxy, all_proxy, no_proxy:: The proxy, unless --proxy is given. “--proxy none” ignores them.
         SSL_CERT_FILE, SSL_CERT_DIR:: Replace the system's certificate authorities.
         NO_COLOR:: If set, JSON on a terminal is not colored.
