@@ -241,6 +241,20 @@ struct RedisSharingTests {
         #expect(await commit("tagtagta", first, "1", "kept") == 0)
     }
 
+    @Test("Without the right to look at all keys, a removal by URL removes more")
+    func removalWithoutScan() async throws {
+        let server = try await RedisServer()
+        let rules = RedisClient.accessRules(application: "test").split(separator: " ").map(String.init)
+        try await server.run(["ACL", "SETUSER", "some", "on", ">secret"] + rules + ["-scan"])
+        let client = try server.client { $0.credentials = { RedisCredentials(user: "some", password: "secret") } }
+        let store = RedisResponseStore(client)
+        let (ada, bob) = (try Self.key("a", account: "ada"), try Self.key("b", account: "bob"))
+        for key in [ada, bob] { #expect(await Self.put("x", key, in: store)) }
+        await store.remove(in: ResponseScope(accounts: ["ada"]) { $0.target == "/b" })
+        #expect(await Self.tags(ada, in: store) == [])
+        #expect(await Self.tags(bob, in: store) == ["\"x\""])
+    }
+
     @Test("The server may forget its scripts")
     func scriptsAreForgotten() async throws {
         let server = try await RedisServer()

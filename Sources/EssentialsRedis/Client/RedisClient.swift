@@ -41,7 +41,7 @@ public final class RedisClient: Sendable {
         public var name = "ServiceEssentials"
         /// The secret of the keys: who does not know it cannot tell from a key which URL or account it is for. Processes that
         /// share what they store need the same one. The default is ``FingerprintKey/common``, which everybody knows; responses to
-        /// requests with secrets of their own, such as a key of an API, then stay in the process.
+        /// requests with secrets of their own, such as a key of an API, are then not stored.
         public var secret = FingerprintKey.common
         /// The clock of all waits. The default is that of the system.
         public var clock = RequestClock.system

@@ -16,7 +16,7 @@ public import FoundationEssentials
 /// changes.
 ///
 /// Only responses for an account that the application has named, and those to requests without credentials, leave the process.
-/// Those to requests with secrets of their own, such as a key of an API, leave it only with a secret in the client's
+/// Those to requests with secrets of their own, such as a key of an API, are stored only with a secret in the client's
 /// configuration. A body may have 1 MiB. A response is kept as long as it is useful, at most 25 hours.
 ///
 /// Nothing fails because of the server: while it is not there, nothing is found. An invalidation then waits until the server
@@ -314,9 +314,14 @@ public final class RedisResponseStore: ResponseStore {
     }
 
     /// Removes the responses of a scope in all processes. It returns when the server has removed them, however long that
-    /// takes. For a scope with ``ResponseScope/matches`` it looks at all stored responses.
+    /// takes. For a scope with ``ResponseScope/matches`` it looks at all stored responses, and if the server does not allow that,
+    /// it removes those with other URLs too.
     public func remove(in scope: ResponseScope) async {
-        guard scope.matches == nil else { return await removeMatching(scope) }
+        guard scope.matches != nil, await removeMatching(scope) else { return await removeWhole(scope) }
+    }
+
+    /// Removes the responses of a scope, whatever their URLs are.
+    private func removeWhole(_ scope: ResponseScope) async {
         switch (scope.accounts, scope.origin) {
         case (nil, nil): await raise(space.everything, isLasting: true)
         case (nil, let origin?): await raise(space.generation(of: origin), isLasting: true)
@@ -331,7 +336,9 @@ public final class RedisResponseStore: ResponseStore {
     }
 
     /// Removes responses by their URLs, which only the values contain.
-    private func removeMatching(_ scope: ResponseScope) async {
+    ///
+    /// - Returns: `false` if the server does not allow to look at all keys.
+    private func removeMatching(_ scope: ResponseScope) async -> Bool {
         // What was asked for before is not stored any more.
         await raise(space.removals, isLasting: true)
         let accounts = scope.accounts.map { Set($0.map { space.number(of: $0) }) }
@@ -342,7 +349,7 @@ public final class RedisResponseStore: ResponseStore {
             let connection = client.writeConnections
             guard case .array(let parts) = await client.asked(scan), parts.count == 2, case .bytes(let next) = parts[0],
                 case .array(let found) = parts[1]
-            else { return }
+            else { return false }
             for case .bytes(let name) in found {
                 await remove(String(decoding: name, as: UTF8.self), ifIn: scope, accounts)
             }
@@ -350,6 +357,7 @@ public final class RedisResponseStore: ResponseStore {
             isSame = connection == client.writeConnections
             cursor = isSame ? String(decoding: next, as: UTF8.self) : "0"
         } while cursor != "0" || !isSame
+        return true
     }
 
     /// Removes a list if its responses belong to a scope, or cannot be read.
