@@ -60,6 +60,8 @@ struct RedisClientTests {
     func application(name: String) {
         var failure = #expect(throws: RequestFailure.self) { try Self.client("redis://localhost", application: name) }
         #expect(failure?.reason == .invalidRequest)
+        failure = #expect(throws: RequestFailure.self) { try RedisClient.accessRules(application: name) }
+        #expect(failure?.reason == .invalidRequest)
         failure = #expect(throws: RequestFailure.self) { try Self.client("redis://localhost") { $0.name = name } }
         #expect(failure?.reason == .invalidRequest)
     }
@@ -149,7 +151,7 @@ struct RedisClientTests {
         #expect(report.refusedCommands == [])
         #expect(report.trackedKeys != nil)
         #expect(try await server.run("KEYS", "*check*") == .array([]))
-        let rules = RedisClient.accessRules(application: "films").split(separator: " ").map(String.init)
+        let rules = try RedisClient.accessRules(application: "films").split(separator: " ").map(String.init)
         try await server.run(["ACL", "SETUSER", "some", "on", ">secret"] + rules + ["-scan", "-evalsha"])
         let some = try server.client("films") {
             $0.credentials = { RedisCredentials(user: "some", password: "secret") }

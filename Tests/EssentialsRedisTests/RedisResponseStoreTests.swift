@@ -29,7 +29,7 @@ struct RedisResponseStoreTests {
         let number = Atomic<Int>(0)
         let violations = await ResponseStoreConformance.check {
             let name = "app\(number.add(1, ordering: .relaxed).newValue)"
-            let rules = RedisClient.accessRules(application: name).split(separator: " ").map(String.init)
+            let rules = try RedisClient.accessRules(application: name).split(separator: " ").map(String.init)
             try await server.run(["ACL", "SETUSER", name, "on", ">secret"] + rules)
             return RedisResponseStore(
                 try server.client(name) { $0.credentials = { RedisCredentials(user: name, password: "secret") } })

@@ -244,7 +244,7 @@ struct RedisSharingTests {
     @Test("Without the right to look at all keys, a removal by URL removes more")
     func removalWithoutScan() async throws {
         let server = try await RedisServer()
-        let rules = RedisClient.accessRules(application: "test").split(separator: " ").map(String.init)
+        let rules = try RedisClient.accessRules(application: "test").split(separator: " ").map(String.init)
         try await server.run(["ACL", "SETUSER", "some", "on", ">secret"] + rules + ["-scan"])
         let client = try server.client { $0.credentials = { RedisCredentials(user: "some", password: "secret") } }
         let store = RedisResponseStore(client)

@@ -103,12 +103,7 @@ public final class RedisClient: Sendable {
         _ url: String, application: String, over links: any LinkOpening, configuration: Configuration = Configuration()
     ) throws(RequestFailure) {
         let address = try RedisAddress(url)
-        guard (1...64).contains(application.utf8.count), application.utf8.allSatisfy(Self.isOfName) else {
-            throw RedisFailures.application(application)
-        }
-        guard (1...64).contains(configuration.name.utf8.count), configuration.name.utf8.allSatisfy(Self.isOfName) else {
-            throw RedisFailures.application(configuration.name)
-        }
+        for name in [application, configuration.name] { try Self.check(name: name) }
         guard address.origin.scheme == .https || address.origin.isLoopback || configuration.allowsPlaintext else {
             throw RedisFailures.plaintext(address.origin.host)
         }
@@ -143,16 +138,23 @@ public final class RedisClient: Sendable {
     /// ```
     ///
     /// - Parameter application: The name that the client is created with.
-    public static func accessRules(application: String) -> String {
-        (["resetchannels", "~es:\(application):*", "-@all"] + commands.map { "+" + $0 }).joined(separator: " ")
+    /// - Throws: `invalidRequest` if it cannot be the name of an application.
+    public static func accessRules(application: String) throws(RequestFailure) -> String {
+        try check(name: application)
+        return (["resetchannels", "~es:\(application):*", "-@all"] + commands.map { "+" + $0 }).joined(separator: " ")
     }
 
     /// The commands that clients use, as access control lists name them.
     static let commands = [
         "hello", "auth", "ping", "client|setname", "client|tracking", "get", "mget", "set", "del", "pexpire", "scan",
-        "eval",
-        "evalsha", "info",
+        "eval", "evalsha", "info",
     ]
+
+    private static func check(name: String) throws(RequestFailure) {
+        guard (1...64).contains(name.utf8.count), name.utf8.allSatisfy(isOfName) else {
+            throw RedisFailures.application(name)
+        }
+    }
 
     private static func isOfName(_ byte: UInt8) -> Bool {
         switch byte {

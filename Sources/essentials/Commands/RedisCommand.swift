@@ -65,7 +65,7 @@ struct RedisCommand: AsyncParsableCommand {
         var isUsable = true
         try await FailurePrinter(format: errors.format).run { () async throws(RequestFailure) in
             guard let url else {
-                return try StandardStream.output.write(RedisClient.accessRules(application: application) + "\n")
+                return try StandardStream.output.write(try RedisClient.accessRules(application: application) + "\n")
             }
             var engine = CurlTransport.Configuration()
             engine.unixSocket = unixSocket

@@ -63,11 +63,11 @@ struct WhenOneMachineIsNotEnoughTests {
     }
 
     @Test("The rules of access name the keys of the application")
-    func rules() {
+    func rules() throws {
         // Article begins
-        print(RedisClient.accessRules(application: "films"))
+        print(try RedisClient.accessRules(application: "films"))
         // Article ends
-        #expect(RedisClient.accessRules(application: "films").hasPrefix("resetchannels ~es:films:* -@all +hello"))
+        #expect(try RedisClient.accessRules(application: "films").hasPrefix("resetchannels ~es:films:* -@all +hello"))
     }
 
     /// It is compiled and not called, because there is no such server.
