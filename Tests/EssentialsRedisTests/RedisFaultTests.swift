@@ -73,7 +73,9 @@ struct RedisFaultTests {
                 let end = ContinuousClock.now + Self.stormTime
                 var numbers = SeededNumbers(state: 1)
                 while ContinuousClock.now < end {
-                    try await Task.sleep(for: .milliseconds(.random(in: 1...150, using: &numbers)))
+                    // A long storm has pauses, in which connections are opened again.
+                    let longest = max(150, Int(Self.stormTime / Duration.milliseconds(20)))
+                    try await Task.sleep(for: .milliseconds(.random(in: 1...longest, using: &numbers)))
                     try await server.run("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
                 }
                 storm.isOver.store(true, ordering: .relaxed)

@@ -231,7 +231,7 @@ final class RedisLane: Sendable {
     /// The waits before connections are opened again.
     private static let backoff = Backoff.exponential(base: .milliseconds(50), cap: .seconds(5))
     /// How long a connection lives at least if nothing is wrong.
-    private static let stableTime = Duration.seconds(5)
+    private static let stableTime = Duration.seconds(1)
 
     // MARK: Opening
 
