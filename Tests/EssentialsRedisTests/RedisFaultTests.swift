@@ -15,7 +15,7 @@ import Testing
 struct RedisFaultTests {
     /// How long the connections are broken at random. `ESSENTIALS_STORM` sets the seconds.
     private static let stormTime = Duration.seconds(
-        getenv("ESSENTIALS_STORM").flatMap { Int(String(cString: $0)) } ?? 1)
+        getenv("ESSENTIALS_STORM").flatMap { Int(String(cString: $0)) } ?? 3)
 
     /// What the workers of a storm have seen.
     private final class Storm: Sendable {
@@ -73,9 +73,9 @@ struct RedisFaultTests {
                 let end = ContinuousClock.now + Self.stormTime
                 var numbers = SeededNumbers(state: 1)
                 while ContinuousClock.now < end {
-                    // A long storm has pauses, in which connections are opened again.
-                    let longest = max(150, Int(Self.stormTime / Duration.milliseconds(20)))
-                    try await Task.sleep(for: .milliseconds(.random(in: 1...longest, using: &numbers)))
+                    // Long enough for connections to be opened again.
+                    let pause = Int.random(in: 150...600, using: &numbers)
+                    try await Task.sleep(for: .milliseconds(pause))
                     try await server.run("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
                 }
                 storm.isOver.store(true, ordering: .relaxed)

@@ -159,20 +159,21 @@ final class RedisLane: Sendable {
 
     /// Opens connections until the lane is closed.
     private func run() async {
-        var failures = 0
+        var (failures, wait) = (0, Duration.zero)
         while !Task.isCancelled {
             do throws(RequestFailure) {
                 let connection = try await open()
                 let openedAt = settings.clock.now
                 let reason = await serve(connection)
                 // A server that closes each connection at once is not asked all the time.
-                failures = settings.clock.now - openedAt < Self.stableTime ? failures + 1 : 1
+                let isStable = settings.clock.now - openedAt >= max(Self.stableTime, wait * 2)
+                failures = isStable ? 1 : failures + 1
                 rest(RedisFailures.lost(settings.target, reason), isBrief: failures == 1)
             } catch {
                 failures += 1
                 rest(error)
             }
-            await sleep(failures)
+            wait = await sleep(failures)
         }
     }
 
@@ -216,7 +217,9 @@ final class RedisLane: Sendable {
     }
 
     /// Waits before a further connection is opened.
-    private func sleep(_ failures: Int) async {
+    ///
+    /// - Returns: How long it waits.
+    private func sleep(_ failures: Int) async -> Duration {
         let clock = settings.clock
         let fraction = clock.random(in: .zero ... .seconds(1)) / .seconds(1)
         let wait = Self.backoff.wait(retry: failures, previous: .zero, fraction: fraction)
@@ -226,12 +229,13 @@ final class RedisLane: Sendable {
             state.phase = .opening
             state.openingAt = clock.now
         }
+        return wait
     }
 
     /// The waits before connections are opened again.
     private static let backoff = Backoff.exponential(base: .milliseconds(50), cap: .seconds(5))
-    /// How long a connection lives at least if nothing is wrong.
-    private static let stableTime = Duration.seconds(1)
+    /// How long a connection lives at least if nothing is wrong, and at least twice as long as the wait before it.
+    private static let stableTime = Duration.milliseconds(100)
 
     // MARK: Opening
 
