@@ -32,7 +32,7 @@ public final class RedisClient: Sendable {
         public var connectTimeout = Duration.seconds(5)
         /// The memory of the process for what was read. The default is 64 MiB.
         public var memoryBytes = 64 << 20
-        /// Whether other applications or users use the same keys. The default is `false`; see ``ResponseStore/isShared``.
+        /// Whether other applications or users use the same keys. The default is `false`; see `ResponseStore.isShared`.
         public var isShared = false
         /// Whether a connection to another machine may be without encryption. The default is `false`.
         public var allowsPlaintext = false
@@ -40,7 +40,7 @@ public final class RedisClient: Sendable {
         /// `ServiceEssentials`.
         public var name = "ServiceEssentials"
         /// The secret of the keys: who does not know it cannot tell from a key which URL or account it is for. Processes that
-        /// share what they store need the same one. The default is ``FingerprintKey/common``, which everybody knows; responses to
+        /// share what they store need the same one. The default is `FingerprintKey.common`, which everybody knows; responses to
         /// requests with secrets of their own, such as a key of an API, are then not stored.
         public var secret = FingerprintKey.common
         /// The clock of all waits. The default is that of the system.

@@ -314,7 +314,7 @@ public final class RedisResponseStore: ResponseStore {
     }
 
     /// Removes the responses of a scope in all processes. It returns when the server has removed them, however long that
-    /// takes. For a scope with ``ResponseScope/matches`` it looks at all stored responses, and if the server does not allow that,
+    /// takes. For a scope with `ResponseScope.matches` it looks at all stored responses, and if the server does not allow that,
     /// it removes those with other URLs too.
     public func remove(in scope: ResponseScope) async {
         guard scope.matches != nil, await removeMatching(scope) else { return await removeWhole(scope) }
