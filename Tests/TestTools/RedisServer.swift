@@ -73,19 +73,22 @@ package final class RedisServer: Sendable {
         try #require(lines == "OK")
     }
 
+    /// A port on which nothing listens. It is below those that the system gives to sockets, so that no other test gets it.
     package static func freePort() -> UInt16 {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(descriptor) }
-        var name = sockaddr_in()
-        name.sin_family = sa_family_t(AF_INET)
-        name.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        withUnsafeMutablePointer(to: &name) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                _ = bind(descriptor, pointer, size)
-                _ = getsockname(descriptor, pointer, &size)
+        while true {
+            let port = UInt16.random(in: 10_000..<30_000)
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            defer { close(descriptor) }
+            var name = sockaddr_in()
+            name.sin_family = sa_family_t(AF_INET)
+            name.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+            name.sin_port = port.bigEndian
+            let isFree = withUnsafeMutablePointer(to: &name) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                    bind(descriptor, pointer, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+                }
             }
+            if isFree { return port }
         }
-        return UInt16(bigEndian: name.sin_port)
     }
 }
