@@ -61,11 +61,13 @@ public final class ScriptedStore: ResponseStore {
     private let state = Mutex(State())
     /// Whether the store says that others use it too.
     public let isShared: Bool
+    /// Whether the store says that processes agree on who asks the server for what none has stored.
+    public let leasesMisses: Bool
 
     /// Creates an empty store, or one that keeps its responses in another one.
-    public init(over next: (any ResponseStore)? = nil, isShared: Bool = false) {
+    public init(over next: (any ResponseStore)? = nil, isShared: Bool = false, leasesMisses: Bool = false) {
         self.next = next ?? ResponseCache().stageStore
-        self.isShared = isShared
+        (self.isShared, self.leasesMisses) = (isShared, leasesMisses)
     }
 
     /// Sets what functions do from now on. Calls that hang in any function go on.
