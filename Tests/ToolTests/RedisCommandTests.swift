@@ -30,6 +30,10 @@ extension ToolTests {
             #expect(other.reason == "authorization")
             let plain = try await tool("redis", "check", "redis://cache.example")
             #expect(plain.reason == "plaintextRefused")
+            #expect(plain.errors.contains("--allow-plaintext"))
+            let socket = try await tool(
+                "redis", "check", "redis://:secret@cache.example", "--unix-socket", server.scratch("redis.sock"))
+            #expect(socket.code == 0, "\(socket.errors)")
             server.stop()
             #expect(try await tool("redis", "check", url).reason == "connection")
         }

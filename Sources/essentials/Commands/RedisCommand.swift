@@ -72,11 +72,11 @@ struct RedisCommand: AsyncParsableCommand {
             let policy = try trust.policy()
             let transport = try CurlTransport(trust: policy, configuration: engine)
             var configuration = RedisClient.Configuration()
-            configuration.allowsPlaintext = allowsPlaintext
+            // What goes through the socket does not leave the machine.
+            configuration.allowsPlaintext = allowsPlaintext || unixSocket != nil
             configuration.timeLimit = .seconds(5)
             configuration.credentials = try Self.credentials()
-            let client = try RedisClient(
-                url, application: application, over: transport, configuration: configuration)
+            let client = try client(url, over: transport, configuration)
             defer { client.close() }
             let report = try await client.report()
             isUsable = report.refusedCommands.isEmpty
@@ -84,6 +84,19 @@ struct RedisCommand: AsyncParsableCommand {
             try StandardStream.output.write(lines(report, isEncrypted: isEncrypted).map { $0 + "\n" }.joined())
         }
         if !isUsable { throw ExitCode.failure }
+    }
+
+    private func client(
+        _ url: String, over transport: CurlTransport, _ configuration: RedisClient.Configuration
+    ) throws(RequestFailure) -> RedisClient {
+        do throws(RequestFailure) {
+            return try RedisClient(url, application: application, over: transport, configuration: configuration)
+        } catch {
+            guard error.reason == .plaintextRefused else { throw error }
+            throw error.changed {
+                $0.remedy = "Write rediss:// for TLS. In a network that you trust, add --allow-plaintext."
+            }
+        }
     }
 
     private func lines(_ report: RedisClient.Report, isEncrypted: Bool) -> [String] {
