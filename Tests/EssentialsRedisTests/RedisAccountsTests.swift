@@ -18,7 +18,7 @@ struct RedisAccountsTests {
         case anonymous
         /// Those of an account that the application has named.
         case named
-        /// Those of somebody.
+        /// Those of an account without a name.
         case unnamed
         /// A key of an API in each request.
         case key

@@ -175,15 +175,6 @@ struct RedisClientTests {
         return await store.store(.sample(load: load, body: load), Data(), for: key, replacing: nil, since: ticket)
     }
 
-    private static func eventually(_ condition: () async throws -> Bool) async throws -> Bool {
-        let end = ContinuousClock.now + .seconds(60)
-        while try await !condition() {
-            guard ContinuousClock.now < end else { return false }
-            try await Task.sleep(for: .milliseconds(5))
-        }
-        return true
-    }
-
     @Test(
         "After each kind of lost connection the memory is empty, and the client connects again",
         .enabled(if: RedisServer.isThere), arguments: ["killed", "restarted", "silent", "forgotten"])
@@ -203,10 +194,10 @@ struct RedisClientTests {
         case "silent": server.send(signal: SIGSTOP)
         default: try await server.run("FLUSHALL")
         }
-        #expect(try await Self.eventually { client.health.memory.values == 0 })
+        #expect(try await eventually { client.health.memory.values == 0 })
         server.send(signal: SIGCONT)
-        #expect(try await Self.eventually { await Self.put(key, load: 2, in: store) })
-        #expect(try await Self.eventually { await store.lookup(key).responses.map(\.load) == [2] })
+        #expect(try await eventually { await Self.put(key, load: 2, in: store) })
+        #expect(try await eventually { await store.lookup(key).responses.map(\.load) == [2] })
     }
 
     @Test(
@@ -226,7 +217,7 @@ struct RedisClientTests {
         try await server.start()
         let names = try await server.run("KEYS", "es:test:c:*")
         guard case .array(let found) = names, found.count == 4 else { return _ = Issue.record("\(names)") }
-        #expect(try await Self.eventually { client.health.isConnected })
+        #expect(try await eventually { client.health.isConnected })
         for key in [key, other] { #expect(await store.lookup(key).responses.isEmpty) }
         #expect(await Self.put(key, load: 2, in: store))
         #expect(await store.lookup(key).responses.map(\.load) == [2])
@@ -241,8 +232,8 @@ struct RedisClientTests {
         #expect(await Self.put(key, in: store))
         #expect(await store.lookup(key).responses.count == 1)
         try await server.run("REPLICAOF", "127.0.0.1", "\(primary.port)")
-        #expect(try await Self.eventually { client.health.failure?.message.contains("replica") == true })
-        #expect(try await Self.eventually { await store.lookup(key).responses.isEmpty })
+        #expect(try await eventually { client.health.failure?.message.contains("replica") == true })
+        #expect(try await eventually { await store.lookup(key).responses.isEmpty })
         #expect(client.health.memory.values == 0)
     }
 
@@ -257,7 +248,7 @@ struct RedisClientTests {
         #expect(await Self.put(key, in: store))
         server.stop()
         let invalidation = Task { await store.invalidate(key.url) }
-        #expect(try await Self.eventually { client.health.waitingChanges == 1 })
+        #expect(try await eventually { client.health.waitingChanges == 1 })
         try await Task.sleep(for: .milliseconds(200))
         #expect(client.health.waitingChanges == 1)
         #expect(await store.lookup(key).responses.isEmpty)
@@ -300,7 +291,7 @@ struct RedisClientTests {
         server.send(signal: SIGCONT)
         #expect(origin.requestCount >= 200)
         #expect(
-            try await Self.eventually {
+            try await eventually {
                 let before = origin.requestCount
                 _ = try await requests.send(DataRequest(.get, "films"))
                 return origin.requestCount == before

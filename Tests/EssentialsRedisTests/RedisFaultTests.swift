@@ -61,7 +61,7 @@ struct RedisFaultTests {
     }
 
     @Test(
-        "However often connections break, nothing invalidated is found by who has invalidated it, and no body is torn")
+        "However often connections break, a machine never finds what it has invalidated, and no body is torn")
     func storm() async throws {
         let server = try await RedisServer()
         let clients = try (0..<2).map { _ in try server.client { $0.timeLimit = .seconds(1) } }

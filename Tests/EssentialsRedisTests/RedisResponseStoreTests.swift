@@ -81,6 +81,21 @@ struct RedisResponseStoreTests {
         #expect(await store.body(of: found, for: key)?.all() == body)
     }
 
+    @Test("A Unix-domain socket of the transport leads to the server")
+    func socket() async throws {
+        let server = try await RedisServer()
+        var configuration = CurlTransport.Configuration()
+        configuration.unixSocket = server.scratch("redis.sock")
+        let transport = try CurlTransport(trust: .system, configuration: configuration)
+        let client = try server.client("test", "redis://localhost", over: transport)
+        try await client.connect()
+        let store = RedisResponseStore(client)
+        let key = ResponseKey.sample(try RequestURL("https://one.example/a"))
+        let ticket = try #require(await store.ticket(for: key))
+        #expect(await store.store(.sample(load: 1, body: 1), Data(), for: key, replacing: nil, since: ticket))
+        #expect(await store.lookup(key).responses.count == 1)
+    }
+
     private static let certificates =
         "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/") + "/Fixtures/certificates"
 

@@ -32,15 +32,6 @@ struct RedisSharingTests {
         await store.lookup(key).responses.map(\.sampleTag)
     }
 
-    private static func eventually(_ condition: () async throws -> Bool) async throws -> Bool {
-        let end = ContinuousClock.now + .seconds(60)
-        while try await !condition() {
-            guard ContinuousClock.now < end else { return false }
-            try await Task.sleep(for: .milliseconds(5))
-        }
-        return true
-    }
-
     @Test("A machine finds what another one has stored, and not what it has invalidated or removed")
     func share() async throws {
         let server = try await RedisServer()
@@ -50,11 +41,11 @@ struct RedisSharingTests {
             let load = UInt64(change * 2 + 1)
             #expect(await Self.put("x\(change)", key, load: load, in: one))
             #expect(await Self.put("x\(change)", ada, load: load + 1, in: one))
-            #expect(try await Self.eventually { await Self.tags(key, in: two) == ["\"x\(change)\""] })
-            #expect(try await Self.eventually { await Self.tags(ada, in: two) == ["\"x\(change)\""] })
+            #expect(try await eventually { await Self.tags(key, in: two) == ["\"x\(change)\""] })
+            #expect(try await eventually { await Self.tags(ada, in: two) == ["\"x\(change)\""] })
             // It is found in the memory of the process now.
             #expect(
-                try await Self.eventually {
+                try await eventually {
                     _ = await two.lookup(key)
                     return two.residentLookup(key)?.responses.count == 1
                 })
@@ -64,8 +55,8 @@ struct RedisSharingTests {
             default: await one.remove(in: .everything)
             }
             #expect(await Self.tags(ada, in: one) == [])
-            #expect(try await Self.eventually { await Self.tags(ada, in: two) == [] })
-            #expect(try await Self.eventually { await Self.tags(key, in: two).isEmpty == (change != 1) })
+            #expect(try await eventually { await Self.tags(ada, in: two) == [] })
+            #expect(try await eventually { await Self.tags(key, in: two).isEmpty == (change != 1) })
         }
     }
 
@@ -94,7 +85,7 @@ struct RedisSharingTests {
         #expect(count(read) != nil)
         #expect(count(try await server.run("INFO", "commandstats")) == count(read))
         try await server.run("FLUSHALL")
-        #expect(try await Self.eventually { client.health.memory.values == 0 })
+        #expect(try await eventually { client.health.memory.values == 0 })
         #expect(await Self.tags(key, in: store) == [])
     }
 
@@ -117,7 +108,7 @@ struct RedisSharingTests {
             try await server.run("DEL", text)
             // Which process of the server has stored something is asked only when a connection is opened.
             guard !text.hasSuffix(":run") else { continue }
-            let isMissed = try await Self.eventually { await store.lookup(key).responses.isEmpty }
+            let isMissed = try await eventually { await store.lookup(key).responses.isEmpty }
             #expect(isMissed, "\(text)")
             guard !text.hasSuffix("}:" + String(text.suffix(32))) else { continue }
             // A response that was asked for before is not stored, because a removal may have been evicted too.
@@ -140,7 +131,7 @@ struct RedisSharingTests {
         await two.remove(in: .everything)
         // It may be stored, as long as it is not found.
         _ = await one.store(.sample(load: 2, body: 2), Data(), for: key, replacing: nil, since: second)
-        #expect(try await Self.eventually { await Self.tags(key, in: one) == [] })
+        #expect(try await eventually { await Self.tags(key, in: one) == [] })
         #expect(await Self.tags(key, in: two) == [])
     }
 
@@ -165,15 +156,15 @@ struct RedisSharingTests {
         let values = [wrongSum, wrongVersion, Array(good.dropLast()), [], [1], list.bytes()]
         for (number, value) in values.enumerated() {
             _ = await client.write(RedisCommand("SET", .text(names.list), .bytes(value)))
-            #expect(try await Self.eventually { await store.lookup(key).responses.isEmpty })
-            #expect(try await Self.eventually { await client.values([names.list]) == [nil] })
+            #expect(try await eventually { await store.lookup(key).responses.isEmpty })
+            #expect(try await eventually { await client.values([names.list]) == [nil] })
             #expect(client.health.damagedValues > number)
             #expect(await Self.put("a", key, load: UInt64(number + 2), in: store))
         }
         // A number and a body.
         _ = await client.write(RedisCommand("SET", .text(names.epoch), "damaged"))
-        #expect(try await Self.eventually { await store.lookup(key).responses.isEmpty })
-        #expect(try await Self.eventually { await Self.put("a", key, load: 20, size: 30_000, in: store) })
+        #expect(try await eventually { await store.lookup(key).responses.isEmpty })
+        #expect(try await eventually { await Self.put("a", key, load: 20, size: 30_000, in: store) })
         let found = try #require(await store.lookup(key).responses.first)
         guard let stored = (await client.values([names.list]))?[0], let record = StoredList(stored)?.records.first
         else {
@@ -181,7 +172,7 @@ struct RedisSharingTests {
         }
         _ = await client.write(RedisCommand("SET", .text(names.body(record.reference)), "damaged"))
         #expect(await store.body(of: found, for: key) == nil)
-        #expect(try await Self.eventually { await client.values([names.body(record.reference)]) == [nil] })
+        #expect(try await eventually { await client.values([names.body(record.reference)]) == [nil] })
     }
 
     @Test("Many machines that change one response at once lose none of its variants")
@@ -204,7 +195,7 @@ struct RedisSharingTests {
                 }
             }
         }
-        #expect(try await Self.eventually { await Self.tags(key, in: stores[0]).count == 4 })
+        #expect(try await eventually { await Self.tags(key, in: stores[0]).count == 4 })
     }
 
     @Test("A commit is refused if a number has changed, and deletes the bodies that it replaces")
@@ -280,7 +271,7 @@ struct RedisSharingTests {
         let other = RedisResponseStore(client)
         #expect(await Self.tags(key, in: other) == ["\"a\""])
         let invalidation = Task { await store.invalidate(key.url) }
-        #expect(try await Self.eventually { client.health.waitingChanges == 1 })
+        #expect(try await eventually { client.health.waitingChanges == 1 })
         #expect(other.residentLookup(key) == nil)
         #expect(await Self.tags(key, in: other) == [])
         try await server.run("CONFIG", "SET", "maxmemory", "0")

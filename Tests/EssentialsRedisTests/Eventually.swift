@@ -1,0 +1,1 @@
+../EssentialsCurlTests/Eventually.swift
