@@ -17,8 +17,7 @@ public import EssentialsTransport
 /// What was read is kept in the memory of the process, and the server tells when it changes (`CLIENT TRACKING`). Nothing of it
 /// is used once the server was silent for two seconds or the connection has ended.
 ///
-/// A server that does not reply in time is left alone for a while: nothing that uses the client waits for it then, and nothing
-/// fails. All functions can be called from any thread.
+/// A server that does not reply in time is left alone for a while. Requests then neither wait for it nor fail because of it. All functions can be called from any thread.
 public final class RedisClient: Sendable {
     /// How a client behaves.
     public struct Configuration: Sendable {
@@ -39,8 +38,8 @@ public final class RedisClient: Sendable {
         /// The name that the server shows for the connections, of the same characters as that of an application. The default is
         /// `ServiceEssentials`.
         public var name = "ServiceEssentials"
-        /// The secret of the keys: who does not know it cannot tell from a key which URL or account it is for. Processes that
-        /// share what they store need the same one. The default is `FingerprintKey.common`, which everybody knows; responses to
+        /// The secret with which keys are hashed. Without it, a reader of the keys cannot tell which URLs and accounts they are
+        /// for. Processes that share what they store need the same one. The default is `FingerprintKey.common`, which everybody knows; responses to
         /// requests with secrets of their own, such as a key of an API, are then not stored.
         public var secret = FingerprintKey.common
         /// The clock of all waits. The default is that of the system.
@@ -109,19 +108,19 @@ public final class RedisClient: Sendable {
         }
         var target = LinkTarget(address.origin)
         target.connectTimeout = configuration.connectTimeout
+        let prefix = "es:\(application):"
         let memory = TrackedValues(bytes: configuration.memoryBytes, clock: configuration.clock)
         func lane(_ name: String, isTracked: Bool, _ events: RedisConnection.Events) -> RedisLane {
             RedisLane(
                 RedisLane.Settings(
                     links: links, target: target,
                     credentials: configuration.credentials ?? address.fixedCredentials,
-                    name: configuration.name + name, prefix: "es:\(application):", isTracked: isTracked,
+                    name: configuration.name + name, prefix: prefix, isTracked: isTracked,
                     clock: configuration.clock), events)
         }
         let events = RedisConnection.Events(
             caughtUp: { memory.caughtUp(at: $0) }, pushed: { memory.receive($0) }, ended: { memory.removeAll() })
-        (self.configuration, self.memory) = (configuration, memory)
-        prefix = "es:\(application):"
+        (self.configuration, self.memory, self.prefix) = (configuration, memory, prefix)
         readGate = RedisGate(configuration.clock)
         writeGate = RedisGate(configuration.clock)
         reads = lane("-reads", isTracked: true, events)

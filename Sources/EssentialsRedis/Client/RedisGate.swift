@@ -3,8 +3,8 @@ import EssentialsTools
 
 /// Decides whether a server is asked on one of the connections, from how it has replied, and counts what has failed.
 ///
-/// It opens for a second if half of at least twenty replies within a second were late or failed, and then for twice as long
-/// each time, at most 30 seconds. One command at the end decides whether it closes.
+/// The server is left alone for a second if half of at least twenty replies within a second were late or failed. One command
+/// is then sent as a probe. If it fails too, the server is left alone for twice as long as before, at most 30 seconds.
 final class RedisGate: Sendable {
     fileprivate struct State {
         var machine: BreakerMachine

@@ -35,15 +35,14 @@ public final class RedisResponseStore: ResponseStore {
     fileprivate struct Knowledge: Sendable {
         let epoch: UInt64
         let generation: UInt64
-        let removals: UInt64
         /// The values that the server has, in the order of ``ResponseNames/numbers``.
         let values: [[UInt8]]
 
         var ticket: ResponseTicket { ResponseTicket(epoch: epoch, generation: generation, context: self) }
     }
 
-    fileprivate let client: RedisClient
-    fileprivate let space: ResponseSpace
+    let client: RedisClient
+    let space: ResponseSpace
 
     /// Creates a store. Several stores of one client are the same.
     public init(_ client: RedisClient) {
@@ -148,14 +147,13 @@ public final class RedisResponseStore: ResponseStore {
         let generation = numbers[2...].reduce(UInt64(0)) { sum, number in
             withUnsafeBytes(of: number.littleEndian) { StableHash.checksum($0, sum) }
         }
-        return Knowledge(
-            epoch: numbers[0], generation: generation, removals: numbers[1], values: values.compactMap(\.self))
+        return Knowledge(epoch: numbers[0], generation: generation, values: values.compactMap(\.self))
     }
 
     /// The command that gives a number a new value.
     ///
     /// - Parameter isLasting: Whether it is kept for ever. Others are kept for longer than any response, and there are many.
-    private static func raising(_ name: String, isLasting: Bool) -> [RedisCommand.Argument] {
+    static func raising(_ name: String, isLasting: Bool) -> [RedisCommand.Argument] {
         let life: [RedisCommand.Argument] = isLasting ? [] : ["PX", .number(26 * 3_600_000)]
         return ["SET", .text(name), .bytes(RedisNumber.random())] + life
     }
@@ -218,8 +216,7 @@ public final class RedisResponseStore: ResponseStore {
         guard let names = ResponseNames(key, space), let known = ticket.context as? Knowledge else { return false }
         for _ in 0..<Self.maximumTries {
             guard let values = await client.values(names.all), let present = knowledge(in: values.dropFirst()),
-                present.epoch == known.epoch, present.generation == known.generation,
-                present.removals == known.removals, !key.hasEnded
+                present.values == known.values, !key.hasEnded
             else { return false }
             let list = (values.first ?? nil).flatMap { StoredList($0) }
             // What was removed is not stored again.
@@ -303,78 +300,6 @@ public final class RedisResponseStore: ResponseStore {
         case .null: return nil
         default: return .free
         }
-    }
-
-    // MARK: Removing
-
-    /// Invalidates a URL in all partitions and processes. It returns when the server has the invalidation, however long that
-    /// takes.
-    public func invalidate(_ url: RequestURL) async {
-        await raise(space.epoch(of: url))
-    }
-
-    /// Removes the responses of a scope in all processes. It returns when the server has removed them, however long that
-    /// takes. For a scope with `ResponseScope.matches` it looks at all stored responses, and if the server does not allow that,
-    /// it removes those with other URLs too.
-    public func remove(in scope: ResponseScope) async {
-        guard scope.matches != nil, await removeMatching(scope) else { return await removeWhole(scope) }
-    }
-
-    /// Removes the responses of a scope, whatever their URLs are.
-    private func removeWhole(_ scope: ResponseScope) async {
-        switch (scope.accounts, scope.origin) {
-        case (nil, nil): await raise(space.everything, isLasting: true)
-        case (nil, let origin?): await raise(space.generation(of: origin), isLasting: true)
-        case (let accounts?, nil): for account in accounts { await raise(space.generation(of: account)) }
-        case (let accounts?, let origin?):
-            for account in accounts { await raise(space.generation(of: account, at: origin)) }
-        }
-    }
-
-    private func raise(_ name: String, isLasting: Bool = false) async {
-        await client.change([name]) { RedisCommand(Self.raising(name, isLasting: isLasting)) }
-    }
-
-    /// Removes responses by their URLs, which only the values contain.
-    ///
-    /// - Returns: `false` if the server does not allow to look at all keys.
-    private func removeMatching(_ scope: ResponseScope) async -> Bool {
-        // What was asked for before is not stored any more.
-        await raise(space.removals, isLasting: true)
-        let accounts = scope.accounts.map { Set($0.map { space.number(of: $0) }) }
-        var (cursor, isSame) = ("0", true)
-        repeat {
-            let scan = RedisCommand(
-                "SCAN", .text(cursor), "MATCH", .text(space.responses + "{*}:" + Self.anyHash), "COUNT", "500")
-            let connection = client.writeConnections
-            guard case .array(let parts) = await client.asked(scan), parts.count == 2, case .bytes(let next) = parts[0],
-                case .array(let found) = parts[1]
-            else { return false }
-            for case .bytes(let name) in found {
-                await remove(String(decoding: name, as: UTF8.self), ifIn: scope, accounts)
-            }
-            // A cursor means nothing to another process of the server, so that the look begins anew.
-            isSame = connection == client.writeConnections
-            cursor = isSame ? String(decoding: next, as: UTF8.self) : "0"
-        } while cursor != "0" || !isSame
-        return true
-    }
-
-    /// Removes a list if its responses belong to a scope, or cannot be read.
-    private func remove(_ name: String, ifIn scope: ResponseScope, _ accounts: Set<UInt128>?) async {
-        switch await client.asked(RedisCommand("GET", .text(name))) {
-        case .bytes(let value) where StoredList(value).map { !Self.isIn(scope, accounts, $0) } ?? false: break
-        default: await client.change([name]) { RedisCommand("DEL", .text(name)) }
-        }
-    }
-
-    private static let anyHash = String(repeating: "[0-9a-f]", count: 32)
-
-    private static func isIn(_ scope: ResponseScope, _ accounts: Set<UInt128>?, _ list: StoredList) -> Bool {
-        guard let url = try? RequestURL(list.url) else { return true }
-        if let origin = scope.origin, url.origin != origin { return false }
-        if let accounts, !accounts.contains(list.account) { return false }
-        return scope.matches?(url) ?? true
     }
 
     /// Deletes a value that cannot be used.
