@@ -232,6 +232,19 @@ struct RedisSharingTests {
         #expect(await commit("tagtagta", first, "1", "kept") == 0)
     }
 
+    @Test("A removal by URL finds its responses among thousands of keys")
+    func removalAmongMany() async throws {
+        let server = try await RedisServer()
+        let client = try server.client()
+        let store = RedisResponseStore(client)
+        _ = await client.write((0..<3_000).map { RedisCommand("SET", .text("es:test:other:\($0)"), "1") })
+        for number in 0..<20 { #expect(await Self.put("x", try Self.key("old/\(number)"), in: store)) }
+        #expect(await Self.put("x", try Self.key("new"), in: store))
+        await store.remove(in: ResponseScope { $0.target.hasPrefix("/old/") })
+        for number in 0..<20 { #expect(await Self.tags(try Self.key("old/\(number)"), in: store) == []) }
+        #expect(await Self.tags(try Self.key("new"), in: store) == ["\"x\""])
+    }
+
     @Test("Without the right to look at all keys, a removal by URL removes more")
     func removalWithoutScan() async throws {
         let server = try await RedisServer()
